@@ -58,7 +58,7 @@ async def ours(folder: Path, flood: int = _GIGABYTE) -> dict[str, float]:
 
 async def held(folder: Path) -> dict[str, float]:
     """`bash -c true` bare and in the sandbox, in turn: milliseconds of both; nothing where there is no full sandbox."""
-    from halocline.hosts.sandbox.mounts import Wishes
+    from halocline.hosts.sandbox.mounts import SandboxRequest
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.host import ShellCommand
@@ -67,7 +67,7 @@ async def held(folder: Path) -> dict[str, float]:
     places = {name: folder / name for name in ("workspace", "state", "own")}
     for place in places.values():
         place.mkdir()
-    shell = LocalShell(folder / "outputs", sandbox=Sandbox(Wishes(home=Path.home(), **places)))
+    shell = LocalShell(folder / "outputs", sandbox=Sandbox(SandboxRequest(home=Path.home(), **places)))
 
     async def run(text: str) -> int:
         return (await shell.run(ShellCommand(text, str(places["workspace"])), lambda _: None)).total_bytes

@@ -11,12 +11,12 @@ from statistics import median
 from msgspec.structs import replace
 
 from benchmarks.figures import Figure
-from halocline.context.compaction.plan import Tight, tried
+from halocline.context.compaction.plan import Tight, try_compactions
 from halocline.context.request import Context
-from halocline.context.view import view
+from halocline.context.view import build_view
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import ALL, Tools
 
@@ -50,7 +50,7 @@ def _building(rounds: int) -> tuple[float, float, float]:
     for _ in range(max(3, rounds // 2)):
         context, state = Context(), State()
         for number, event in enumerate(events):
-            state = reduce(state, event)
+            state = reduce_event(state, event)
             if number % 2 == 0:
                 took = _timed(partial(context.request, state, tools))
                 if number > len(events) - 40:
@@ -103,7 +103,7 @@ class Journey:
 
     def _add(self, *events: ev.Durable) -> None:
         for event in events:
-            self._state = reduce(self._state, event)
+            self._state = reduce_event(self._state, event)
 
     def _step(self, step: int) -> None:
         if step == JOURNEY // 4:
@@ -126,7 +126,7 @@ class Journey:
         """What the model reads now; when it was shortened, which facts are still there is counted."""
         before = self._state
         self._state = self._shorten(before)
-        shown = "\n".join(getattr(part, "text", "") for message in view(self._state) for part in message.content)
+        shown = "\n".join(getattr(part, "text", "") for message in build_view(self._state) for part in message.content)
         if self._state is not before:
             wanted = [FORBIDDEN, OPEN, *map(_path, self._changed), *wanted]
             self._facts += len(wanted)
@@ -159,8 +159,10 @@ def _ours(state: State) -> State:
     used = context.used(state, tools)
     if used <= room.allowed:
         return state
-    made = tried(state, request, used, room, Tight(ev.CompactionCause.CROWDED, summary="Work went on as planned."))
-    return reduce(state, made) if made else state
+    made = try_compactions(
+        state, request, used, room, Tight(ev.CompactionCause.CROWDED, summary="Work went on as planned.")
+    )
+    return reduce_event(state, made) if made else state
 
 
 def _classic(state: State) -> State:

@@ -20,7 +20,7 @@ from pathlib import Path
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.protocol.queries.tasks import TaskQuery
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.store.tasks.index import TaskIndex
 from halocline.task.log import Log
 
@@ -154,7 +154,7 @@ def opening(root: Path, events: int, rounds: int, limit: float) -> tuple[str, fl
 
     def opened() -> None:
         log = Log(root / f"long{events}", "long")
-        fold(log.load())
+        fold_events(log.load())
         log.close()
 
     data = root / f"long{events}" / codec.LOG_NAME

@@ -37,13 +37,13 @@ print((time.process_time() - began) * 1e3)
 def decider(workspace: Path) -> Callable[[str], object]:
     """Judges commands as a task in ask mode would."""
     from halocline.hosts.shell.policy_facts import LocalShellFacts
-    from halocline.policy.gate import Posture, decide
+    from halocline.policy.gate import PolicyContext, decide_call
     from halocline.ports.tool import Summary
     from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
     facts = LocalShellFacts({})
-    posture = Posture(workspace, workspace / "home", Mode.ACT, ApprovalMode.ASK, facts=facts)
-    return lambda text: decide(Summary(text, ToolKind.EXECUTE, command=text), posture)
+    posture = PolicyContext(workspace, workspace / "home", Mode.ACT, ApprovalMode.ASK, facts=facts)
+    return lambda text: decide_call(Summary(text, ToolKind.EXECUTE, command=text), posture)
 
 
 def figures(rounds: int) -> list[Figure]:

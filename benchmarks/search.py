@@ -80,9 +80,9 @@ async def _timed(search: Search, regex: str) -> float:
 
 async def measure(folder: Path) -> dict[str, tuple[float, float]]:
     """For each search the floor's milliseconds and ours: medians, in turn, after one uncounted run of both."""
-    from halocline.hosts.shell.executables import ripgrep
+    from halocline.hosts.shell.executables import find_ripgrep
 
-    search, program = tool(folder), ripgrep()
+    search, program = tool(folder), find_ripgrep()
     sides: dict[str, tuple[float, float]] = {}
     for name, (_, regex) in SEARCHES.items():
         pairs = [(bare(program, folder, regex), await _timed(search, regex)) for _ in range(_TIMES + 1)][1:]

@@ -22,11 +22,11 @@ from halocline.hosts.web.engines import ENGINES
 from halocline.net.proxies import VARIABLES as PROXY_VARIABLES
 from halocline.protocol import commands, events
 from halocline.protocol.config_locations import NESTED, RULE_ROWS
-from halocline.protocol.values import snake
+from halocline.protocol.values import to_snake_case
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.vendors import VENDORS, Vendor
 from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
-from halocline.runtime.models.vendors import vendors
+from halocline.runtime.models.vendors import list_vendors
 from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
 from halocline.store.settings.settings import VARIABLES, Provider, Settings
 from halocline.surfaces.cli.args.parser import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
@@ -146,7 +146,9 @@ def event_types() -> str:
     for union, kept in ((events.DurableEvent, "yes"), (events.TransientEvent, "")):
         for kind in get_args(union):  # in an order that does not depend on who imported what first
             names = [field.name for field in msgspec.structs.fields(kind) if field.name not in ("seq", "at", "task")]
-            rows.append((f"`{snake(kind.__name__)}`", kept, (kind.__doc__ or "").split("\n")[0], ", ".join(names)))
+            rows.append(
+                (f"`{to_snake_case(kind.__name__)}`", kept, (kind.__doc__ or "").split("\n")[0], ", ".join(names))
+            )
     text = (
         "A task's log, `tasks/<id>/events.jsonl`, is one JSON object a line, and `--output-format stream-json` prints "
         "the same lines. Each has `type`, `seq` (from 1, without gaps), `at` (Unix seconds) and `task`; fields at "
@@ -206,7 +208,7 @@ def providers() -> str:
     catalogue = Catalogue(BUNDLED)
     ours = [(*_facts(vendor, catalogue), _special(vendor)) for vendor in VENDORS.values()]
     others = [
-        _facts(vendor, catalogue) for name, vendor in vendors(Settings(), catalogue).items() if name not in VENDORS
+        _facts(vendor, catalogue) for name, vendor in list_vendors(Settings(), catalogue).items() if name not in VENDORS
     ]
     made = catalogue.files[0].contents
     text = (
@@ -316,8 +318,12 @@ def web() -> str:
         named = ((f"`{name}`", ", ".join(row.kind.__struct_fields__), row.about) for name, row in sorted(rows.items()))
         return _table(("name", "arguments", "meaning"), list(named))
 
-    said = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Incoming)]
-    told = [(f"`{snake(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Outgoing)]
+    said = [
+        (f"`{to_snake_case(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Incoming)
+    ]
+    told = [
+        (f"`{to_snake_case(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Outgoing)
+    ]
     told.append(("`events`", "Events of a task. `fresh`: forget what is transient first. `live`: the past was told."))
     text = (
         "`halo web` speaks JSON over one WebSocket, `/live`. This is for those who read the code: it may change with "

@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 import msgspec
 
-from halocline.providers.catalog.build import packed
+from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import BUNDLED, CatalogueFile
 
 OVERRIDES = Path(__file__).with_name("catalogue_overrides.json")
@@ -168,7 +168,7 @@ def main(words: list[str]) -> int:
         parser.error("name --api, or else --opencode and --pi")
     document, sources = _collected(arguments)
     corrected = json.dumps(overridden(json.loads(document))).encode()
-    BUNDLED.write_bytes(packed(corrected, arguments.made, tuple(sources)))
+    BUNDLED.write_bytes(pack_catalogue(corrected, arguments.made, tuple(sources)))
     file = CatalogueFile.open(BUNDLED)
     if file is None:
         raise SystemExit("The file that was written cannot be read.")

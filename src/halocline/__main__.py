@@ -16,7 +16,7 @@ def main() -> int:
         return 0
     gc.set_threshold(GARBAGE)
     try:
-        from halocline.surfaces.cli.main import main as cli
+        from halocline.surfaces.cli.main import run_main as cli
 
         code = cli(sys.argv[1:])
     except KeyboardInterrupt:  # before there was anything to interrupt

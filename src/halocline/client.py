@@ -13,7 +13,7 @@ from halocline.protocol.events import DurableEvent, Event, Mode
 from halocline.protocol.jobs import JobInfo
 from halocline.protocol.messages import UserPart
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from halocline.protocol.messages import UserPart
     from halocline.protocol.queries.mentions import Mentioned
     from halocline.protocol.queries.usage import CacheReport, ContextReport
-    from halocline.runtime.history.actions import TimeTravel
-    from halocline.runtime.history.pending_edit import Meanwhile
-    from halocline.runtime.history.snapshots import Moment
+    from halocline.runtime.history.actions import TaskHistory
+    from halocline.runtime.history.pending_edit import PendingEdit
+    from halocline.runtime.history.snapshots import Snapshot
     from halocline.runtime.mentions.suggestions import Mentionable
     from halocline.runtime.models.connection_test import Connection
     from halocline.runtime.models.efforts import Efforts
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from halocline.services.models.accounts import Accounts
     from halocline.services.models.model_list import OfferedModel
     from halocline.services.replay.replay import Replay
-    from halocline.services.settings import SettingsDesk
-    from halocline.services.tasks import TaskDesk
+    from halocline.services.settings import SettingsService
+    from halocline.services.tasks import TaskService
     from halocline.store.web_sessions import Browsers as Browsers
     from halocline.task.stream import Caught
 
@@ -105,11 +105,11 @@ class Client:
         return self._controller.is_attached(task)
 
     @property
-    def _tasks(self) -> "TaskDesk":
+    def _tasks(self) -> "TaskService":
         """Tasks that nobody has open here: their labels, lists and the trash."""
-        from halocline.services.tasks import TaskDesk
+        from halocline.services.tasks import TaskService
 
-        return TaskDesk(self.home, self._controller.settings.keep_deleted)
+        return TaskService(self.home, self._controller.settings.keep_deleted)
 
     def writer(self, task: str) -> str:
         """The pid of the process that has a task open; empty when none has."""
@@ -142,9 +142,9 @@ class Client:
         """
         if (stream := self._controller.stream(task)) is None:
             raise TaskNotFound(f"Task {task} is not open here.", "Resume it first.")
-        from halocline.runtime.history.previews import previewed
+        from halocline.runtime.history.previews import add_previews
 
-        return previewed(stream.with_catching_up(after), lambda: self.state(task), self.home)
+        return add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
         """The same of an open task, with an `EditPreviewed` for each line of an edit that is being written."""
@@ -179,16 +179,16 @@ class Client:
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
         """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
-        from halocline.services.context_report import fresh
+        from halocline.services.context_report import fresh_state
 
-        return await fresh(self._controller.assembly, workspace, options)
+        return await fresh_state(self._controller.assembly, workspace, options)
 
     def context(self, task: str | State) -> "ContextReport":
         """What the next request of a task would hold, and what it costs; a task by name, open or not, or its state."""
         from halocline.services.context_report import context_of
 
         if isinstance(task, str):
-            task = self.state(task) if self.is_open(task) else fold(self.past(task))
+            task = self.state(task) if self.is_open(task) else fold_events(self.past(task))
         return context_of(self._controller.assembly, task)
 
     def cache(self, task: str) -> "CacheReport":
@@ -225,13 +225,13 @@ class Client:
         return Browsers(self.home.browsers)
 
     @property
-    def settings(self) -> "SettingsDesk":
+    def settings(self) -> "SettingsService":
         """The settings, to look at and to change; what is open goes on with those it began with."""
         import os
 
-        from halocline.services.settings import SettingsDesk
+        from halocline.services.settings import SettingsService
 
-        return SettingsDesk(self.home, os.environ)
+        return SettingsService(self.home, os.environ)
 
     def reload(self, choices: Choices) -> None:
         """Read the settings again, for what begins from now on. Raises SettingsError; then the old ones stay."""
@@ -304,7 +304,7 @@ class Client:
         return self._controller.checkpoints(workspace)
 
     @property
-    def time(self) -> "TimeTravel":
+    def time(self) -> "TaskHistory":
         """The past of tasks: look at a moment, compare, go back, go on from it as another task."""
         return self._controller.time
 
@@ -316,7 +316,7 @@ class Client:
         chosen = self._controller
         return Committing(self.time, self._tasks, chosen.key_variables, chosen.settings.pass_environment)
 
-    def at(self, task: str, seq: int) -> "Moment":
+    def at(self, task: str, seq: int) -> "Snapshot":
         """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
         return self.time.at(task, seq)
 
@@ -333,9 +333,9 @@ class Client:
         Raises:
             UsageError, TaskNotFound, RecordingDamaged
         """
-        from halocline.services.replay.replay import recording_of, replay
+        from halocline.services.replay.replay import recording_of, run_replay
 
-        return await replay(recording_of(what, self.past), self._controller.assembly, strict=strict, folder=folder)
+        return await run_replay(recording_of(what, self.past), self._controller.assembly, strict=strict, folder=folder)
 
     async def models(self) -> "list[OfferedModel]":
         """The models that could be used here. Local servers are asked."""
@@ -379,17 +379,17 @@ class Client:
         Raises:
             UsageError
         """
-        from halocline.runtime.prompts.mcp_prompts import prompted
+        from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
 
-        return await prompted(self._controller.mcp(task), typed)
+        return await expand_mcp_prompt(self._controller.mcp(task), typed)
 
-    async def meanwhile(self, task: str, request: str) -> "Meanwhile":
+    async def meanwhile(self, task: str, request: str) -> "PendingEdit":
         """What became of the files of an edit since it was shown for approval; that is told where the task runs."""
-        from halocline.runtime.history.pending_edit import Meanwhile, looked_at
+        from halocline.runtime.history.pending_edit import PendingEdit, inspect_edit
 
         if self.is_attached(task) or not self.is_open(task):
-            return Meanwhile()
-        return await looked_at(self._controller.task(task), request)
+            return PendingEdit()
+        return await inspect_edit(self._controller.task(task), request)
 
     def remarks(self, task: str) -> tuple[str, ...]:
         """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
@@ -397,10 +397,10 @@ class Client:
 
     async def connection(self, model: str = "") -> "Connection":
         """How far the way to a model goes: the one that is named, or would be taken. Raises UsageError."""
-        from halocline.runtime.models.connection_test import connection
+        from halocline.runtime.models.connection_test import check_connection
 
         chosen = self._controller.assembly
-        return await connection(model, chosen.settings, chosen.env, chosen.keys, chosen.blobs, chosen.catalogue)
+        return await check_connection(model, chosen.settings, chosen.env, chosen.keys, chosen.blobs, chosen.catalogue)
 
     @property
     def accounts(self) -> "Accounts":

@@ -47,9 +47,9 @@ def test_surfaces_write_json_by_the_module_that_takes_any_text() -> None:
     [
         json_input.decode,
         json_input.Decoder().decode,
-        wire.decode,
+        wire.decode_frame,
         lambda text: codec.decode(text.encode()),
-        lambda text: wire.decode(f'{{"type":"do","id":"1","name":"x","arguments":{{"a":{text}}}}}'),
+        lambda text: wire.decode_frame(f'{{"type":"do","id":"1","name":"x","arguments":{{"a":{text}}}}}'),
         lambda text: codec.decode(f'{{"type":"todos_changed","seq":1,"later":{text}}}'.encode()),
     ],
 )

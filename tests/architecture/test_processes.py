@@ -31,7 +31,7 @@ OTHERWISE = {
     "hosts/sandbox/landlock.py": "it becomes the command, and has the command's environment already",
     "hosts/sandbox/probe.py": "it runs in a sandbox on trial, whose environment is a PATH",
 }
-MAKERS = {"child_environment", "declare"}
+MAKERS = {"child_environment", "declare_environment"}
 
 
 def starts(tree: ast.AST) -> Iterator[ast.Call]:

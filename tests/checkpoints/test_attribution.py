@@ -18,7 +18,7 @@ from halocline.checkpoints.changes.attribution import (
     is_disturbed_by_others,
     read_message,
 )
-from halocline.checkpoints.changes.claims import AFTER_DEATH, Claim, Claims, trim
+from halocline.checkpoints.changes.claims import AFTER_DEATH, Claim, Claims, trim_file
 from halocline.checkpoints.shadow_git import ShadowGit
 
 ROOT = b"/project"
@@ -287,6 +287,6 @@ def test_a_torn_line_spoils_no_other_and_a_large_file_is_cut(tmp_path: Path) -> 
     with open(tmp_path / "claims", "a") as file:
         file.write("\n" * (1 << 20))
     claims.begin(["b"], ran=True)
-    trim(tmp_path)
+    trim_file(tmp_path)
     assert (tmp_path / "claims").stat().st_size < 1 << 20
     assert len(claims.since(0.0)) == 1

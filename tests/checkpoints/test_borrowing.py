@@ -10,7 +10,7 @@ from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git
 
 from halocline.checkpoints.store import foreign_index
 from halocline.checkpoints.store.repository import Limits
-from halocline.checkpoints.store.suspects import suspicion
+from halocline.checkpoints.store.suspects import build_suspicion
 
 EXCLUDES = Path(foreign_index.__file__).with_name("excludes.txt")
 
@@ -231,12 +231,12 @@ def test_whatever_a_rule_of_ours_leaves_out_is_suspected(tmp_path: Path) -> None
     rules = [line for line in EXCLUDES.read_bytes().splitlines() if line and not line.startswith((b"#", b"!"))]
     places = [rule.rstrip(b"/").replace(b"*", b"some") for rule in rules]
     places += [b"a/b/" + place for place in places] + [place + b"/below/c.txt" for place in places]
-    suspects = suspicion(rules).among([*places, b"src/a.py", b"README.md"])
+    suspects = build_suspicion(rules).among([*places, b"src/a.py", b"README.md"])
     assert set(suspects) == set(places)
 
 
 def test_a_rule_that_could_be_about_anything_makes_everything_suspicious() -> None:
-    assert suspicion([b"*", b"*.png"]).among([b"a.py"]) == [b"a.py"]
+    assert build_suspicion([b"*", b"*.png"]).among([b"a.py"]) == [b"a.py"]
 
 
 async def test_an_index_that_was_not_gone_through_is_never_taken_for_the_stores_own(bench: Bench) -> None:

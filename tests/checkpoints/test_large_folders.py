@@ -10,7 +10,7 @@ from tests.checkpoints.bench import Bench
 from halocline.checkpoints.store import index, layout
 from halocline.checkpoints.store.background_reading import LATE, READY
 from halocline.checkpoints.store.git import Git, Runner, TakesLong
-from halocline.checkpoints.store.lock import held
+from halocline.checkpoints.store.lock import hold_lock
 from halocline.checkpoints.store.repository import Limits
 from halocline.protocol.events import CheckpointTaken
 
@@ -21,7 +21,7 @@ UNTIL_THEN = "Changes made before that cannot be undone."
 def store_of(bench: Bench) -> Git:
     store = bench.store / "one"
     bench.store.mkdir(parents=True)
-    layout.prepare(store, bench.workspace)
+    layout.prepare_store(store, bench.workspace)
     return Git("git", store, bench.workspace, time.monotonic() + 60, Runner())
 
 
@@ -30,7 +30,7 @@ def kept_busy(bench: Bench) -> Iterator[None]:
     """Hold the store, as another process does that saves: then no checkpoint is ready in time."""
     lock = bench.shadow()._repository.path.with_suffix(".lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with held(lock, time.monotonic() + 5, lambda: None):
+    with hold_lock(lock, time.monotonic() + 5, lambda: None):
         yield
 
 
@@ -94,10 +94,10 @@ async def test_a_task_that_is_closed_does_not_wait_for_the_reading(bench: Bench)
 async def test_what_was_read_of_a_large_folder_is_not_read_again(bench: Bench) -> None:
     write_large_files(bench, 5)
     git = store_of(bench)
-    wanted, _ = index.scan(git, 5_000_000)
+    wanted, _ = index.scan_index(git, 5_000_000)
     with pytest.raises(TakesLong) as late:
-        index.add(git, wanted, 5_000_000, lambda seconds: False)
-    left, _ = index.scan(git, 5_000_000)
+        index.add_paths(git, wanted, 5_000_000, lambda seconds: False)
+    left, _ = index.scan_index(git, 5_000_000)
     assert 0 < len(left) < len(wanted)
     assert layout.read_unread(git.store) == len(left)
     assert late.value.text == f"{len(left)} files of this folder are still to be read"

@@ -52,7 +52,7 @@ async def test_a_diff_and_a_restore_know_a_file_of_any_name(bench: Bench, name: 
 )
 def test_numbers_and_names_are_told_apart_whatever_a_name_holds(lines: list[tuple[int, int, bytes]]) -> None:
     raw = b"".join(b"%d\t%d\t%b\0" % line for line in lines)
-    assert list(compare._counts(raw)) == [(added, removed) for added, removed, _ in lines]
+    assert list(compare._parse_counts(raw)) == [(added, removed) for added, removed, _ in lines]
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ async def test_stores_say_whose_checkpoints_they_hold(bench: Bench) -> None:
     bench.write("a.txt", "a")
     await taken(bench, "t1", 3)
     await taken(bench, "t2", 2)
-    (store,) = stores.stores(bench.store)
+    (store,) = stores.list_stores(bench.store)
     assert store.workspace == str(bench.workspace)
     assert [(task.task, task.numbers) for task in store.tasks] == [("t1", (1, 2, 3)), ("t2", (1, 2))]
     assert store.size == stores.disk_size(bench.repository)
@@ -56,7 +56,7 @@ async def test_giving_up_a_task_frees_what_was_its_own_and_keeps_the_others(benc
     bench.write("a.txt", "a")
     await taken(bench, "t3", 1)
     stores.give_up(bench.repository, {"t2": 0}, 10)
-    stores.collect(bench.repository, 10)
+    stores.collect_garbage(bench.repository, 10)
     shadow = bench.shadow("t1")
     assert [info.task for info in await shadow.list()] == ["t1", "t3"]
     # What is left: the first one, and the commit of the third.
@@ -69,7 +69,7 @@ async def test_the_newest_checkpoints_stay_and_can_be_restored(bench: Bench) -> 
     await taken(bench, "t1", 6)
     before = len(objects(bench))
     stores.give_up(bench.repository, {"t1": 2}, 10)
-    stores.collect(bench.repository, 10)
+    stores.collect_garbage(bench.repository, 10)
     shadow = bench.shadow("t1")
     assert [info.n for info in await shadow.list("t1")] == [5, 6]
     assert len(objects(bench)) <= before - 3 * 4
@@ -82,7 +82,7 @@ async def test_a_task_goes_on_after_its_checkpoints_were_given_up(bench: Bench) 
     shadow = await bench.begun()
     repository = bench.repository
     stores.give_up(repository, {"t1": 0}, 10)
-    stores.collect(repository, 10)
+    stores.collect_garbage(repository, 10)
     bench.write("a.txt", "b")
     shadow.take("edit", ["a.txt"])
     await shadow.settle()
@@ -102,8 +102,8 @@ async def test_a_busy_store_is_left_alone(bench: Bench) -> None:
 async def test_a_store_that_holds_nothing_any_more_goes_as_a_whole(bench: Bench) -> None:
     bench.write("a.txt", "a")
     await taken(bench, "t1", 2)
-    stores.forget(bench.store, "t1")
-    assert stores.stores(bench.store) == []
+    stores.forget_task(bench.store, "t1")
+    assert stores.list_stores(bench.store) == []
 
 
 async def test_beyond_the_quota_the_oldest_tasks_lose_their_checkpoints_and_the_present_one_never(bench: Bench) -> None:
@@ -117,9 +117,9 @@ async def test_beyond_the_quota_the_oldest_tasks_lose_their_checkpoints_and_the_
         while not bench.notices:
             await asyncio.sleep(0.01)
     await shadow.close()
-    assert [task.task for task in stores.stores(bench.store)[0].tasks] == ["t2", "t3", "now"]
+    assert [task.task for task in stores.list_stores(bench.store)[0].tasks] == ["t2", "t3", "now"]
     assert bench.notices == ["Checkpoints took more than 5 MB: those of the 2 oldest tasks were freed."]
-    assert stores.total(stores.stores(bench.store)) <= 5_000_000
+    assert stores.total_size(stores.list_stores(bench.store)) <= 5_000_000
 
 
 async def test_a_quota_that_the_present_task_alone_exceeds_takes_nothing_from_it(bench: Bench) -> None:

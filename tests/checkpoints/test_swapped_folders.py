@@ -8,7 +8,7 @@ import pytest
 from tests.checkpoints.bench import Bench
 from tests.swapping import swapping
 
-from halocline.checkpoints.restore.apply import NotRestored, apply, entry_at, mend, write_tree
+from halocline.checkpoints.restore.apply import NotRestored, apply_changes, entry_at, mend_restore, write_tree
 from halocline.checkpoints.restore.journal import Change
 from halocline.checkpoints.store import objects
 from halocline.checkpoints.store.git import Git
@@ -51,8 +51,8 @@ def held(folder: Path) -> dict[str, bytes | str]:
 
 def test_no_restore_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: Git, outside: Path) -> None:
     before, done = held(outside), 0
-    one, other = (Entry(PLAIN, objects.write(git.store, b"blob", content)) for content in (b"one", b"other"))
-    link = Entry(LINK, objects.write(git.store, b"blob", b"changed"))
+    one, other = (Entry(PLAIN, objects.write_object(git.store, b"blob", content)) for content in (b"one", b"other"))
+    link = Entry(LINK, objects.write_object(git.store, b"blob", b"changed"))
     with swapping(git.workspace / "sub", git.workspace / "aside"):
         for number in range(RESTORES):
             with opened_folder(str(git.workspace)) as root:
@@ -60,20 +60,20 @@ def test_no_restore_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: G
             wanted = (other, None, other, link) if number % 2 else (one, one, None, None)
             changes = [Change(*three) for three in zip(NAMES, now, wanted, strict=True) if three[1] != three[2]]
             with suppress(NotRestored):
-                apply([(git, changes)])
+                apply_changes([(git, changes)])
                 done += 1
-            mend(git)
+            mend_restore(git)
     assert held(outside) == before
     assert done > RESTORES // 20
 
 
 def test_no_export_is_led_outside_by_a_folder_that_is_swapped_for_a_link(git: Git, outside: Path) -> None:
     before, done = held(outside), 0
-    blob = bytes.fromhex(objects.write(git.store, b"blob", b"exported"))
+    blob = bytes.fromhex(objects.write_object(git.store, b"blob", b"exported"))
     with swapping(git.workspace / "sub", git.workspace / "aside"):
         for number in range(RESTORES):
-            folder = objects.write(git.store, b"tree", b"100644 exported%d\0%b" % (number, blob))
-            tree = objects.write(git.store, b"tree", b"40000 sub\0%b" % bytes.fromhex(folder))
+            folder = objects.write_object(git.store, b"tree", b"100644 exported%d\0%b" % (number, blob))
+            tree = objects.write_object(git.store, b"tree", b"40000 sub\0%b" % bytes.fromhex(folder))
             with suppress(NotRestored):
                 write_tree(git, tree, git.workspace)
                 done += 1

@@ -14,7 +14,7 @@ from halocline.checkpoints.store.repository import Limits
 
 
 def is_borrowing(bench: Bench) -> bool:
-    return layout.alternates(bench.repository).exists()
+    return layout.alternates_file(bench.repository).exists()
 
 
 async def kept_up(bench: Bench) -> ShadowGit:
@@ -73,7 +73,7 @@ async def test_a_store_whose_lender_is_gone_too_soon_saves_the_files_again(bench
 async def test_a_copy_that_was_cut_short_in_its_last_step_is_taken_back(bench: Bench) -> None:
     committed(bench, a="one")
     await bench.begun()
-    place = layout.alternates(bench.repository)
+    place = layout.alternates_file(bench.repository)
     place.rename(place.with_name("alternates.aside"))
     bench.write("new.txt", "new")
     shadow = await bench.begun("t2")
@@ -117,7 +117,7 @@ async def test_while_a_store_is_packed_anew_tasks_go_on_saving(bench: Bench, tmp
     stores.give_up(bench.repository, {"t1": 0}, 10)
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-        freeing = asyncio.create_task(asyncio.to_thread(stores.collect, bench.repository, 10))
+        freeing = asyncio.create_task(asyncio.to_thread(stores.collect_garbage, bench.repository, 10))
         while not (tmp_path / "packs").exists():
             await asyncio.sleep(0.01)
     bench.write("a.txt", "one")  # which only what is about to be freed holds

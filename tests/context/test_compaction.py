@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from halocline.context.compaction.facts import ledger
-from halocline.context.compaction.plan import Tight, limit_in, summary_request, tried, trimmed
-from halocline.context.compaction.thresholds import Room, room
+from halocline.context.compaction.facts import list_facts
+from halocline.context.compaction.plan import Tight, limit_in, summary_request, trim_messages, try_compactions
+from halocline.context.compaction.thresholds import Room, find_room
 from halocline.context.token_estimate import message_tokens, request_tokens
-from halocline.context.view import view
+from halocline.context.view import build_view
 from halocline.ports.model import Request
 from halocline.protocol.events import CompactionCause, Todo, TodoStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
@@ -32,11 +32,11 @@ def history(steps, size=2_000):
 
 
 def request(state):
-    return Request(model="m", system="You are an agent.", messages=view(state))
+    return Request(model="m", system="You are an agent.", messages=build_view(state))
 
 
 def shorter(state, tight, room=SMALL):
-    return tried(state, request(state), request_tokens(request(state)), room, tight)
+    return try_compactions(state, request(state), request_tokens(request(state)), room, tight)
 
 
 def after(state, made):
@@ -91,7 +91,7 @@ def test_facts_name_what_is_open_what_changed_what_was_read_and_how_commands_end
         ToolResult("r", (Text("FAILED\n[exit code 2 in 0.3 s]"),)),
     )
     todos = (Todo("write the test", TodoStatus.PENDING), Todo("read", TodoStatus.COMPLETED))
-    said = ledger(State(messages=messages, todos=todos, files_changed=frozenset({"b.py"})), len(messages), 2_000)
+    said = list_facts(State(messages=messages, todos=todos, files_changed=frozenset({"b.py"})), len(messages), 2_000)
     for fact in (
         "- [ ] write the test",
         "- [x] read",
@@ -106,7 +106,7 @@ def test_facts_name_what_is_open_what_changed_what_was_read_and_how_commands_end
 
 def test_the_newest_words_of_the_person_are_kept_when_there_is_not_room_for_all():
     messages = [prompt(), *(prompt(f"wish {number} " + "x" * 400) for number in range(50)), prompt("the last wish")]
-    said = ledger(State(messages=tuple(messages)), len(messages), 500)
+    said = list_facts(State(messages=tuple(messages)), len(messages), 500)
     assert "the last wish" in said
     assert "wish 1 " not in said
     assert "earlier messages of theirs are left out" in said
@@ -149,16 +149,16 @@ def test_a_server_says_how_much_it_takes(said, limit):
     [(64_000, 37_000), (128_000, 98_000), (200_000, 160_000), (8_192, 6_553), (1_000_000, 960_000), (None, 98_000)],
 )
 def test_the_classic_reserves_hold(window, allowed):
-    assert room(State(window=window)).allowed == allowed
+    assert find_room(State(window=window)).allowed == allowed
 
 
 def test_a_person_may_let_less_fill_but_not_more():
-    assert room(State(window=200_000), 0.5).allowed == 100_000
-    assert room(State(window=200_000), 1.0).allowed == 160_000
+    assert find_room(State(window=200_000), 0.5).allowed == 100_000
+    assert find_room(State(window=200_000), 1.0).allowed == 160_000
 
 
 def test_what_a_server_was_found_to_take_counts_more_than_what_is_written_of_it():
-    assert room(State(window=200_000, limit=50_000)).window == 50_000
+    assert find_room(State(window=200_000, limit=50_000)).window == 50_000
 
 
 PIECES = st.lists(
@@ -189,7 +189,7 @@ def made_of(pieces):
 @given(PIECES, st.sampled_from(list(CompactionCause)), st.integers(0, 4), st.sampled_from([2_000, 8_000, 64_000]))
 def test_a_compaction_of_any_history_is_sound_and_smaller_than_before(pieces, cause, share, window):
     state = State(messages=made_of(pieces))
-    small = room(State(window=window))
+    small = find_room(State(window=window))
     made = shorter(state, Tight(cause, summary="so " * 2_000, share=share), small)
     if made is not None:
         seen = after(state, made)
@@ -203,8 +203,8 @@ def test_a_compaction_of_any_history_is_sound_and_smaller_than_before(pieces, ca
 @settings(max_examples=150, deadline=None)
 @given(PIECES, st.integers(3_000, 60_000))
 def test_any_history_can_be_cut_to_any_room(pieces, most):
-    messages = view(State(messages=made_of(pieces)))
-    cut = trimmed(messages, most)
+    messages = build_view(State(messages=made_of(pieces)))
+    cut = trim_messages(messages, most)
     assert is_sound(cut)
     assert sum(map(message_tokens, cut)) <= most
 
@@ -217,6 +217,6 @@ def test_what_is_left_after_an_overflow_fits_what_the_server_takes(pieces, windo
     if before <= window:
         return
     limit = limit_in("too long", before) if window >= before else window
-    made = shorter(state, Tight(OVERFLOW, share=0, limit=limit), room(State(limit=limit)))
+    made = shorter(state, Tight(OVERFLOW, share=0, limit=limit), find_room(State(limit=limit)))
     assert made is not None
     assert request_tokens(after(state, made)) <= limit

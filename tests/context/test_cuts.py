@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from halocline.context.compaction.plan import Tight, tried
+from halocline.context.compaction.plan import Tight, try_compactions
 from halocline.context.request import Context
 from halocline.context.token_estimate import request_tokens
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, loose_ends
 from halocline.tools.toolset import ALL, Tools
 
@@ -33,16 +33,16 @@ def played(steps, window):
     ]
     context = Context()
     for event in begin:
-        state = reduce(state, event)
+        state = reduce_event(state, event)
         yield state
     for number, (kind, file, size) in enumerate(steps):
         if context.used(state, TOOLS) > context.room(state).allowed:
             request, used = context.request(state, TOOLS), context.used(state, TOOLS)
-            if made := tried(state, request, used, context.room(state), Tight(ev.CompactionCause.CROWDED)):
-                state = reduce(state, made)
+            if made := try_compactions(state, request, used, context.room(state), Tight(ev.CompactionCause.CROWDED)):
+                state = reduce_event(state, made)
                 yield state
         for event in happening(kind, number, file, size):
-            state = reduce(state, event)
+            state = reduce_event(state, event)
             yield state
 
 
@@ -85,7 +85,7 @@ def assert_a_server_takes(request, window):
 def test_every_cut_of_a_log_gives_a_request_that_a_server_takes(window, steps):
     for state in played(steps, window):
         for end in loose_ends(state):
-            state = reduce(state, end)
+            state = reduce_event(state, end)
         if state.messages:
             assert_a_server_takes(sent(state, window), window)
 
@@ -96,5 +96,5 @@ def sent(state, window):
     request, used = context.request(state, TOOLS), request_tokens(context.request(state, TOOLS))
     if used <= window:
         return request
-    made = tried(state, request, used, context.room(state), Tight(ev.CompactionCause.OVERFLOW, share=0))
-    return Context().request(reduce(state, made), TOOLS)
+    made = try_compactions(state, request, used, context.room(state), Tight(ev.CompactionCause.OVERFLOW, share=0))
+    return Context().request(reduce_event(state, made), TOOLS)

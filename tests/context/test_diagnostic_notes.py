@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from halocline.context.notes.diagnostics import MOST_TOLD, current, introduced
+from halocline.context.notes.diagnostics import MOST_TOLD, note_new_problems, note_problems
 from halocline.ports.diagnostics import Problem
 
 HERE = Path("/work")
@@ -11,7 +11,7 @@ def problem(line=1, message="wrong", path="a.py"):
 
 
 def test_new_errors_are_told_with_place_line_and_who_says_so():
-    note = introduced([problem(), problem(7, "also\n\u00a0 wrong", "/else/b.py")], HERE)
+    note = note_new_problems([problem(), problem(7, "also\n\u00a0 wrong", "/else/b.py")], HERE)
     assert note.source == "diagnostics"
     assert note.text.split("\n") == [
         "This edit brought in 2 errors:",
@@ -23,13 +23,13 @@ def test_new_errors_are_told_with_place_line_and_who_says_so():
 
 
 def test_what_is_told_is_bounded_in_number_and_length():
-    lines = introduced([problem(at, "m" * 5_000) for at in range(100)], HERE).text.split("\n")
+    lines = note_new_problems([problem(at, "m" * 5_000) for at in range(100)], HERE).text.split("\n")
     assert lines[-1] == f"and {100 - MOST_TOLD} more"
     assert max(map(len, lines)) < 400
     assert len(lines) == 2 + 2 * MOST_TOLD
 
 
 def test_no_errors_and_nothing_known_are_different():
-    assert current((), HERE).text.startswith("No errors")
-    assert current(None, HERE).text.startswith("Not known")
-    assert current((problem(),), HERE).text.startswith("1 error:\na.py:1")
+    assert note_problems((), HERE).text.startswith("No errors")
+    assert note_problems(None, HERE).text.startswith("Not known")
+    assert note_problems((problem(),), HERE).text.startswith("1 error:\na.py:1")

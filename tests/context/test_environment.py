@@ -12,9 +12,9 @@ from halocline.context.system_prompt.environment import (
     STILL_PLAN,
     SWITCHED,
     TIME,
-    environment,
     environment_news,
-    listing,
+    environment_note,
+    list_workspace,
 )
 from halocline.protocol import events as ev
 from halocline.protocol.commands import EditorState
@@ -27,7 +27,7 @@ NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 def test_the_first_note_lists_the_project(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").touch()
-    note = environment(State(), tmp_path, NOW)
+    note = environment_note(State(), tmp_path, NOW)
     assert note.source == "environment"
     assert note.text.split("\n") == ["Time: 2026-05-04 12:30 (UTC+0000)", ACT, "Files:", "src/", "src/a.py"]
 
@@ -37,16 +37,16 @@ def after(note: Note | None, **known) -> State:
 
 
 def told(state: State, where, **more) -> list[str]:
-    note = environment(state, where, more.pop("now", NOW), **more)
+    note = environment_note(state, where, more.pop("now", NOW), **more)
     return note.text.split("\n") if note else []
 
 
 def test_with_nothing_new_nothing_is_said(tmp_path):
-    assert environment(after(environment(State(), tmp_path, NOW)), tmp_path, NOW) is None
+    assert environment_note(after(environment_note(State(), tmp_path, NOW)), tmp_path, NOW) is None
 
 
 def test_the_time_is_told_again_once_it_is_stale(tmp_path):
-    state = after(environment(State(), tmp_path, NOW))
+    state = after(environment_note(State(), tmp_path, NOW))
     assert told(state, tmp_path, now=NOW + timedelta(minutes=9)) == []
     assert told(state, tmp_path, now=NOW + timedelta(minutes=10)) == ["Time: 2026-05-04 12:40 (UTC+0000)"]
     assert told(state, tmp_path, now=NOW.astimezone(timezone(timedelta(hours=2)))) == [
@@ -55,7 +55,7 @@ def test_the_time_is_told_again_once_it_is_stale(tmp_path):
 
 
 def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind(tmp_path):
-    state = replace(after(environment(State(), tmp_path, NOW)), mode=ev.Mode.PLAN)
+    state = replace(after(environment_note(State(), tmp_path, NOW)), mode=ev.Mode.PLAN)
     assert told(state, tmp_path) == [PLAN + SWITCHED]
     planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), mode=ev.Mode.PLAN)
     assert told(planned, tmp_path) == [STILL_PLAN]
@@ -64,7 +64,7 @@ def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind
 
 def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
     switched = UserMessage((Note(PLAN + SWITCHED, "environment"),))
-    state = after(environment(State(), tmp_path, NOW))
+    state = after(environment_note(State(), tmp_path, NOW))
     state = replace(state, mode=ev.Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
     compacted = ev.Compacted(cause=ev.CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
     assert environment_news(state) is None
@@ -72,7 +72,7 @@ def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
 
 
 def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
-    state = after(environment(State(), tmp_path, NOW))
+    state = after(environment_note(State(), tmp_path, NOW))
     assert environment_news(state) is None
     assert environment_news(replace(state, mode=ev.Mode.PLAN)).text == PLAN + SWITCHED
     assert environment_news(State(mode=ev.Mode.PLAN)) is None
@@ -97,11 +97,11 @@ def test_how_full_the_window_is_is_told_from_half_on_at_each_further_ten(before,
 
 
 def test_where_the_shell_is_and_another_branch_are_told_once(tmp_path):
-    first = environment(State(), tmp_path, NOW)
+    first = environment_note(State(), tmp_path, NOW)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     state = after(first, shell=ev.ShellMoved(cwd="/w/sub"))
-    note = environment(state, tmp_path, NOW)
+    note = environment_note(state, tmp_path, NOW)
     assert note.text.split("\n") == ["Git branch: topic", "Shell folder: /w/sub"]
     later = replace(state, messages=(*state.messages, UserMessage((note,))))
     assert told(later, tmp_path) == []
@@ -110,7 +110,7 @@ def test_where_the_shell_is_and_another_branch_are_told_once(tmp_path):
 
 def test_what_the_editor_shows_is_told_when_it_is_something_else(tmp_path):
     editor = EditorState(visible=("a.py",), open=("a.py", "b\n.py"))
-    note = environment(State(), tmp_path, NOW, editor)
+    note = environment_note(State(), tmp_path, NOW, editor)
     assert note.text.split("\n")[2:4] == ["Visible in the editor: a.py", "Open in the editor: a.py, b .py"]
     state = after(note)
     assert told(state, tmp_path, editor=editor) == []
@@ -120,36 +120,36 @@ def test_what_the_editor_shows_is_told_when_it_is_something_else(tmp_path):
 
 def test_names_of_files_are_not_taken_for_what_was_told(tmp_path):
     (tmp_path / "Mode: plan").touch()
-    state = after(environment(State(), tmp_path, NOW))
+    state = after(environment_note(State(), tmp_path, NOW))
     assert environment_news(state) is None
 
 
 def test_a_turn_that_was_cut_short_is_told(tmp_path):
     state = State(messages=(UserMessage((Text("a"),)),), last_end=ev.TurnEnded(reason=StopReason.CANCELLED))
-    assert CUT_SHORT[StopReason.CANCELLED] in environment(state, tmp_path, NOW).text
+    assert CUT_SHORT[StopReason.CANCELLED] in environment_note(state, tmp_path, NOW).text
 
 
 def test_the_branch_is_named(tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
-    assert "Git branch: topic" in environment(State(), tmp_path, NOW).text
+    assert "Git branch: topic" in environment_note(State(), tmp_path, NOW).text
 
 
 def test_a_listing_goes_near_to_far_and_does_not_enter_generated_or_hidden_folders(tmp_path):
     for path in ("b/c/d.txt", "a.txt", "node_modules/x/y.js", ".hidden/z", ".git/HEAD"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
-    assert listing(tmp_path) == ([".hidden/", "a.txt", "b/", "node_modules/", "b/c/", "b/c/d.txt"], False)
+    assert list_workspace(tmp_path) == ([".hidden/", "a.txt", "b/", "node_modules/", "b/c/", "b/c/d.txt"], False)
 
 
 def test_a_listing_is_cut_at_its_limit(tmp_path):
     for n in range(5):
         (tmp_path / f"{n}").touch()
-    assert listing(tmp_path, limit=3) == (["0", "1", "2"], True)
+    assert list_workspace(tmp_path, limit=3) == (["0", "1", "2"], True)
 
 
 def test_a_folder_that_cannot_be_read_is_an_empty_one(tmp_path):
-    assert listing(tmp_path / "gone") == ([], False)
+    assert list_workspace(tmp_path / "gone") == ([], False)
 
 
 @pytest.mark.parametrize(
@@ -159,13 +159,13 @@ def test_of_a_head_that_is_none_nothing_is_told(tmp_path, text):
     (tmp_path / "w" / ".git").mkdir(parents=True)
     (tmp_path / "token").write_text(text)
     (tmp_path / "w/.git/HEAD").symlink_to(tmp_path / "token")
-    assert "s3cret" not in environment(State(), tmp_path / "w", NOW).text
+    assert "s3cret" not in environment_note(State(), tmp_path / "w", NOW).text
 
 
 def test_a_head_that_never_ends_is_not_waited_for(tmp_path):
     (tmp_path / ".git").mkdir()
     os.mkfifo(tmp_path / ".git/HEAD")
-    assert "branch" not in environment(State(), tmp_path, NOW).text
+    assert "branch" not in environment_note(State(), tmp_path, NOW).text
 
 
 def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
@@ -174,7 +174,7 @@ def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
     subprocess.run(["git", "init", "-q", "-b", "trunk", main], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
     subprocess.run([*git, "worktree", "add", "-q", "-b", "feature", beside], check=True)
-    assert "Git branch: feature" in environment(State(), beside, NOW).text
+    assert "Git branch: feature" in environment_note(State(), beside, NOW).text
 
 
 def test_a_head_that_is_none_names_no_branch(tmp_path):
@@ -182,7 +182,7 @@ def test_a_head_that_is_none_names_no_branch(tmp_path):
     head = tmp_path / "project" / ".git" / "HEAD"
     (tmp_path / "key").write_text("a secret\n")
     head.symlink_to(tmp_path / "key")
-    assert "secret" not in environment(State(), tmp_path / "project", NOW).text
+    assert "secret" not in environment_note(State(), tmp_path / "project", NOW).text
     head.unlink()
     os.mkfifo(head)
-    assert "Git branch" not in environment(State(), tmp_path / "project", NOW).text
+    assert "Git branch" not in environment_note(State(), tmp_path / "project", NOW).text

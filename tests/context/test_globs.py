@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.context.instructions.globs import anywhere, fits, fitting_path
+from halocline.context.instructions.globs import fitting_path, in_any_folder, matches_glob
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from halocline.context.instructions.globs import anywhere, fits, fitting_path
     ],
 )
 def test_a_pattern_means_the_paths_that_editors_mean_by_it(pattern, path, does):
-    assert fits(pattern, path) is does
+    assert matches_glob(pattern, path) is does
 
 
 def test_the_first_path_that_fits_is_the_reason():
@@ -44,4 +44,4 @@ def test_a_pattern_with_an_exclamation_mark_takes_paths_away():
 
 
 def test_a_pattern_without_a_folder_can_be_made_to_mean_any():
-    assert [anywhere(one) for one in ("*.py", "!*.py", "src/*.py")] == ["**/*.py", "!**/*.py", "src/*.py"]
+    assert [in_any_folder(one) for one in ("*.py", "!*.py", "src/*.py")] == ["**/*.py", "!**/*.py", "src/*.py"]

@@ -12,7 +12,7 @@ from halocline.context.instructions.places import Roots
 from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner, Root
 from halocline.protocol.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, TurnState
 from halocline.runtime.rules.live import LiveInstructions, roots_of
 from halocline.store.paths import Home
@@ -48,7 +48,7 @@ class Ground:
         rules = FolderInstructions(self.reader)
         begun = rules.begins()
         state = State(workspace=str(self.project), turn=TurnState(started_at=0.0))
-        return rules, begun.section, reduce(state, begun.event) if begun.event else state
+        return rules, begun.section, reduce_event(state, begun.event) if begun.event else state
 
 
 @pytest.fixture
@@ -326,7 +326,7 @@ def test_a_rule_for_paths_holds_once_a_file_was_read_and_is_told_once(ground):
     assert "because" not in event.content[0].text
     assert event.content[0].text.startswith("From now on this file of rules holds, too; rules give no leave.")
     assert "<rule>\nReturn JSON.\n</rule>" in event.content[0].text
-    state = reduce(state, event)
+    state = reduce_event(state, event)
     assert rules.news(state) is None
     assert [one.text for one in state.instructions] == [event.content[0].text]
     assert rules.news(prompted(state, "something else")) is None
@@ -364,7 +364,7 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     ground.write("CLAUDE.md", "goes")
     ground.write("src/AGENTS.md", "nested, old")
     rules, _, state = ground.begins()
-    state = reduce(state, rules.news(prompted(state, "look at src/a.py")))
+    state = reduce_event(state, rules.news(prompted(state, "look at src/a.py")))
     ground.write("AGENTS.md", "new and longer")
     ground.write("src/AGENTS.md", "nested and new")
     ground.write(".cursorrules", "comes")
@@ -377,7 +377,7 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     assert len(words) == 4
     assert "new and longer" in words[0]
     assert words[3] == "These files of rules hold no longer: CLAUDE.md."
-    state = reduce(prompted(state, "go on"), event)
+    state = reduce_event(prompted(state, "go on"), event)
     assert sorted(one.file.path for one in state.instructions) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
     assert rules.news(prompted(state, "and on")) is None
 
@@ -388,7 +388,7 @@ def test_a_rule_that_is_switched_off_or_on_again_is_told_of(ground):
     ground.off = frozenset({str(path)})
     event = rules.news(prompted(state, "go on"))
     assert event.gone == ("AGENTS.md",)
-    state = reduce(state, event)
+    state = reduce_event(state, event)
     assert state.instructions == ()
     ground.off = frozenset()
     assert told(rules.news(prompted(state, "go on"))) == {"AGENTS.md": "always"}

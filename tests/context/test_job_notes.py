@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.context.notes.jobs import begun_anew, exit_words, job_news, status
+from halocline.context.notes.jobs import begun_anew, describe_status, exit_words, job_news
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
 from halocline.protocol.jobs import JobInfo, JobState
@@ -31,7 +31,7 @@ from halocline.protocol.state.state import State
     ],
 )
 def test_a_state_is_told_in_words(info: JobInfo, words: str):
-    assert status(info) == words
+    assert describe_status(info) == words
 
 
 @pytest.mark.parametrize(

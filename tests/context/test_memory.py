@@ -7,12 +7,12 @@ from halocline.context.user_files.memory import (
     LONGEST,
     PROJECT,
     Memo,
-    added,
+    add_memo,
     line_of,
-    memos,
+    memory_section,
+    parse_memos,
     personal_file,
-    remembered,
-    replaced,
+    replace_memo,
 )
 
 NOTE = line_of("Run  make db\nfirst.", "2026-11-21", "t-1")
@@ -27,7 +27,7 @@ def place(tmp_path: Path) -> Path:
 
 def test_a_note_is_an_item_with_its_date_and_task():
     assert NOTE == "- Run make db first. (2026-11-21, task t-1)"
-    assert memos(f"# Mine\n{NOTE}\n* by hand\nwords\n") == (
+    assert parse_memos(f"# Mine\n{NOTE}\n* by hand\nwords\n") == (
         Memo("Run make db first.", "2026-11-21", "t-1", 1),
         Memo("by hand", "", "", 2),
     )
@@ -35,18 +35,18 @@ def test_a_note_is_an_item_with_its_date_and_task():
 
 def test_a_note_comes_and_goes_without_touching_what_a_person_wrote():
     mine = "# Mine\n\n- one\n  and more of it\n\nwords\n"
-    more = added(mine, NOTE)
+    more = add_memo(mine, NOTE)
     assert more == f"{mine}{NOTE}\n"
-    assert replaced(more, memos(more)[1]) == mine
-    assert replaced(mine, memos(mine)[0], "- two") == mine.replace("- one", "- two")
+    assert replace_memo(more, parse_memos(more)[1]) == mine
+    assert replace_memo(mine, parse_memos(mine)[0], "- two") == mine.replace("- one", "- two")
 
 
 def test_the_prompt_has_both_files_with_where_they_are_from_and_no_comments(place: Path):
     workspace = place / "project"
-    assert remembered(workspace, place / "memory") == ""
-    (workspace / PROJECT).write_text(f"<!-- obey\nme -->{added('', NOTE)}\n<!-- not closed")
+    assert memory_section(workspace, place / "memory") == ""
+    (workspace / PROJECT).write_text(f"<!-- obey\nme -->{add_memo('', NOTE)}\n<!-- not closed")
     personal_file(place / "memory", workspace).write_text("Speak Latin.\n")
-    text = remembered(workspace, place / "memory")
+    text = memory_section(workspace, place / "memory")
     assert text.startswith("\n# Memory\nNotes from earlier tasks")
     assert text.endswith(
         f"Of the project, from {PROJECT} in it:\n- Run make db first. (2026-11-21)\n\nThe person's own:\nSpeak Latin.\n"
@@ -57,7 +57,7 @@ def test_the_prompt_has_both_files_with_where_they_are_from_and_no_comments(plac
 
 def test_of_a_long_file_the_beginning_is_given(place: Path):
     (place / "project" / PROJECT).write_text("x" * 10 * LONGEST)
-    assert remembered(place / "project", place / "memory").endswith(f"{'x' * LONGEST}\n{CUT}\n")
+    assert memory_section(place / "project", place / "memory").endswith(f"{'x' * LONGEST}\n{CUT}\n")
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "binary"])
@@ -71,7 +71,7 @@ def test_what_is_no_file_of_the_project_is_not_given(place: Path, kind: str):
             file.mkdir()
         case _:
             file.write_bytes(b"\xff\xfe")
-    assert "secret" not in remembered(place / "project", place / "memory")
+    assert "secret" not in memory_section(place / "project", place / "memory")
 
 
 def test_every_workspace_has_a_file_of_its_own_whatever_it_is_called(tmp_path: Path):

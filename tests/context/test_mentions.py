@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.context.user_files.mentions import Kind, as_mention, found, quieted
+from halocline.context.user_files.mentions import Kind, as_mention, find_mentions, quiet_mentions
 
 
 def seen(text):
-    return [(mention.kind.value, mention.target) for mention in found(text)]
+    return [(mention.kind.value, mention.target) for mention in find_mentions(text)]
 
 
 @pytest.mark.parametrize(
@@ -72,26 +72,26 @@ def test_what_is_no_path_has_a_form_of_its_own(text, expected):
     [("@a.py:10-40", (10, 40)), ("@a.py:40-10,", (10, 40)), ("@a.py:7", (7, 7)), ('@"a b.py":3-4', (3, 4))],
 )
 def test_a_path_may_have_lines(text, lines):
-    (mention,) = found(text)
+    (mention,) = find_mentions(text)
     assert (mention.first, mention.last) == lines
     assert mention.whole.startswith(f"{mention.target}:")
 
 
 @given(st.text(alphabet="@`~\"'\\/.:()[]ab1 \n。", max_size=200))
 def test_no_text_breaks_it_and_every_mention_stands_in_the_text(text):
-    for mention in found(text):
+    for mention in find_mentions(text):
         assert mention.text in text
         assert mention.text.startswith("@")
 
 
 @given(st.text(alphabet='@`"\\/.:(ab \n', max_size=100))
 def test_quieted_words_mention_nothing(text):
-    assert found(quieted(text)) == ()
+    assert find_mentions(quiet_mentions(text)) == ()
 
 
 @given(st.text(alphabet="a/ .:1()'é", min_size=1, max_size=30))
 def test_every_path_can_be_written_as_a_mention(path):
-    mentions = found(as_mention(path))
+    mentions = find_mentions(as_mention(path))
     assert any(path in (mention.target, mention.whole) and mention.kind is Kind.PATH for mention in mentions)
 
 
@@ -99,4 +99,4 @@ def test_every_path_can_be_written_as_a_mention(path):
     "text", ["@" * 200_000, '@"' * 100_000, "@(" * 100_000, "`" * 99_999 + "@a", "@a" + ")" * 200_000]
 )
 def test_a_hostile_text_is_looked_through_in_one_go(text):
-    assert len(found(text)) < 200_000
+    assert len(find_mentions(text)) < 200_000

@@ -1,21 +1,24 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.token_estimate import IMAGE, Sum, message_tokens, tokens
+from halocline.context.token_estimate import IMAGE, Sum, estimate_tokens, message_tokens
 from halocline.protocol.messages import AssistantMessage, Image, Text, Thinking, ToolCall, ToolResult, UserMessage
 
 
 def test_a_text_is_about_a_token_for_each_word_of_code() -> None:
     text = "def add(a: int, b: int) -> int:\n    return a + b\n"
-    assert 10 <= tokens(text) <= 20  # public tokenizers say 18 to 20
+    assert 10 <= estimate_tokens(text) <= 20  # public tokenizers say 18 to 20
 
 
 def test_scripts_beyond_ascii_are_not_taken_for_cheap() -> None:
-    assert tokens("日本語の文章です") >= len("日本語の文章です") * 0.7
+    assert estimate_tokens("日本語の文章です") >= len("日本語の文章です") * 0.7
 
 
 @given(st.text(), st.text())
 def test_the_parts_are_together_the_whole_but_for_rounding(one: str, other: str) -> None:
-    assert abs(tokens(one) + tokens(other) - tokens(one + other)) <= 3 + len(one + other) // 1_000
+    assert (
+        abs(estimate_tokens(one) + estimate_tokens(other) - estimate_tokens(one + other))
+        <= 3 + len(one + other) // 1_000
+    )
 
 
 def test_every_part_of_every_message_counts() -> None:

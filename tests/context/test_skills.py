@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.user_files.skills import bundled, found_skills, instructions, listed
+from halocline.context.user_files.skills import bundled_files, found_skills, read_instructions, skills_section
 from halocline.protocol.config_locations import OWN_SKILLS, PROJECT_SKILLS
 
 
@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_a_project_without_skills_says_nothing_of_them(project, home):
     found = found_skills(project, home)
-    assert (found.skills, found.skipped, listed(found.skills)) == ((), (), "")
+    assert (found.skills, found.skipped, skills_section(found.skills)) == ((), (), "")
 
 
 @pytest.mark.parametrize("place", PROJECT_SKILLS)
@@ -39,8 +39,8 @@ def test_skills_of_a_project_are_found(project, home, place):
     skill(project / place)
     (found,) = found_skills(project, home).skills
     assert (found.name, found.description) == ("pdf", "Works with PDF.")
-    assert "- pdf: Works with PDF.\n" in listed((found,))
-    assert instructions(found) == "# How\nDo it.\n"
+    assert "- pdf: Works with PDF.\n" in skills_section((found,))
+    assert read_instructions(found) == "# How\nDo it.\n"
 
 
 @pytest.mark.parametrize("place", OWN_SKILLS)
@@ -95,14 +95,14 @@ def test_the_files_that_a_skill_brings_are_named(project, home):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     (found,) = found_skills(project, home).skills
-    assert bundled(found, 10) == ("b.md", "scripts/a.py")
-    assert len(bundled(found, 1)) == 2
+    assert bundled_files(found, 10) == ("b.md", "scripts/a.py")
+    assert len(bundled_files(found, 1)) == 2
 
 
 def test_what_the_prompt_says_of_many_skills_is_bounded(project, home):
     for number in range(50):
         skill(project / PROJECT_SKILLS[0], f"s{number:02}", "x" * 1_000)
-    text = listed(found_skills(project, home).skills)
+    text = skills_section(found_skills(project, home).skills)
     assert len(text) < 21_000
     assert text.endswith("There are more; use_skill names them.\n")
 
@@ -111,5 +111,5 @@ def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):
     folder = skill(project / PROJECT_SKILLS[0])
     (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "x" * 200_000)
     (found,) = found_skills(project, home).skills
-    assert len(instructions(found)) < 101_000
-    assert f"The rest of {found.file} is left out" in instructions(found)
+    assert len(read_instructions(found)) < 101_000
+    assert f"The rest of {found.file} is left out" in read_instructions(found)

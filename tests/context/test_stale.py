@@ -1,7 +1,7 @@
 from hypothesis import given, settings, strategies as st
 
 from halocline.context.compaction.stale_files import GAIN, Stale
-from halocline.context.view import View, view
+from halocline.context.view import View, build_view
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 
@@ -49,7 +49,7 @@ def test_failed_and_short_readings_do_not_count():
 
 def test_what_is_left_out_says_so_and_where_the_newer_copy_is():
     messages = tuple(message for number in range(3) for message in read(number, "a.py", BIG))
-    seen = view(State(messages=(UserMessage((Text("go"),)), *messages)))
+    seen = build_view(State(messages=(UserMessage((Text("go"),)), *messages)))
     assert "an older copy of a.py" in seen[2].text
     assert "below" in seen[2].text
     assert seen[6].text == BIG
@@ -68,7 +68,7 @@ def test_a_view_only_grows_until_many_copies_go_together(reads, stride):
         if number % stride:
             continue
         seen = growing.of(State(messages=tuple(messages)))
-        assert seen == view(State(messages=tuple(messages)))
+        assert seen == build_view(State(messages=tuple(messages)))
         out = len(growing.stale.left_out)
         assert out > gone or seen[: len(before)] == before
         before, gone = seen, out

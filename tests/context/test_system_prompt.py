@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from halocline.context.system_prompt.build import SECTIONS, Wishes, sections_of, system_prompt
-from halocline.context.system_prompt.model_families import FAMILIES, family
+from halocline.context.system_prompt.build import SECTIONS, PromptOptions, sections_of, system_prompt
+from halocline.context.system_prompt.model_families import FAMILIES, family_of
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
@@ -62,11 +62,11 @@ def test_a_family_is_told_what_it_needs_and_each_only_that():
     ],
 )
 def test_a_model_is_known_by_its_name(model: str, known: str):
-    assert family(model) == known
+    assert family_of(model) == known
 
 
 def test_a_section_is_replaced_emptied_or_brings_its_own_heading():
-    wishes = Wishes(
+    wishes = PromptOptions(
         sections={"role": "You are {system} {me}.", "safety": "", "editing": "Edit well.", "commands": "# Sh\nNo."}
     )
     text = system_prompt(WORKSPACE, wishes=wishes)
@@ -81,7 +81,7 @@ def test_a_section_is_replaced_emptied_or_brings_its_own_heading():
 
 def test_a_prompt_of_ones_own_still_gets_what_the_machine_is_and_the_skills():
     text = system_prompt(
-        WORKSPACE, "\n# Skills\n- a: b\n", wishes=Wishes(whole="Sing.\n", added="Loud.", language="Latin")
+        WORKSPACE, "\n# Skills\n- a: b\n", wishes=PromptOptions(whole="Sing.\n", added="Loud.", language="Latin")
     )
     assert list(sections_of(text)) == ["role", "machine", "language", "skills", "from the person"]
     assert text.startswith("Sing.\n\n# Machine\nWorkspace: ")

@@ -1,6 +1,6 @@
 from hypothesis import given, strategies as st
 
-from halocline.context.view import MISSING, View, paired, view
+from halocline.context.view import MISSING, View, build_view, pair_messages
 from halocline.protocol.events import Compacted, CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
@@ -18,25 +18,25 @@ def result(call, text="x"):
 
 def test_a_sound_history_comes_back_as_it_is():
     history = (PROMPT, reply("a", "b"), result("a"), result("b"), reply())
-    assert paired(history) == history
+    assert pair_messages(history) == history
 
 
 def test_results_stand_in_the_order_of_their_calls():
-    assert paired((reply("a", "b"), result("b"), result("a"))) == (reply("a", "b"), result("a"), result("b"))
+    assert pair_messages((reply("a", "b"), result("b"), result("a"))) == (reply("a", "b"), result("a"), result("b"))
 
 
 def test_a_missing_result_is_made_up_and_says_so():
-    (_, made_up, after) = paired((reply("a"), PROMPT))
+    (_, made_up, after) = pair_messages((reply("a"), PROMPT))
     assert (made_up.call, made_up.text, made_up.is_error, after) == ("a", MISSING, True, PROMPT)
 
 
 def test_a_result_without_its_call_is_left_out():
-    assert paired((PROMPT, result("z"))) == (PROMPT,)
+    assert pair_messages((PROMPT, result("z"))) == (PROMPT,)
 
 
 def test_the_same_id_in_two_messages_is_answered_twice():
     history = (reply("a"), result("a", "one"), reply("a"), result("a", "two"))
-    assert paired(history) == history
+    assert pair_messages(history) == history
 
 
 MESSAGES = st.lists(
@@ -49,7 +49,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_every_call_of_any_history_has_exactly_one_result_directly_after(messages):
-    out = list(paired(messages))
+    out = list(pair_messages(messages))
     assert [m for m in out if not isinstance(m, ToolResult)] == [m for m in messages if not isinstance(m, ToolResult)]
     while out:
         message = out.pop(0)
@@ -64,8 +64,8 @@ def test_a_view_that_grows_is_the_view_of_the_whole(one, other, cuts):
     growing = View()
     for cut in cuts:
         state = State(messages=histories[cut % 2][: cut // 2])
-        assert growing.of(state) == view(state) == paired(state.messages)
-    assert growing.of(State(messages=histories[0])) == paired(histories[0])
+        assert growing.of(state) == build_view(state) == pair_messages(state.messages)
+    assert growing.of(State(messages=histories[0])) == pair_messages(histories[0])
 
 
 def test_answers_to_calls_of_the_past_stay_the_same_objects():
@@ -84,7 +84,7 @@ def compacted(kept_from, until, **more):
 
 def test_after_a_compaction_the_first_message_what_stands_for_the_rest_and_the_newest_are_read():
     history = (PROMPT, reply("a"), result("a"), reply("b"), result("b", "kept"))
-    (first, said, asked, answered) = view(State(messages=history, compactions=(compacted(3, 5),)))
+    (first, said, asked, answered) = build_view(State(messages=history, compactions=(compacted(3, 5),)))
     assert first is PROMPT
     assert said.content == (Note("what was", "summary"),)
     assert (asked, answered) == history[3:]
@@ -93,20 +93,20 @@ def test_after_a_compaction_the_first_message_what_stands_for_the_rest_and_the_n
 def test_what_is_carried_over_is_shown_with_what_it_was_the_result_of():
     call = AssistantMessage((ToolCall("a", "read_file", {"path": "x.py"}),))
     history = (PROMPT, call, result("a", "its text"), reply())
-    said = view(State(messages=history, compactions=(compacted(3, 4, carried=(2,)),)))[1]
+    said = build_view(State(messages=history, compactions=(compacted(3, 4, carried=(2,)),)))[1]
     assert said.content[1] == Note("read_file x.py gave:\nits text", "earlier")
 
 
 def test_rules_that_are_in_force_are_shown_again_and_other_notes_are_not():
     rule = UserMessage((Note("use tabs", "rules"), Note("it was noon", "environment"), Text("do it")))
-    said = view(State(messages=(PROMPT, rule, reply()), compactions=(compacted(2, 3, carried=(1,)),)))[1]
+    said = build_view(State(messages=(PROMPT, rule, reply()), compactions=(compacted(2, 3, carried=(1,)),)))[1]
     assert said.content[1:] == (Note("use tabs", "rules"),)
 
 
 def test_what_came_before_a_compaction_is_kept_short_and_what_comes_after_is_not():
     long = "word " * 4_000
     history = (PROMPT, reply("a"), result("a", long), reply("b"), result("b", long))
-    seen = view(State(messages=history, compactions=(compacted(1, 3, longest=500),)))
+    seen = build_view(State(messages=history, compactions=(compacted(1, 3, longest=500),)))
     assert len(seen[3].text) < 3_000
     assert seen[5].text == long
 
@@ -128,13 +128,13 @@ def test_a_model_that_sees_nothing_is_told_where_pictures_were():
             ToolResult("c1", (Text("a picture"), picture)),
         )
     )
-    blind = view(state, sees=False)
+    blind = build_view(state, sees=False)
     assert not [part for message in blind for part in message.content if isinstance(part, Image)]
     assert [len(message.content) for message in blind] == [2, 1, 2]
-    assert view(state) == state.messages
+    assert build_view(state) == state.messages
 
 
 def test_a_view_follows_a_switch_to_a_blind_model_and_back():
     state, kept = State(messages=(UserMessage((Image("image/png", "blob"),)),)), View()
     seen = [kept.of(state, sees=sees) for sees in (True, False, False, True)]
-    assert seen == [view(state), view(state, sees=False), view(state, sees=False), view(state)]
+    assert seen == [build_view(state), build_view(state, sees=False), build_view(state, sees=False), build_view(state)]

@@ -9,7 +9,7 @@ from halocline.context.user_files.commands import (
     MOST,
     OWN,
     Places,
-    filled,
+    fill_arguments,
     found_words,
     read_word,
 )
@@ -157,4 +157,4 @@ def test_a_very_long_file_is_cut_and_bytes_that_are_no_text_do_no_harm(places):
     ],
 )
 def test_arguments_are_put_in_once(body, arguments, expected):
-    assert filled(body, arguments) == expected
+    assert fill_arguments(body, arguments) == expected

@@ -10,7 +10,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import AssistantMessage
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 
 
 def assert_nothing_shown_is_lost(log: bytes, shown: bytes) -> None:
@@ -61,7 +61,7 @@ def assert_commands_ran_at_most_once(events: Sequence[ev.DurableEvent], folder: 
 
 def assert_came_to_its_end(events: Sequence[ev.DurableEvent]) -> None:
     assert_sound(events)
-    state = fold(events)
+    state = fold_events(events)
     replies = [message.text for message in state.messages if isinstance(message, AssistantMessage)]
     assert replies == [turn.text for turn in TURNS]
     assert state.turn is None

@@ -11,13 +11,13 @@ from tests.crashes.rider import SETTINGS, Storied
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.protocol import events as ev
 from halocline.protocol.queries.tasks import TaskQuery
-from halocline.services.replay.replay import replay
+from halocline.services.replay.replay import run_replay
 from halocline.store.paths import Home
 from halocline.store.tasks.index import TaskIndex
 from halocline.store.tasks.recording import Recording
 from halocline.surfaces.row_kinds import CallRow, TurnEndRow
 from halocline.surfaces.rows import rows_of
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = pytest.mark.slow
 HOUR, YEAR = 3600, 365 * 86400
@@ -39,7 +39,7 @@ def ridden(jump: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def events(ridden: Path) -> list[ev.DurableEvent]:
     (log,) = logs_of(ridden)
-    return list(read(log))
+    return list(read_log(log))
 
 
 def test_the_log_tells_the_time_that_the_clock_told(events, jump: int):
@@ -54,7 +54,7 @@ def test_a_task_comes_to_its_end_and_no_limit_of_time_is_reached(events):
 
 def test_the_replay_is_the_same(ridden: Path, events):
     home = Home.of({"HALOCLINE_HOME": str(ridden / "home")})
-    done = asyncio.run(replay(Recording(tuple(events)), Storied(home, SETTINGS, {}), strict=True))
+    done = asyncio.run(run_replay(Recording(tuple(events)), Storied(home, SETTINGS, {}), strict=True))
     assert done.differences == ()
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.crashes.trial import KILLED, Stable, Trial
 
 from halocline.hosts.files.local import LocalFiles
-from halocline.runtime.litter import OLD, sweep
+from halocline.runtime.litter import OLD, sweep_home
 from halocline.store.paths import Home
 from halocline.testing.faults import Fault, Moment
 
@@ -41,7 +41,7 @@ def kill_and_sweep(trial: Trial, seed: int, points: int, share: float) -> list[P
         return []
     left, home = half_written(trial.folder), Home.of({"HALOCLINE_HOME": str(trial.folder / "home")})
     asyncio.run(LocalFiles(home.edits).mend())  # as each start of a task does
-    sweep(home, time.time() + OLD + 60)
+    sweep_home(home, time.time() + OLD + 60)
     assert half_written(trial.folder) == []
     return left
 

@@ -8,9 +8,9 @@ import pytest
 from tests.crashes.judge import logs_of
 
 from halocline.protocol import events as ev
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.store.blobs import DiskBlobs
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = pytest.mark.slow
 PUT = re.compile(r"sha256:[0-9a-f]{64}")
@@ -28,7 +28,7 @@ def left(cuts: Path) -> Iterator[tuple[DiskBlobs, list[ev.DurableEvent]]]:
     """The blobs and the events that are there after each cut but those before the task's first sync."""
     for cut in sorted(cuts.iterdir(), key=lambda path: (len(path.name), path.name)):
         for log in cut.glob("tasks/*/events.jsonl"):
-            yield DiskBlobs(cut / "blobs"), list(read(log))
+            yield DiskBlobs(cut / "blobs"), list(read_log(log))
 
 
 def named(events: list[ev.DurableEvent]) -> set[str]:
@@ -41,13 +41,13 @@ def test_after_a_loss_of_power_every_log_loads_and_has_what_it_refers_to(cuts: P
     assert len(found) >= 8
     assert max(len(named(events)) for _, events in found) >= 6
     for blobs, events in found:
-        assert fold(events).seq == len(events)
+        assert fold_events(events).seq == len(events)
         for ref in named(events):
             blobs.get(ref)
 
 
 def test_what_a_turn_did_survives_a_loss_of_power_after_it(cuts: Path):
     (log,) = logs_of(cuts.parent)
-    ends = [event.seq for event in read(log) if isinstance(event, ev.TurnEnded)]
+    ends = [event.seq for event in read_log(log) if isinstance(event, ev.TurnEnded)]
     kept = {events[-1].seq for _, events in left(cuts)}
     assert set(ends) <= kept

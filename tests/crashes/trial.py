@@ -12,10 +12,10 @@ from tests.crashes.rider import SETTINGS, Ridden, Ride, Storied
 from tests.crashes.story import PROJECT
 
 from halocline.protocol import events as ev
-from halocline.services.replay.replay import replay
+from halocline.services.replay.replay import run_replay
 from halocline.store.paths import Home
 from halocline.store.tasks.recording import Recording
-from halocline.task.log import read
+from halocline.task.log import read_log
 from halocline.testing.faults import Fault
 
 KILLED = 9
@@ -57,7 +57,7 @@ class Trial:
 
     @property
     def events(self) -> list[ev.DurableEvent]:
-        return [event for log in judge.logs_of(self.folder) for event in read(log)]
+        return [event for log in judge.logs_of(self.folder) for event in read_log(log)]
 
     @property
     def is_over(self) -> bool:
@@ -101,5 +101,5 @@ class Trial:
     async def _replayed(self) -> Sequence[object]:
         home = Home.of({"HALOCLINE_HOME": str(self.folder / "home")})
         async with asyncio.timeout(LONGEST_REPLAY):
-            done = await replay(Recording(tuple(self.events)), Storied(home, SETTINGS, {}), strict=True)
+            done = await run_replay(Recording(tuple(self.events)), Storied(home, SETTINGS, {}), strict=True)
         return done.differences

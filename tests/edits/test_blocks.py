@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.edits.blocks import MalformedBlocks, parse
+from halocline.edits.blocks import MalformedBlocks, parse_blocks
 from halocline.edits.edit import Edit
 
 ONE = Edit(1, ("old",), ("new",))
@@ -23,7 +23,7 @@ ONE = Edit(1, ("old",), ("new",))
     ],
 )
 def test_one_block_is_read_in_every_accepted_spelling(diff: str):
-    assert parse(diff) == [ONE]
+    assert parse_blocks(diff) == [ONE]
 
 
 def test_several_blocks_are_numbered_in_order():
@@ -31,7 +31,7 @@ def test_several_blocks_are_numbered_in_order():
         "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n\n"
         "<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n------- SEARCH\n\n=======\n+++++++ REPLACE"
     )
-    assert parse(diff) == [Edit(1, ("a",), ("b",)), Edit(2, (), ()), Edit(3, ("",), ())]
+    assert parse_blocks(diff) == [Edit(1, ("a",), ("b",)), Edit(2, (), ()), Edit(3, ("",), ())]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_several_blocks_are_numbered_in_order():
 )
 def test_marker_like_lines_of_another_length_are_content(search: tuple[str, ...], replace: tuple[str, ...]):
     diff = "\n".join(["------- SEARCH", *search, "=======", *replace, "+++++++ REPLACE"])
-    assert parse(diff) == [Edit(1, search, replace)]
+    assert parse_blocks(diff) == [Edit(1, search, replace)]
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_marker_like_lines_of_another_length_are_content(search: tuple[str, ...]
 )
 def test_every_malformation_has_its_own_words(diff: str, message: str):
     with pytest.raises(MalformedBlocks, match=message):
-        parse(diff)
+        parse_blocks(diff)

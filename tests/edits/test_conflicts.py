@@ -1,4 +1,4 @@
-from halocline.edits.conflicts import conflicts
+from halocline.edits.conflicts import find_conflicts
 from halocline.edits.edit import Edit
 
 VIEW = "def one():\n    return 1\n\n\ndef two():\n    wait = 2\n    return wait\n"
@@ -7,7 +7,7 @@ VIEW = "def one():\n    return 1\n\n\ndef two():\n    wait = 2\n    return wait\
 def test_an_edit_without_a_place_shows_the_nearest_lines_with_some_around():
     good = Edit(1, ("    return 1",), ("    return 10",))
     missed = Edit(2, ("def two():", "    wait = 3", "    return wait"), ("def two():", "    wait = 4"))
-    (found,) = conflicts(VIEW, [good, missed])
+    (found,) = find_conflicts(VIEW, [good, missed])
     assert (found.name, found.first) == ("Block 2", 3)
     assert found.there == ("", "", "def two():", "    wait = 2", "    return wait")
     assert (found.search, found.replace) == (missed.search, missed.replace)
@@ -15,5 +15,5 @@ def test_an_edit_without_a_place_shows_the_nearest_lines_with_some_around():
 
 
 def test_an_edit_that_is_like_nothing_shows_no_lines():
-    (found,) = conflicts(VIEW, [Edit(1, ("completely other words",), ())])
+    (found,) = find_conflicts(VIEW, [Edit(1, ("completely other words",), ())])
     assert (found.first, found.there) == (0, ())

@@ -12,8 +12,8 @@ import pytest
 from halocline.edits import blocks, exact, patch
 from halocline.edits.edit import Edit, UnplacedEdits
 from halocline.edits.match_strategies import How
-from halocline.edits.plan import apply
-from halocline.edits.text import EditError, TextFile, decode, encode
+from halocline.edits.plan import apply_edits
+from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
 CORPUS = Path(__file__).parent / "corpus"
 HAND = [
@@ -26,11 +26,11 @@ Lines = Sequence[str]
 
 def edits_of(case: dict) -> list[Edit]:
     if "blocks" in case:
-        return blocks.parse(case["blocks"])
+        return blocks.parse_blocks(case["blocks"])
     if "patch" in case:
-        (section,) = patch.parse(f"*** Begin Patch\n*** Update File: f\n{case['patch']}*** End Patch\n")
+        (section,) = patch.parse_patch(f"*** Begin Patch\n*** Update File: f\n{case['patch']}*** End Patch\n")
         return list(section.edits)
-    return exact.parse(case["old"], case["new"], everywhere=case.get("all", False))
+    return exact.parse_exact(case["old"], case["new"], everywhere=case.get("all", False))
 
 
 @pytest.mark.parametrize("case", HAND, ids=lambda case: case["name"])
@@ -38,9 +38,9 @@ def test_a_case_by_hand(case: dict):
     file = TextFile(case["file"])
     if "refuses" in case:
         with pytest.raises(EditError, match=case["refuses"]):
-            apply(file, edits_of(case))
+            apply_edits(file, edits_of(case))
         return
-    after, report = apply(file, edits_of(case))
+    after, report = apply_edits(file, edits_of(case))
     assert after.text == case["gives"]
     if "how" in case:
         assert [one.how for one in report] == [case["how"]] * len(report)
@@ -52,7 +52,7 @@ def test_cases_have_names_of_their_own():
 
 
 def as_blocks(search: Lines, replace: Lines) -> list[Edit]:
-    return blocks.parse("\n".join(["------- SEARCH", *search, "=======", *replace, "+++++++ REPLACE"]))
+    return blocks.parse_blocks("\n".join(["------- SEARCH", *search, "=======", *replace, "+++++++ REPLACE"]))
 
 
 def as_patch(search: Lines, replace: Lines) -> list[Edit]:
@@ -63,7 +63,7 @@ def as_patch(search: Lines, replace: Lines) -> list[Edit]:
 
 
 def as_exact(search: Lines, replace: Lines) -> list[Edit]:
-    return exact.parse("\n".join(search) + "\n", "\n".join(replace) + "\n")
+    return exact.parse_exact("\n".join(search) + "\n", "\n".join(replace) + "\n")
 
 
 FORMS = {"blocks": as_blocks, "patch": as_patch, "exact": as_exact}
@@ -169,7 +169,7 @@ def ids(value: object) -> str:
 @pytest.mark.parametrize(("made", "drift", "form"), CASES, ids=ids)
 def test_lines_that_were_written_a_little_differently_are_found_and_nothing_else_changes(made, drift, form):
     search, replace = DRIFTS[drift](made.search), DRIFTS[drift](made.replace)
-    after, _ = apply(TextFile("\n".join(made.text)), FORMS[form](search, replace))
+    after, _ = apply_edits(TextFile("\n".join(made.text)), FORMS[form](search, replace))
     got = after.text.split("\n")
     # The changed line is written as the model wrote it, at the file's depth; all others keep their bytes.
     assert got[: made.line] == made.text[: made.line]
@@ -187,7 +187,7 @@ def test_endings_and_marks_survive(made, form, eol, bom):
     endings = ["\r\n" if eol == "\r\n" or i % 3 else "\n" for i in range(len(made.text))]
     before = bom + "".join(map("".join, zip(made.text, endings, strict=True))).encode()
     after = bom + "".join(map("".join, zip(made.expected, endings, strict=True))).encode()
-    assert encode(apply(decode(before), FORMS[form](made.search, made.replace))[0]) == after
+    assert encode_text(apply_edits(decode_text(before), FORMS[form](made.search, made.replace))[0]) == after
 
 
 @pytest.mark.parametrize("drift", DRIFTS)
@@ -195,7 +195,7 @@ def test_endings_and_marks_survive(made, form, eol, bom):
 def test_lines_that_stand_twice_are_refused(made, drift):
     doubled = TextFile("\n".join([*made.text, *made.search, ""]))
     with pytest.raises(UnplacedEdits, match="is there 2 times"):
-        apply(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
+        apply_edits(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
 
 
 @pytest.mark.parametrize("made", MADE, ids=ids)
@@ -206,7 +206,7 @@ def test_a_changed_line_that_is_not_in_the_file_is_refused_and_shown(made, form)
     search = [*made.search[:at], other, *made.search[at + 1 :]]
     replace = [*made.search[:at], other + CHANGED, *made.search[at + 1 :]]
     with pytest.raises(UnplacedEdits) as failed:
-        apply(TextFile("\n".join(made.text)), FORMS[form](search, replace))
+        apply_edits(TextFile("\n".join(made.text)), FORMS[form](search, replace))
     assert f"Line {made.line + 1}: it is `{made.text[made.line].strip()}`, you wrote `{other}`." in failed.value.text
 
 
@@ -219,7 +219,7 @@ def test_a_line_around_that_was_misremembered_does_not_matter_and_is_kept(made):
     wrong = search[around].replace("e", "E", 1) if "e" in search[around] else search[around] + "x"
     search[around] = wrong
     replace = [*replace[:around], wrong, *replace[around + 1 :]]
-    after, (report,) = apply(TextFile("\n".join(made.text)), as_blocks(search, replace))
+    after, (report,) = apply_edits(TextFile("\n".join(made.text)), as_blocks(search, replace))
     assert after.text.split("\n") == made.expected
     assert report.how == How.ANCHORED
 
@@ -227,9 +227,9 @@ def test_a_line_around_that_was_misremembered_does_not_matter_and_is_kept(made):
 @pytest.mark.parametrize("made", MADE, ids=ids)
 def test_reversing_an_edit_restores_the_bytes(made):
     before = TextFile("\r\n".join(made.text))
-    after, _ = apply(before, as_blocks(made.search, made.replace))
+    after, _ = apply_edits(before, as_blocks(made.search, made.replace))
     assert after != before
-    assert apply(after, as_blocks(made.replace, made.search))[0] == before
+    assert apply_edits(after, as_blocks(made.replace, made.search))[0] == before
 
 
 def test_the_corpus_is_large():

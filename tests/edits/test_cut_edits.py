@@ -10,7 +10,7 @@ from tests.providers.streams import endpoint, message_of, request, translated
 
 from halocline.edits import blocks, patch
 from halocline.edits.edit import Edit
-from halocline.edits.plan import apply
+from halocline.edits.plan import apply_edits
 from halocline.edits.shell_patch import shell_patch
 from halocline.edits.text import EditError, TextFile
 from halocline.protocol.errors import ModelError
@@ -47,7 +47,7 @@ SPELLINGS = {
 
 def outcome(edits: Callable[[], list[Edit]]) -> str:
     try:
-        return apply(TextFile(FILE), edits())[0].text
+        return apply_edits(TextFile(FILE), edits())[0].text
     except EditError:
         return FILE
 
@@ -61,9 +61,9 @@ def cuts(text: str) -> Iterator[str]:
 def test_blocks_that_are_cut_do_what_came_whole_or_nothing(spelled: list[str]):
     steps = {FILE}
     for count in range(1, len(spelled) + 1):
-        steps.add(outcome(lambda count=count: blocks.parse("".join(spelled[:count]))))
+        steps.add(outcome(lambda count=count: blocks.parse_blocks("".join(spelled[:count]))))
     assert len(steps) == len(spelled) + 1
-    assert {outcome(lambda cut=cut: blocks.parse(cut)) for cut in cuts("".join(spelled))} <= steps
+    assert {outcome(lambda cut=cut: blocks.parse_blocks(cut)) for cut in cuts("".join(spelled))} <= steps
 
 
 PATCH = """\
@@ -102,7 +102,7 @@ WRAPPED = {
 
 def sections(text: str) -> list[patch.Section] | None:
     try:
-        return patch.parse(text)
+        return patch.parse_patch(text)
     except EditError:
         return None
 

@@ -1,8 +1,8 @@
 import pytest
 
 from halocline.edits.edit import Edit, Grain, UnplacedEdits
-from halocline.edits.patch import Action, MalformedPatch, Section, parse
-from halocline.edits.plan import apply
+from halocline.edits.patch import Action, MalformedPatch, Section, parse_patch
+from halocline.edits.plan import apply_edits
 from halocline.edits.text import TextFile
 
 UPDATE = "*** Update File: a.py\n@@ def f():\n x\n-y\n+z\n"
@@ -31,7 +31,7 @@ WHOLE = [Section(Action.UPDATE, "a.py", edits=(HUNK,))]
     ],
 )
 def test_a_patch_is_read_in_every_accepted_wrapping(text: str):
-    assert parse(text) == WHOLE
+    assert parse_patch(text) == WHOLE
 
 
 def test_every_kind_of_section_is_read():
@@ -40,7 +40,7 @@ def test_every_kind_of_section_is_read():
         "*** Update File: here\n*** Move to: there\n@@\n-a\n+b\n@@ class C\n@@ def d\n c\n+d\n*** End of File\n"
         "*** Update File: only\n*** Move to: moved\n*** End Patch"
     )
-    assert parse(text) == [
+    assert parse_patch(text) == [
         Section(Action.ADD, "new dir/n.txt", lines=("one", "", "+two")),
         Section(Action.DELETE, "gone"),
         Section(
@@ -57,7 +57,7 @@ def test_every_kind_of_section_is_read():
 
 
 def test_an_empty_line_is_context_inside_a_hunk_and_nothing_at_its_end():
-    (section,) = parse("*** Begin Patch\n*** Update File: a\n@@\n x\n\n-y\n\n@@\n-z\n\n*** End Patch")
+    (section,) = parse_patch("*** Begin Patch\n*** Update File: a\n@@\n x\n\n-y\n\n@@\n-z\n\n*** End Patch")
     assert [edit.search for edit in section.edits] == [("x", "", "y"), ("z",)]
 
 
@@ -83,7 +83,7 @@ def test_an_empty_line_is_context_inside_a_hunk_and_nothing_at_its_end():
 )
 def test_every_malformation_has_its_own_words(text: str, message: str):
     with pytest.raises(MalformedPatch, match=message):
-        parse(text)
+        parse_patch(text)
 
 
 CLASSES = """\
@@ -106,8 +106,8 @@ BUMP = "         self.n += 1\n-        return True\n+        return False\n"
 
 
 def patched(text: str, hunks: str) -> str:
-    (section,) = parse(f"*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch")
-    return apply(TextFile(text), section.edits)[0].text
+    (section,) = parse_patch(f"*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch")
+    return apply_edits(TextFile(text), section.edits)[0].text
 
 
 @pytest.mark.parametrize(
@@ -166,18 +166,18 @@ def test_a_hunk_never_matches_a_part_of_a_line():
 
 
 def test_a_file_that_is_only_moved_may_have_a_hunk_that_changes_nothing():
-    (section,) = parse("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n x\n*** End Patch")
+    (section,) = parse_patch("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n x\n*** End Patch")
     assert (section.path, section.move_to) == ("a", "b")
-    assert apply(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\n"
+    assert apply_edits(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\n"
     with pytest.raises(UnplacedEdits):
-        apply(TextFile("w\ny\n"), section.edits)
+        apply_edits(TextFile("w\ny\n"), section.edits)
 
 
 def test_lines_that_come_and_no_line_to_go_by_are_put_at_the_end():
-    (section,) = parse("*** Begin Patch\n*** Update File: a\n@@\n+y\n+z\n*** End Patch")
-    assert apply(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\ny\nz\n"
+    (section,) = parse_patch("*** Begin Patch\n*** Update File: a\n@@\n+y\n+z\n*** End Patch")
+    assert apply_edits(TextFile("w\nx\n"), section.edits)[0].text == "w\nx\ny\nz\n"
 
 
 def test_the_first_line_of_the_first_file_may_be_indented():
-    (section,) = parse("*** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n*** End Patch")
+    (section,) = parse_patch("*** Begin Patch\n  *** Update File: a\n@@\n-x\n+y\n*** End Patch")
     assert section.path == "a"

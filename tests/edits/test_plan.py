@@ -4,10 +4,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.edits.blocks import parse
+from halocline.edits.blocks import parse_blocks
 from halocline.edits.edit import UnplacedEdits
-from halocline.edits.plan import Applied, apply
-from halocline.edits.text import EditError, TextFile, decode, encode
+from halocline.edits.plan import Applied, apply_edits
+from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
 
 def block(search: str, replace: str) -> str:
@@ -20,7 +20,7 @@ def _lines(text: str) -> list[str]:
 
 
 def applied(file: TextFile, diff: str):
-    return apply(file, parse(diff))
+    return apply_edits(file, parse_blocks(diff))
 
 
 def edited(text: str, *blocks: str) -> str:
@@ -70,7 +70,7 @@ def test_a_block_replaces_what_it_found_and_nothing_else(before: str, search: st
     ],
 )
 def test_encoding_mark_and_endings_survive(before: bytes, search: str, replace: str, after: bytes):
-    assert encode(applied(decode(before), block(search, replace))[0]) == after
+    assert encode_text(applied(decode_text(before), block(search, replace))[0]) == after
 
 
 def test_a_diff_written_with_crlf_edits_a_file_with_lf():
@@ -144,7 +144,7 @@ MIXED = st.lists(st.tuples(LINE, ENDING), max_size=12).map(lambda lines: "".join
 def test_bytes_around_the_edit_are_untouched(before: str, after: str, replacement: list[str], has_bom: bool):
     bom = codecs.BOM_UTF8 if has_bom else b""
     data = bom + f"{before}<unique>\n{after}".encode()
-    result = encode(applied(decode(data), block("<unique>", "\n".join(replacement)))[0])
+    result = encode_text(applied(decode_text(data), block("<unique>", "\n".join(replacement)))[0])
     assert result.startswith(bom + before.encode())
     assert result.endswith(after.encode())
 

@@ -4,17 +4,17 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.edits.text import BinaryContent, NotEncodable, Offsets, TextFile, decode, encode, lines_of
+from halocline.edits.text import BinaryContent, NotEncodable, Offsets, TextFile, decode_text, encode_text, lines_of
 
 
 @given(st.binary())
 def test_any_bytes_that_decode_encode_to_themselves(data: bytes):
     data = data.replace(b"\0", b"")
     try:
-        file = decode(data)
+        file = decode_text(data)
     except BinaryContent:
         return
-    assert encode(file) == data
+    assert encode_text(file) == data
 
 
 @pytest.mark.parametrize(
@@ -30,20 +30,20 @@ def test_any_bytes_that_decode_encode_to_themselves(data: bytes):
     ],
 )
 def test_the_encoding_is_recognised(data: bytes, encoding: str, text: str):
-    file = decode(data)
+    file = decode_text(data)
     assert (file.encoding, file.text) == (encoding, text)
-    assert encode(file) == data
+    assert encode_text(file) == data
 
 
 @pytest.mark.parametrize("data", [b"\x7fELF\0\0", b"a\0b", codecs.BOM_UTF32_LE + "a".encode("utf-32-le")])
 def test_nul_makes_content_binary(data: bytes):
     with pytest.raises(BinaryContent, match="binary data"):
-        decode(data)
+        decode_text(data)
 
 
 def test_a_character_the_encoding_lacks_is_named():
     with pytest.raises(NotEncodable, match=r"cp1252.*'→'.*U\+2192"):
-        encode(TextFile("→", "cp1252"))
+        encode_text(TextFile("→", "cp1252"))
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_the_line_ending_of_most_lines_is_the_file_s(text: str, eol: str):
 
 
 def test_new_content_takes_the_endings_and_the_mark_of_the_file():
-    file = decode(codecs.BOM_UTF8 + b"a\r\n")
-    assert encode(file.with_view("b\nc\n")) == codecs.BOM_UTF8 + b"b\r\nc\r\n"
+    file = decode_text(codecs.BOM_UTF8 + b"a\r\n")
+    assert encode_text(file.with_view("b\nc\n")) == codecs.BOM_UTF8 + b"b\r\nc\r\n"
 
 
 def test_a_byte_order_mark_is_never_doubled():
-    file = decode(codecs.BOM_UTF8 + b"a\n")
-    assert encode(file.with_view("\ufeffb\n")) == codecs.BOM_UTF8 + b"b\n"
+    file = decode_text(codecs.BOM_UTF8 + b"a\n")
+    assert encode_text(file.with_view("\ufeffb\n")) == codecs.BOM_UTF8 + b"b\n"
 
 
 @given(st.text(alphabet="ab\r\n"))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as some
 from msgspec.structs import replace
 
-from halocline.edits.undoing import Cause, FileUndo, undo_plan, writes
+from halocline.edits.undoing import Cause, FileUndo, planned_writes, undo_plan
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol.events import DurableEvent, FileChanged, ToolCallStarted, ToolKind
@@ -65,7 +65,7 @@ def test_any_edits_are_undone_to_the_byte(tmp_path_factory: pytest.TempPathFacto
         (folder / path).unlink(missing_ok=True)
         if data is not None:
             (folder / path).write_bytes(data)
-    asyncio.run(LocalFiles().write_all(writes(undo_plan(log(*past)), folder, blobs)))
+    asyncio.run(LocalFiles().write_all(planned_writes(undo_plan(log(*past)), folder, blobs)))
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"a": b"first"}
 
 
@@ -82,5 +82,5 @@ def test_a_file_that_is_not_as_the_edit_left_it_stops_the_undoing_of_all(tmp_pat
     (tmp_path / "a").write_bytes(b"a1")
     (tmp_path / "b").write_bytes(b"the person's")
     with pytest.raises(FileChangedOutside):
-        asyncio.run(LocalFiles().write_all(writes(undo_plan(past), tmp_path, blobs)))
+        asyncio.run(LocalFiles().write_all(planned_writes(undo_plan(past), tmp_path, blobs)))
     assert (tmp_path / "a").read_bytes() == b"a1"

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from halocline.git.commit import commit as commit_with, uncommitted
+from halocline.git.commit import commit_files as commit_with, list_uncommitted
 from halocline.ports.revisions import Committed
 from halocline.protocol.errors import UsageError
 
 
 async def commit(place: Path, paths: list[str], message: str) -> Committed:
     """As a person does it who was shown what it runs."""
-    return await commit_with(place, paths, message, os.environ, (await uncommitted(place)).runs)
+    return await commit_with(place, paths, message, os.environ, (await list_uncommitted(place)).runs)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -61,7 +61,7 @@ async def test_a_file_that_is_staged_in_part_says_so_and_is_committed_whole(plac
     (place / "part").write_text("1 staged\n2\n3\n")
     git(place, "add", "part")
     (place / "part").write_text("1 staged\n2\n3 not\n")
-    (file,) = (await uncommitted(place)).files
+    (file,) = (await list_uncommitted(place)).files
     assert (file.path, file.state, file.staged, file.unstaged) == ("part", "changed", True, True)
     await commit(place, ["part"], "Part")
     assert git(place, "show", "HEAD:part") == "1 staged\n2\n3 not\n"
@@ -90,7 +90,7 @@ async def test_a_program_that_the_person_was_not_shown_is_named_and_nothing_is_r
     hook(place, "touch ran")
     git(place, "config", "filter.x.clean", "touch ran; cat")
     (place / "one").write_text("one\n")
-    assert (await uncommitted(place)).runs == (".git/hooks/pre-commit", "filter.x.clean = touch ran; cat")
+    assert (await list_uncommitted(place)).runs == (".git/hooks/pre-commit", "filter.x.clean = touch ran; cat")
     with pytest.raises(UsageError, match=r"not shown: filter.x.clean = touch ran; cat. Nothing was committed"):
         await commit_with(place, ["one"], "Try", os.environ, [".git/hooks/pre-commit"])
     assert not (place / "ran").exists()
@@ -109,7 +109,7 @@ async def test_a_part_of_a_repository_commits_before_there_was_any_commit(tmp_pa
     git(tmp_path / "other", "init", "--quiet", "-b", "first")
     (sub / "a").write_text("a\n")
     (tmp_path / "other/outside").write_text("a\n")
-    found = await uncommitted(sub)
+    found = await list_uncommitted(sub)
     assert (found.branch, [file.path for file in found.files]) == ("first", ["a"])
     assert (await commit(sub, ["a"], "First")).subject == "First"
     assert git(tmp_path / "other", "status", "--porcelain") == "?? outside\n"
@@ -125,9 +125,9 @@ async def test_a_merge_under_way_and_a_folder_without_git_are_named(
     (place / "one").write_text("main\n")
     git(place, "commit", "--quiet", "-am", "Main")
     subprocess.run(["git", "merge", "side"], cwd=place, check=False, capture_output=True)
-    found = await uncommitted(place)
+    found = await list_uncommitted(place)
     assert (found.under_way, [file.state for file in found.files]) == ("A merge", ["in conflict"])
     with pytest.raises(UsageError, match="partial commit during a merge"):
         await commit(place, ["one"], "Try")
     with pytest.raises(UsageError, match="is no git repository"):
-        await uncommitted(tmp_path_factory.mktemp("plain"))
+        await list_uncommitted(tmp_path_factory.mktemp("plain"))

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.git.hostile import VECTORS, Repository, base, fire, install, together
 
-from halocline.git.commit import commit, uncommitted
+from halocline.git.commit import commit_files, list_uncommitted
 from halocline.git.diffs import changed_files, git_changes, git_commit, git_commits, git_diff, git_standing
 from halocline.git.doubts import Doubts
 from halocline.git.worktrees import add_worktree
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.shell.git import LOOKS
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError
@@ -109,9 +109,9 @@ async def ask_for_everything(place: Repository) -> list[str]:
         lambda: git_commit(folder, "HEAD~1"),
         lambda: git_commits(folder, 20),
         lambda: git_standing(folder),
-        lambda: uncommitted(folder),
+        lambda: list_uncommitted(folder),
         lambda: changed_files(folder, 5.0),
-        lambda: commit(folder, ["clean.txt"], "m", place.env, ()),
+        lambda: commit_files(folder, ["clean.txt"], "m", place.env, ()),
         lambda: add_worktree(folder, place.root / "further"),
         *(lambda name=name: git_changes(folder / name) for name in ("nested", "bare", "linked")),
         *(lambda name=name: git_standing(folder / name) for name in ("nested", "bare", "linked")),
@@ -138,8 +138,10 @@ async def test_none_of_it_runs_for_us(place: Repository, names: list[str]) -> No
 def allowed(place: Repository) -> list[str]:
     """The forms in which the model's commands would run unasked."""
     facts = LocalShellFacts(place.env)
-    posture = Posture(place.folder, place.root / "state", Mode.ACT, ApprovalMode.ASK, facts=facts)
-    judged = [decide(Summary(form, ToolKind.EXECUTE, command=form), posture) for form in FORMS if form != "git version"]
+    posture = PolicyContext(place.folder, place.root / "state", Mode.ACT, ApprovalMode.ASK, facts=facts)
+    judged = [
+        decide_call(Summary(form, ToolKind.EXECUTE, command=form), posture) for form in FORMS if form != "git version"
+    ]
     return [one.canonical for one in judged if one.verdict is Verdict.ALLOW and one.canonical]
 
 
@@ -147,7 +149,7 @@ def run_judged(place: Repository, canonical: str) -> None:
     subprocess.run(
         ["bash", "--noprofile", "--norc", "-c", canonical],
         cwd=place.folder,
-        env=clean(place.env, str(place.folder)),
+        env=clean_environment(place.env, str(place.folder)),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,

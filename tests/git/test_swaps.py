@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.git.commit import uncommitted
+from halocline.git.commit import list_uncommitted
 from halocline.git.diffs import git_changes
 
 ROUNDS = 40
@@ -52,7 +52,7 @@ async def test_a_filter_that_comes_and_goes_never_runs(repository: Path, swappin
     for _ in range(ROUNDS):
         found = await git_changes(repository)
         assert ("a.txt" in found.diff, swapping.exists()) == (True, False)
-        await uncommitted(repository)
+        await list_uncommitted(repository)
     assert not swapping.exists()
 
     def plain_git_runs_it() -> bool:

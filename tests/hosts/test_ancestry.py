@@ -20,7 +20,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     """A home whose only task this process has open."""
     folder = tmp_path / "home" / "tasks" / "t"
     folder.mkdir(parents=True)
-    file = lock.take(folder, "t")
+    file = lock.take_lock(folder, "t")
     yield tmp_path / "home"
     lock.give_back(file)
 

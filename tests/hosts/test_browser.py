@@ -10,7 +10,7 @@ from tests.hosts.chromium import User, needs_chromium, new_browser
 from tests.hosts.site import Page, Site
 
 from halocline.context.images import PictureFacts, picture_facts
-from halocline.hosts.shell.keeper import _below
+from halocline.hosts.shell.keeper import _descendants_of
 from halocline.ports.browser import BrowserAct, Deed
 from halocline.protocol.errors import ToolFailure
 
@@ -247,7 +247,7 @@ async def test_a_server_that_nobody_runs_is_told_in_words(user: User, site: Site
 
 async def test_no_process_below_has_a_key_in_its_environment(user: User, site: Site):
     await user.launch(site.url())
-    seen = {Path(f"/proc/{pid}/comm").read_text().strip(): environment(pid) for pid in _below(os.getpid())}
+    seen = {Path(f"/proc/{pid}/comm").read_text().strip(): environment(pid) for pid in _descendants_of(os.getpid())}
     assert any("chrom" in name for name in seen)
     assert "node" in seen or any("MainThread" in name for name in seen)
     assert [name for name, text in seen.items() if KEY in text] == []
@@ -277,9 +277,9 @@ def folders() -> set[Path]:
 
 async def test_a_browser_that_crashed_is_told_of_and_can_be_launched_again(site: Site):
     user = User(new_browser())
-    others = set(_below(os.getpid()))  # another browser may run for this module
+    others = set(_descendants_of(os.getpid()))  # another browser may run for this module
     await user.launch(site.url())
-    for pid in set(_below(os.getpid())) - others:
+    for pid in set(_descendants_of(os.getpid())) - others:
         words = command_line(pid)
         if b"--remote-debugging-pipe" in words and b"--type=" not in words:
             os.kill(pid, 9)

@@ -1,7 +1,7 @@
 import os
 import subprocess
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.events import ShellMoved
@@ -32,7 +32,7 @@ async def test_programs_of_the_workspace_are_not_found_by_name(tmp_path, monkeyp
     (tmp_path / "w" / "ls").chmod(0o755)
     (tmp_path / "link").symlink_to(tmp_path / "w")
     path = f".:{tmp_path}/w:{tmp_path}/link:/usr/bin:/bin"
-    assert clean({"PATH": path}, str(tmp_path / "w"))["PATH"] == "/usr/bin:/bin"
+    assert clean_environment({"PATH": path}, str(tmp_path / "w"))["PATH"] == "/usr/bin:/bin"
     monkeypatch.setenv("PATH", path)
     shell = LocalShell(tmp_path / "outputs", workspace=str(tmp_path / "w"))
     try:
@@ -57,5 +57,5 @@ async def test_git_runs_no_program_that_a_repository_names(run, tmp_path):
 
 def test_only_what_is_known_to_be_harmless_is_handed_on():
     environment = {"HOME": "/h", "GIT_DIR": "x", "NODE_OPTIONS": "x", "PYTHONPATH": "x", "MY_TOKEN": "x", "LC_ALL": "C"}
-    handed = clean(environment, "")
+    handed = clean_environment(environment, "")
     assert set(environment) & set(handed) == {"HOME", "LC_ALL"}

@@ -3,7 +3,7 @@ from io import BytesIO
 
 import pytest
 
-from halocline.edits.text import decode
+from halocline.edits.text import decode_text
 from halocline.hosts.files.line_ranges import PIECE, read_lines
 
 
@@ -37,7 +37,7 @@ def test_any_lines_of_any_file_are_those_of_the_file_read_whole(seed: int):
 @pytest.mark.parametrize("far", [0, PIECE - 1, PIECE, 3 * PIECE])
 def test_the_encoding_is_that_of_the_whole_file_however_far_off_the_odd_byte_is(data: bytes, far: int):
     whole = b"\n" * far + data
-    assert read_lines(BytesIO(whole), 1, 1, 10).encoding == decode(whole).encoding
+    assert read_lines(BytesIO(whole), 1, 1, 10).encoding == decode_text(whole).encoding
 
 
 def test_what_has_nul_characters_anywhere_is_no_text():

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.hosts.shell.output import Capture, Progress, Redraws, Spool, plain
+from halocline.hosts.shell.output import Capture, Progress, Redraws, Spool, plain_output
 
 
 @pytest.mark.parametrize(
@@ -23,12 +23,12 @@ from halocline.hosts.shell.output import Capture, Progress, Redraws, Spool, plai
     ],
 )
 def test_text_is_shown_as_a_terminal_would_leave_it(text: str, shown: str):
-    assert plain(text) == shown
+    assert plain_output(text) == shown
 
 
 @given(st.text())
 def test_no_escape_passes(text: str):
-    assert not set(plain(f"\x1b[{text}\r{text}")) & {"\x1b", "\x9b", "\a", "\b", "\x00", "\r"}
+    assert not set(plain_output(f"\x1b[{text}\r{text}")) & {"\x1b", "\x9b", "\a", "\b", "\x00", "\r"}
 
 
 def captured(tmp_path: Path, chunks: list[bytes], budget: int = 100, cap: int = 10_000) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def test_the_copy_is_whole_whatever_the_chunks(tmp_path_factory: pytest.TempPath
     if path:
         assert Path(path).read_bytes() == whole
     else:
-        assert text == plain(whole.decode("utf-8", "replace"))
+        assert text == plain_output(whole.decode("utf-8", "replace"))
 
 
 @pytest.mark.parametrize("size", [101, 300, 401, 5_000])
@@ -91,7 +91,7 @@ def test_redraws_leave_what_a_terminal_would_show_whatever_the_chunks(parts: lis
     data = b"".join(parts)
     redraws = Redraws()
     chunks = [redraws.feed(data[at : at + size]) for at in range(0, len(data), size)]
-    assert plain((b"".join(chunks) + redraws.flush()).decode()) == plain(data.decode())
+    assert plain_output((b"".join(chunks) + redraws.flush()).decode()) == plain_output(data.decode())
 
 
 def test_a_progress_bar_does_not_push_the_words_around_it_out(tmp_path: Path):
@@ -120,7 +120,7 @@ def test_what_is_cut_in_two_by_a_look_comes_whole_with_the_next(tmp_path: Path, 
         capture.feed(b"x" + data[:cut])
         assert capture.take() == "x"
         capture.feed(data[cut:] + b"y")
-        assert capture.finish() == plain(character) + "y"
+        assert capture.finish() == plain_output(character) + "y"
 
 
 def test_every_look_is_bounded_and_the_copy_goes_on(tmp_path: Path):

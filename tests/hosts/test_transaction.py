@@ -363,13 +363,13 @@ def writes(folder: Path) -> list[FileWrite]:
 
 def test_who_holds_the_lock_is_named_when_it_takes_too_long(holder, folder: Path, journals: Path):
     with pytest.raises(OSError, match=f"Process {holder.pid} \\(since .*did not finish within 0.1 s"):
-        transaction.change(journals, writes(folder), patience=0.1)
+        transaction.change_files(journals, writes(folder), patience=0.1)
     assert held(folder) == BEFORE
 
 
 def test_a_task_begins_with_a_word_when_the_lock_is_held(holder, journals: Path):
     (journals / "x.journal").write_text("{")
-    (said,) = transaction.mend(journals, patience=0.1)
+    (said,) = transaction.mend_files(journals, patience=0.1)
     assert f"Process {holder.pid}" in said
 
 

@@ -3,17 +3,21 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from halocline.importers.programs import THEIRS, program
-from halocline.importers.to_events import narrated
+from halocline.importers.programs import THEIRS, load_program
+from halocline.importers.to_events import to_events
 from halocline.importers.transcript import Found, Ground
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol import events as ev
 
 
 def read(tool: str, path: Path, blot: Callable[[str], str] = str) -> tuple[Found, list[ev.DurableEvent], Ground]:
-    (found,) = program(tool).found_at(path)
-    ground = Ground(put=reference, blot=blot)
-    return found, list(narrated(program(tool).said(found, ground), found.started, THEIRS.get(tool, {}), ground)), ground
+    (found,) = load_program(tool).found_at(path)
+    ground = Ground(put=blob_reference, blot=blot)
+    return (
+        found,
+        list(to_events(load_program(tool).said(found, ground), found.started, THEIRS.get(tool, {}), ground)),
+        ground,
+    )
 
 
 def of(kind: type, events: list[ev.DurableEvent]) -> list:

@@ -6,13 +6,13 @@ from tests.importers import transcripts
 from tests.importers.reading import calls, hold_the_laws, of, prompts, read, results
 
 from halocline.importers import codex
-from halocline.importers.programs import THEIRS, program
-from halocline.importers.to_events import narrated
+from halocline.importers.programs import THEIRS, load_program
+from halocline.importers.to_events import to_events
 from halocline.importers.transcript import Ground
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import Image, Thinking, Usage
-from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.state.state import UNKNOWN_OUTCOME
 
 MADE = {
@@ -165,7 +165,7 @@ def test_aiders_words_are_those_of_the_person_and_the_model(tmp_path):
     from halocline.importers.transcript import Ground, Prompt
 
     first = next(aider.found_at(transcripts.aider(tmp_path)))
-    said = list(aider.said(first, Ground(put=reference, blot=str)))
+    said = list(aider.said(first, Ground(put=blob_reference, blot=str)))
     assert [(type(each) is Prompt, each.content[0].text) for each in said] == [
         (True, "add a test\nfor a.py"),
         (False, "Here it is:\n\n```\ntest\n```"),
@@ -246,7 +246,7 @@ def test_a_missing_file_is_said(tmp_path):
     path.unlink()
     from halocline.importers import claude
 
-    ground = Ground(put=reference, blot=str)
+    ground = Ground(put=blob_reference, blot=str)
     assert list(claude.said(found, ground)) == []
     assert ground.lost["line that cannot be read"] == 1
 
@@ -257,7 +257,7 @@ def test_keys_anywhere_in_a_transcript_are_blotted(place, tmp_path):
     key = "ghp_" + "a1B2" * 9
     path.write_text(path.read_text().replace(place, key))
     assert key in str(read("claude", path))
-    assert key not in str(read("claude", path, redacted)[1:])
+    assert key not in str(read("claude", path, redact_text)[1:])
 
 
 def test_numbers_and_depths_that_no_log_can_hold_break_nothing(tmp_path):
@@ -338,12 +338,12 @@ def test_a_rollout_of_a_sub_agent_is_no_conversation(tmp_path):
 def test_a_long_transcript_is_read_in_little_memory(tool, tmp_path):
     path = MADE[tool](tmp_path, "/p")
     lengthen(file_of(tool, path), 24_000_000)
-    (found,) = program(tool).found_at(path)
-    ground = Ground(put=reference, blot=str)
+    (found,) = load_program(tool).found_at(path)
+    ground = Ground(put=blob_reference, blot=str)
     tracemalloc.start()
     turns = sum(
         isinstance(event, ev.TurnStarted)
-        for event in narrated(program(tool).said(found, ground), 0.0, THEIRS[tool], ground)
+        for event in to_events(load_program(tool).said(found, ground), 0.0, THEIRS[tool], ground)
     )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

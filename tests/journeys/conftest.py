@@ -13,11 +13,11 @@ from halocline.providers.scripted.model import Scripted, Turn
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.services.replay.replay import Replay, replay
+from halocline.services.replay.replay import Replay, run_replay
 from halocline.store.paths import Home
 from halocline.store.settings.settings import LanguageServerSettings, Settings
 from halocline.store.tasks.recording import Recording
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 Answer = Callable[[ev.Event], cmd.AnyCommand | None]
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
@@ -112,13 +112,13 @@ class Journey:
         self.state = client.state(self.task)
 
     async def replay(self) -> Replay:
-        recording = Recording(tuple(read(self.home.log(self.task))))
-        return await replay(recording, Assembly(self.home, self.settings, {}), strict=True)
+        recording = Recording(tuple(read_log(self.home.log(self.task))))
+        return await run_replay(recording, Assembly(self.home, self.settings, {}), strict=True)
 
     @property
     def logged(self) -> list[ev.DurableEvent]:
         """The whole log, from disk."""
-        return list(read(self.home.log(self.task)))
+        return list(read_log(self.home.log(self.task)))
 
     @property
     def kinds(self) -> list[str]:

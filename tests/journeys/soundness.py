@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from halocline.protocol import events as ev
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import loose_ends
 
 
 def assert_sound(events: Sequence[ev.DurableEvent]) -> None:
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
-    assert loose_ends(fold(events)) == ()
+    assert loose_ends(fold_events(events)) == ()
     assert_turns_end_once(events)
     assert_calls_end_once(events)
     assert_requests_end_once(events)

@@ -5,7 +5,7 @@ from halocline.client import Client
 from halocline.context.notes.answer_schema import SOURCE
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Note, StopReason
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
@@ -78,7 +78,7 @@ async def test_a_wrong_report_of_attempt_completion_does_not_end_the_turn(journe
 
 async def test_a_resumed_task_knows_what_was_refused_and_asks_for_no_form_by_itself(journey):
     await journey.run(WRONG, WRONG, WRONG, Turn(text="As you like."), schema=SCHEMA)
-    folded = fold(journey.logged)
+    folded = fold_events(journey.logged)
     assert len(folded.answers_refused) == 3
     assert sum(PROBLEM in getattr(row, "text", "") for row in rows_of(journey.logged)) == 4
     script = (WRONG, WRONG, WRONG, Turn(text="As you like."))

@@ -1,12 +1,12 @@
 import pytest
 from msgspec.structs import replace
 
-from halocline.edits.diff import unified
+from halocline.edits.diff import make_diff
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image, Note, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.task.calls.pending_approvals import named
+from halocline.task.calls.pending_approvals import name_changes
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
 ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
@@ -300,7 +300,7 @@ def agreeing(journey, text, would_be):
         if not isinstance(event, ev.ApprovalRequested):
             return None
         journey.write("a.txt", text)
-        return replace(decide(ev.Choice.ALLOW_ONCE)(event), seen=named((unified("a.txt", text, would_be),)))
+        return replace(decide(ev.Choice.ALLOW_ONCE)(event), seen=name_changes((make_diff("a.txt", text, would_be),)))
 
     return answer
 

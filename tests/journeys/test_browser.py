@@ -13,7 +13,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.journeys.conftest import ScriptedAssembly
 from tests.journeys.soundness import assert_sound
 
-from halocline.hosts.shell.keeper import _below
+from halocline.hosts.shell.keeper import _descendants_of
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import Image
 from halocline.protocol.state.state import State
@@ -77,10 +77,10 @@ async def test_a_page_is_launched_clicked_and_closed_and_the_log_says_what_is_sh
 
 
 async def test_the_browser_ends_with_the_task(journey, site):
-    before = set(_below(os.getpid()))
+    before = set(_descendants_of(os.getpid()))
     await journey.run(Turn(calls=(browser("c1", action="launch", url=site),)), DONE, **BROWSER)
     assert journey.ends == [("c1", "completed")]
-    assert set(_below(os.getpid())) <= before
+    assert set(_descendants_of(os.getpid())) <= before
 
 
 async def test_a_page_on_this_machine_is_asked_for_and_so_is_a_click_on_it(journey, site):
@@ -137,7 +137,7 @@ async def test_acting_before_a_page_is_open_is_answered_without_asking_anybody(j
 
 
 async def test_an_interrupt_ends_the_browser(journey, site):
-    before = set(_below(os.getpid()))
+    before = set(_descendants_of(os.getpid()))
 
     def answer(event):
         return cmd.Interrupt(task=journey.task) if isinstance(event, ev.ToolCallStarted) else None
@@ -147,7 +147,7 @@ async def test_an_interrupt_ends_the_browser(journey, site):
     await journey.prompt(client, answer=answer)
     assert journey.ends == [("c1", "cancelled")]
     await asyncio.sleep(0)
-    assert set(_below(os.getpid())) <= before
+    assert set(_descendants_of(os.getpid())) <= before
     await client.close()
 
 

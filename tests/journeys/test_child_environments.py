@@ -18,8 +18,8 @@ from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.secrets.keyring import SystemKeyring
-from halocline.surfaces.cli.commands.memory import _edit
-from halocline.surfaces.cli.input.clipboard import picture
+from halocline.surfaces.cli.commands.memory import _edit_file
+from halocline.surfaces.cli.input.clipboard import read_image
 from halocline.surfaces.page_opener import open_page
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
@@ -140,9 +140,9 @@ async def test_searches_documents_and_what_surfaces_start_have_no_canary(journey
     with pytest.raises(ToolFailure):
         await ChildDocuments().text(DocumentKind.PDF, b"no pdf")
     with pytest.raises(HaloclineError):
-        await picture()
+        await read_image()
     with pytest.raises(HaloclineError):
-        _edit(journey.workspace / "notes.md")
+        _edit_file(journey.workspace / "notes.md")
     open_page("http://127.0.0.1:9/")
     with suppress(HaloclineError):  # it is an extra
         SystemKeyring("halocline-test", 30.0)._ask("get", "nothing")

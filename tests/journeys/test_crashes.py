@@ -14,7 +14,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.messages import StopReason
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.scripted.script import load_turns
 from halocline.store.blobs import DiskBlobs
@@ -114,7 +114,7 @@ def note(journey):
 @pytest.mark.parametrize("count", POINTS)
 async def test_a_killed_task_loses_nothing_that_was_shown_and_goes_on_where_it_was(journey, script, tmp_path, count):
     killed = await asyncio.to_thread(kill_at, journey, script, tmp_path, count)
-    before = fold(journey.logged)
+    before = fold_events(journey.logged)
     assert len(killed.written) >= count
     assert killed.shown == killed.written[: len(killed.shown)]
     assert note(journey) in possible_contents(journey) | (set() if before.files_changed else {None})

@@ -14,7 +14,7 @@ from halocline.protocol.json_input import DEEPEST
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.store.permissions.rules import Unreadable, read_file
-from halocline.store.settings.settings import checked, read_settings
+from halocline.store.settings.settings import check_settings, read_settings
 
 DEPTHS = (DEEPEST + 1, 450, 900, 990, 1_500, 20_000)
 
@@ -75,7 +75,7 @@ def test_settings_rules_and_front_matter_that_are_too_deep_are_refused_in_words(
     toml = tmp_path / "x.toml"
     toml.write_text(f"model = {nested(depth)}")
     with pytest.raises(SettingsError):
-        checked(read_settings(toml), str(toml))
+        check_settings(read_settings(toml), str(toml))
     toml.write_text(f"rule = {nested(depth)}")
     with pytest.raises(Unreadable):
         read_file(toml, "person")

@@ -8,7 +8,7 @@ import pytest
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.state.reducer import fold, reduce
+from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import loose_ends
 from halocline.surfaces.export import to_markdown
 from halocline.surfaces.rows import rows_of
@@ -83,9 +83,9 @@ def test_every_line_of_an_old_log_is_understood(old_events):
 
 
 def test_an_old_log_folds_to_a_state_that_can_be_gone_on_with(old_events):
-    state = fold(old_events)
+    state = fold_events(old_events)
     for end in loose_ends(state):
-        state = reduce(state, end)
+        state = reduce_event(state, end)
     assert state.workspace
     assert state.messages
     assert (state.open_calls, state.approvals, state.questions, loose_ends(state)) == ((), (), (), ())
@@ -94,7 +94,7 @@ def test_an_old_log_folds_to_a_state_that_can_be_gone_on_with(old_events):
 def test_an_old_log_can_be_shown_and_exported(old_events):
     rows = rows_of(old_events)
     assert rows
-    assert fold(old_events).title in to_markdown(rows, fold(old_events).title)
+    assert fold_events(old_events).title in to_markdown(rows, fold_events(old_events).title)
 
 
 def test_the_torn_last_line_of_a_killed_task_is_cut_and_reported(tmp_path):

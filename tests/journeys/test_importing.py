@@ -5,15 +5,15 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.imports import GONE_ON, ImportDesk
-from halocline.services.replay.replay import replay
+from halocline.services.imports import GONE_ON, ImportService
+from halocline.services.replay.replay import run_replay
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
 
 
 async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_today(journey, tmp_path):
     transcripts.cline(tmp_path, str(journey.workspace))
-    desk = ImportDesk(Assembly(journey.home, Settings(), {}), tmp_path, {})
+    desk = ImportService(Assembly(journey.home, Settings(), {}), tmp_path, {})
     (there,) = desk.found(["cline"])
     task = desk.take(there, journey.workspace).task
     journey.write("a.txt", "here")
@@ -25,5 +25,5 @@ async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_toda
     assert journey.results[-1].startswith("1 | here")
     assert desk.standing(there) == GONE_ON
     with pytest.raises(UsageError, match="imported"):
-        await replay(Recording(tuple(journey.logged)), None, strict=True)
+        await run_replay(Recording(tuple(journey.logged)), None, strict=True)
     journey.task = ""  # what happened elsewhere cannot happen again

@@ -9,7 +9,7 @@ from tests.journeys.soundness import assert_sound
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.messages import StopReason, Text
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
 from halocline.providers.scripted.model import Call, Fault, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -270,5 +270,5 @@ async def test_wherever_an_interrupt_falls_the_log_is_sound_and_the_task_goes_on
     live, logged = client.state(journey.task), journey.logged
     await client.close()
     assert live.last_end.reason is StopReason.END_TURN
-    assert replace(live, draft=None) == fold(logged)
+    assert replace(live, draft=None) == fold_events(logged)
     assert_sound(logged)

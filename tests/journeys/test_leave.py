@@ -5,8 +5,8 @@ from tests.journeys.test_jobs import shell
 from halocline.protocol import commands as cmd, events as ev
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.services.policy.grants import leave_given
-from halocline.services.policy.rules import PolicyDesk
+from halocline.services.policy.grants import list_grants
+from halocline.services.policy.rules import PolicyService
 
 DONE = Turn(text="done")
 ASKING = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
@@ -33,11 +33,11 @@ async def test_leave_for_the_task_is_taken_back_and_the_next_call_is_asked_about
     await journey.prompt(client, answer=always(journey))
     await journey.prompt(client, answer=always(journey))
     assert journey.of(ev.ApprovalRequested) == []
-    (given,) = leave_given(journey.logged)
+    (given,) = list_grants(journey.logged)
     assert (given.scope, given.client, given.title, given.note) == (ev.Scope.TASK, "test", "touch made", "it is fine")
     assert client.send(cmd.TakeBack(task=journey.task, grant=given.grant))
     assert not client.send(cmd.TakeBack(task=journey.task, grant=given.grant))
-    assert leave_given(journey.logged) == ()
+    assert list_grants(journey.logged) == ()
     await journey.prompt(client, answer=always(journey), after=0)
     await client.close()
     assert [kind for kind in journey.kinds if kind not in ("ToolsOffered", "CheckpointTaken", "RulesChanged")] == [
@@ -57,7 +57,7 @@ def _turn(*asked):
 
 async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_task_that_gave_it(journey, tmp_path):
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE, touch("c3"), DONE])
-    desk = PolicyDesk(client._controller.assembly)
+    desk = PolicyService(client._controller.assembly)
     await journey.open(client, ASKING)
     await journey.prompt(client, answer=always(journey, ev.Scope.PROJECT))
     await journey.prompt(client, answer=always(journey))
@@ -77,7 +77,7 @@ async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_t
 async def test_leave_for_everywhere_that_is_taken_out_is_gone_for_a_task_that_is_resumed(journey):
     await journey.run(touch("c1"), DONE, options=ASKING, answer=always(journey, ev.Scope.EVERYWHERE))
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE])
-    desk = PolicyDesk(client._controller.assembly)
+    desk = PolicyService(client._controller.assembly)
     (rule,) = desk.kept(journey.workspace)
     assert desk.take_out(rule)
     await journey.run(client=client, resume=journey.task, options=ASKING, answer=always(journey))

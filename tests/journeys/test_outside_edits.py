@@ -5,7 +5,7 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.events import FilesChangedOutside
 from halocline.protocol.state.file_knowledge import ChangedFile
@@ -47,7 +47,7 @@ async def test_a_file_that_somebody_changed_is_named_before_the_next_request_and
     await talk(journey, *turns, between=lambda: file.write_text("two\n"))
     assert journey.kinds[:3] == ["TurnStarted", "FilesChangedOutside", "StepStarted"]
     (changed,) = journey.of(FilesChangedOutside)
-    assert changed.files == (ChangedFile("a.txt", reference(b"two\n")),)
+    assert changed.files == (ChangedFile("a.txt", blob_reference(b"two\n")),)
     assert noted(journey) == [
         "Changed by somebody else since you last saw them: a.txt.\nRead a file again before you edit it or rely on it."
     ]

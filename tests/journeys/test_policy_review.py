@@ -3,7 +3,7 @@ from halocline.protocol.events import ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.services.policy.audit import review
+from halocline.services.policy.audit import review_task
 from halocline.tools.toolset import ALL, Tools
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
@@ -25,7 +25,7 @@ async def test_every_judged_call_of_a_task_is_judged_again_with_other_rules(jour
     journey.write("a.txt", "one")
     await journey.run(Turn(calls=CALLS), Turn(text="done"), options=ASK, answer=yes)
     book = RuleBook((Rule(Verdict.DENY, "no-b", paths=("b.txt",)), Rule(Verdict.ASK, "look", kinds=(ToolKind.READ,))))
-    found = {row.call: row for row in review(journey.logged, Tools(ALL), journey.home.root, lambda then: book)}
+    found = {row.call: row for row in review_task(journey.logged, Tools(ALL), journey.home.root, lambda then: book)}
     assert {name: (row.then, row.rule, row.by, row.now, row.now_rule) for name, row in found.items()} == {
         "read": (Verdict.ALLOW, "reads", "", Verdict.ASK, "look"),
         "write": (Verdict.ASK, "mode-ask", "allow_once by user", Verdict.DENY, "no-b"),
@@ -36,5 +36,5 @@ async def test_every_judged_call_of_a_task_is_judged_again_with_other_rules(jour
 async def test_with_the_rules_of_then_the_answers_are_those_of_then(journey):
     journey.write("a.txt", "one")
     await journey.run(Turn(calls=CALLS), Turn(text="done"), options=ASK, answer=yes)
-    for row in review(journey.logged, Tools(ALL), journey.home.root):
+    for row in review_task(journey.logged, Tools(ALL), journey.home.root):
         assert row.now is row.then

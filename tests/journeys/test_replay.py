@@ -11,10 +11,10 @@ from halocline.protocol.messages import AssistantMessage, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import TaskOptions
-from halocline.services.replay.replay import replay
+from halocline.services.replay.replay import run_replay
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording, read_recording
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "repair.recording.jsonl"
 YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
@@ -28,7 +28,7 @@ async def repair(journey, file):
 
 
 def again(journey: Journey, recording, *, strict=True, folder=None):
-    return replay(recording, Assembly(journey.home, Settings(), {}), strict=strict, folder=folder)
+    return run_replay(recording, Assembly(journey.home, Settings(), {}), strict=strict, folder=folder)
 
 
 async def test_the_golden_recording_replays_event_by_event_and_request_by_request(journey):
@@ -157,4 +157,4 @@ async def test_every_event_that_the_loop_makes_is_compared(journey, tmp_path):
 
 async def test_the_log_of_a_replay_is_the_recorded_log(journey, tmp_path):
     recording = await repair(journey, tmp_path / "r")
-    assert recording.events == tuple(read(journey.home.log(journey.task)))
+    assert recording.events == tuple(read_log(journey.home.log(journey.task)))

@@ -10,7 +10,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.limits import Limits
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.replay import replay
+from halocline.services.replay.replay import run_replay
 from halocline.store.settings.settings import (
     CompactionSettings,
     LanguageServerSettings,
@@ -143,7 +143,7 @@ async def test_a_replay_does_not_depend_on_any_setting_of_today(journey: Journey
     different = []
     for setting, value in OTHER.items():
         today = Assembly(journey.home, msgspec.structs.replace(Settings(), **{setting: value}), {})
-        done = await replay(recording, today, strict=True)
+        done = await run_replay(recording, today, strict=True)
         different += [] if done.same else [(setting, done.differences)]
     assert different == []
 
@@ -171,4 +171,4 @@ async def test_a_log_of_an_older_version_replays_with_the_limits_of_today(journe
     )
     for most, same in ((3, True), (1, False)):
         today = Assembly(journey.home, Settings(max_failures=most), {})
-        assert (await replay(Recording(older), today, strict=True)).same is same
+        assert (await run_replay(Recording(older), today, strict=True)).same is same

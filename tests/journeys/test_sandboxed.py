@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from halocline.hosts.sandbox import self_test
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.protocol import commands as cmd, events as ev
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -17,7 +17,7 @@ DONE = Turn(text="done")
 @pytest.fixture(autouse=True)
 def _has_a_sandbox(tmp_path_factory):
     place = tmp_path_factory.mktemp("probe")
-    found = self_test.find(Wishes(place / "w", place / "h", place / "s", place / "o"), required=False)
+    found = self_test.find_backend(SandboxRequest(place / "w", place / "h", place / "s", place / "o"), required=False)
     if found.checked.standing is not ev.SandboxStanding.FULL:
         pytest.skip("no full sandbox on this machine")
 

@@ -5,7 +5,7 @@ import pytest
 from halocline.protocol import commands as cmd, events as ev
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.services.policy.audit import review
+from halocline.services.policy.audit import review_task
 from halocline.tools.toolset import Tools
 
 ASK = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS, attended=True)
@@ -56,7 +56,7 @@ async def test_always_is_asked_again_once_the_script_changed_and_the_card_says_s
     )
     assert asked(journey) == [("c1", False), ("c4", True)]
     assert (journey.workspace / "made").read_text() == "one\none\ntwo\ntwo\none\n"
-    rows = review(journey.logged, Tools(), journey.home.root)
+    rows = review_task(journey.logged, Tools(), journey.home.root)
     assert [(row.call, row.then, row.now) for row in rows if row.then != row.now] == []
 
 

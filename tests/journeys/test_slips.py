@@ -2,7 +2,7 @@ import pytest
 
 from halocline.client import Client
 from halocline.protocol import events as ev
-from halocline.providers.scripted.model import model as script
+from halocline.providers.scripted import model as script
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings

@@ -17,10 +17,10 @@ from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.runtime.history.forks import Fork
-from halocline.services.replay.replay import replay
+from halocline.services.replay.replay import run_replay
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 DONE = Turn(text="All is known.")
 
@@ -50,7 +50,7 @@ def reports(text: str, **more) -> Turn:
 
 
 def log_of(journey: Journey, task: str) -> list[ev.DurableEvent]:
-    return list(read(journey.home.log(task)))
+    return list(read_log(journey.home.log(task)))
 
 
 async def test_each_child_is_a_task_of_its_own_whose_report_the_parent_reads(journey: Journey):
@@ -172,7 +172,7 @@ async def test_a_child_can_be_replayed_like_any_task(journey: Journey):
     looks = Turn(calls=(Call("read_file", {"path": "a.py"}), Call("execute_command", {"command": "cat a.py"})))
     await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, reports("a"))))
     recording = Recording(tuple(log_of(journey, journey.of(SubagentStarted)[0].child)))
-    again = await replay(recording, Assembly(journey.home, Settings(), {}), strict=True)
+    again = await run_replay(recording, Assembly(journey.home, Settings(), {}), strict=True)
     assert again.differences == ()
     assert again.same
 

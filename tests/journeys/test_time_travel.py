@@ -6,7 +6,7 @@ from tests.checkpoints.bench import git
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import TaskBusy, UsageError
 from halocline.protocol.messages import Text, UserMessage
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.history.forks import ELSEWHERE, Fork
 
@@ -60,7 +60,7 @@ async def test_the_conversation_goes_back_and_the_files_stay(journey):
     to = prompts(journey)[1] - 1
     await client.time.go_back(cmd.GoBack(task=journey.task, to=to, files=False))
     state = client.state(journey.task)
-    assert state.messages == fold(journey.logged[:to]).messages
+    assert state.messages == fold_events(journey.logged[:to]).messages
     assert state.steps == 4
     assert (journey.workspace / "a.txt").read_text() == "two\n"
     await journey.prompt(client, "another second")
@@ -113,7 +113,7 @@ async def test_a_turn_that_runs_is_interrupted_before_the_task_goes_back(journey
     await until(client, journey, ev.ToolCallStarted, after=to)
     client.send(cmd.GoBack(task=journey.task, to=to, files=False))
     await until(client, journey, ev.ConversationRestored)
-    assert client.state(journey.task).messages == fold(journey.logged[:to]).messages
+    assert client.state(journey.task).messages == fold_events(journey.logged[:to]).messages
     await client.close()
 
 
@@ -225,7 +225,7 @@ async def test_a_fork_can_have_files_of_its_own_and_another_model(journey, tmp_p
     await client.close()
     assert {path.name: path.read_text() for path in place.iterdir()} == {"a.txt": "one\n", "b.txt": "one\n"}
     journey.task = name
-    state = fold(journey.logged)
+    state = fold_events(journey.logged)
     assert (state.workspace, state.model) == (str(place), "scripted/other")
     assert str(journey.workspace) not in state.system_prompt
     assert str(place) in state.messages[-1].content[0].text

@@ -6,7 +6,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events import Todo, TodosChanged, TodosReminded, TodoStatus
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.surfaces.todos import todos_of, told
+from halocline.surfaces.todos import describe_todos, todos_of
 
 DONE = Turn(text="done")
 OPEN = [{"text": "Read", "status": "completed"}, {"text": "Write", "status": "in_progress"}, {"text": "Test"}]
@@ -148,7 +148,7 @@ async def test_a_list_is_shown_for_any_task_with_the_file_to_edit(journey):
     await journey.run(client=client)
     found = todos_of(client, journey.task[-6:])
     assert found.file == file_of(journey)
-    assert told(found) == (
+    assert describe_todos(found) == (
         f"1 of 3 done.\n- [x] Read\n- [ ] **now:** Write\n- [ ] Test\nTo change it: {file_of(journey)}"
     )
 

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from halocline.mcp.registry.bundles import entry, read, unpack, wanted
+from halocline.mcp.registry.bundles import read_bundle, server_entry, unpack_bundle, wanted_fields
 from halocline.protocol.errors import UsageError
 
 CONFIG = {
@@ -41,10 +41,10 @@ def bundle(tmp_path):
 
 
 def test_what_will_be_run_is_known_before_anything_is_unpacked(bundle, tmp_path):
-    found = read(bundle())
+    found = read_bundle(bundle())
     folder = tmp_path / "mcp" / "x"
     values = {"folders": "/srv, /data", "key": "s3cret"}
-    assert entry(found, folder, values) == {
+    assert server_entry(found, folder, values) == {
         "command": "node",
         "args": [f"{folder}/server.js", "/srv", "/data"],
         "cwd": str(folder),
@@ -54,12 +54,12 @@ def test_what_will_be_run_is_known_before_anything_is_unpacked(bundle, tmp_path)
 
 
 def test_what_it_wants_to_be_told_is_what_has_no_default(bundle):
-    assert list(wanted(read(bundle()), {"key": "k"})) == ["folders"]
+    assert list(wanted_fields(read_bundle(bundle()), {"key": "k"})) == ["folders"]
 
 
 def test_its_files_are_put_into_its_folder_and_programs_stay_programs(bundle, tmp_path):
     folder = tmp_path / "mcp" / "x"
-    unpack(read(bundle({"server.js": "1", "bin/run": ("#!", 0o100755)})), folder)
+    unpack_bundle(read_bundle(bundle({"server.js": "1", "bin/run": ("#!", 0o100755)})), folder)
     assert (folder / "server.js").read_text() == "1"
     assert stat.S_IMODE((folder / "bin/run").stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "server.js").stat().st_mode) == 0o600
@@ -72,18 +72,18 @@ def test_its_files_are_put_into_its_folder_and_programs_stay_programs(bundle, tm
 )
 def test_a_file_that_would_leave_the_folder_or_hide_another_is_refused(bundle, tmp_path, name):
     with pytest.raises(UsageError, match="may lead out of it"):
-        read(bundle({name: "x"}))
+        read_bundle(bundle({name: "x"}))
     assert not (tmp_path / "out.js").exists()
 
 
 def test_a_link_is_refused(bundle):
     with pytest.raises(UsageError, match="may lead out of it"):
-        read(bundle({"link": ("/etc", stat.S_IFLNK | 0o777)}))
+        read_bundle(bundle({"link": ("/etc", stat.S_IFLNK | 0o777)}))
 
 
 def test_a_bundle_that_is_not_what_was_named_is_refused(bundle):
     with pytest.raises(UsageError, match="not what was named"):
-        read(bundle(), "0" * 64)
+        read_bundle(bundle(), "0" * 64)
 
 
 @pytest.mark.parametrize(
@@ -97,28 +97,28 @@ def test_a_bundle_that_is_not_what_was_named_is_refused(bundle):
 )
 def test_a_manifest_that_cannot_be_used_says_why(bundle, manifest, said):
     with pytest.raises(UsageError, match=said):
-        read(bundle(**manifest))
+        read_bundle(bundle(**manifest))
 
 
 def test_a_default_gets_no_variable_of_the_person(bundle, tmp_path):
     wishes = {"it": {"type": "string", "default": "${OPENAI_API_KEY}"}}
     config = {"command": "node", "args": ["${user_config.it}"]}
-    found = read(bundle(user_config=wishes, server={"mcp_config": config}))
-    assert entry(found, tmp_path, {})["args"] == [""]
+    found = read_bundle(bundle(user_config=wishes, server={"mcp_config": config}))
+    assert server_entry(found, tmp_path, {})["args"] == [""]
 
 
 def test_a_value_that_does_not_fit_is_refused(bundle, tmp_path):
     with pytest.raises(UsageError, match="from 1"):
-        entry(read(bundle()), tmp_path, {"folders": "/", "key": "k", "most": "12"})
+        server_entry(read_bundle(bundle()), tmp_path, {"folders": "/", "key": "k", "most": "12"})
 
 
 def test_what_is_different_on_this_system_is_taken(bundle, tmp_path):
     config = {**CONFIG, "platform_overrides": {sys.platform: {"command": "${__dirname}/run", "env": {"B": "1"}}}}
-    found = entry(read(bundle(server={"mcp_config": config})), tmp_path, {"folders": "/", "key": "k"})
+    found = server_entry(read_bundle(bundle(server={"mcp_config": config})), tmp_path, {"folders": "/", "key": "k"})
     assert (found["command"], found["env"]) == (f"{tmp_path}/run", {"KEY": "k", "B": "1"})
 
 
 def test_what_is_no_archive_says_so(tmp_path):
     (tmp_path / "x.mcpb").write_text("no zip")
     with pytest.raises(UsageError, match="cannot be read as a bundle"):
-        read(tmp_path / "x.mcpb")
+        read_bundle(tmp_path / "x.mcpb")

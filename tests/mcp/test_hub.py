@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.mcp.hub import ranked, size
+from halocline.mcp.hub import definitions_size, rank_tools
 from halocline.protocol.mcp import McpTool
 
 
@@ -27,16 +27,16 @@ TOOLS = [
     ],
 )
 def test_the_tool_that_is_meant_comes_first(query, first):
-    assert ranked(TOOLS, query)[0].tool == first
+    assert rank_tools(TOOLS, query)[0].tool == first
 
 
 def test_what_has_no_word_of_the_query_is_not_found():
-    assert ranked(TOOLS, "kubernetes pods") == []
+    assert rank_tools(TOOLS, "kubernetes pods") == []
 
 
 def test_without_words_all_are_found():
-    assert ranked(TOOLS, "  ") == TOOLS
+    assert rank_tools(TOOLS, "  ") == TOOLS
 
 
 def test_the_size_of_definitions_counts_their_schemas():
-    assert size([tool("a", schema={"properties": {"x": {"description": "w" * 3_600}}})]) > 1_000
+    assert definitions_size([tool("a", schema={"properties": {"x": {"description": "w" * 3_600}}})]) > 1_000

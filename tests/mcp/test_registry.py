@@ -3,8 +3,8 @@ import json
 import pytest
 from tests.mcp.http import serving
 
-from halocline.mcp.registry.readme import page_of, readme
-from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, Offered, search, ways
+from halocline.mcp.registry.readme import fetch_readme, page_of
+from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, Offered, list_install_options, search_registry
 from halocline.net.network import DIRECT
 from halocline.protocol.errors import HaloclineError
 
@@ -24,7 +24,7 @@ def offered(**more) -> Offered:
 
 
 def given(values=None, **more):
-    return [way.given for way in ways(offered(**more), values or {})]
+    return [way.given for way in list_install_options(offered(**more), values or {})]
 
 
 def answering(status=200, servers=(), seen=None):
@@ -49,21 +49,21 @@ async def test_a_registry_is_asked_for_the_newest_versions_with_the_words():
     async with serving(
         answering(servers=[server(), server("io.x/other") | {"description": "Mail."}], seen=seen)
     ) as url:
-        found = await search(url, "files", lambda url: DIRECT)
+        found = await search_registry(url, "files", lambda url: DIRECT)
     assert [one.name for one in found] == ["io.x/fs"]
     assert seen == [("/v0/servers", "search=files&limit=100&version=latest")]
 
 
 async def test_a_file_of_the_same_form_serves_as_a_registry(tmp_path):
     (tmp_path / "catalogue.json").write_text(json.dumps({"servers": [{"server": server()}, {"server": {"name": 7}}]}))
-    found = await search(str(tmp_path / "catalogue.json"), "AGENTS", lambda url: DIRECT)
+    found = await search_registry(str(tmp_path / "catalogue.json"), "AGENTS", lambda url: DIRECT)
     assert [one.name for one in found] == ["io.x/fs"]
 
 
 async def test_a_registry_that_fails_says_so():
     async with serving(answering(status=503)) as url:
         with pytest.raises(HaloclineError, match="HTTP status 503"):
-            await search(url, "x", lambda url: DIRECT)
+            await search_registry(url, "x", lambda url: DIRECT)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,9 @@ def test_arguments_are_words_and_what_is_wanted_is_named():
         {"type": "named", "name": "--unset"},
     ]
     env = [{"name": "KEY", "isRequired": True, "isSecret": True}, {"name": "REGION", "default": "eu"}]
-    (way,) = ways(offered(packages=[package("npm", packageArguments=arguments, environmentVariables=env)]), {})
+    (way,) = list_install_options(
+        offered(packages=[package("npm", packageArguments=arguments, environmentVariables=env)]), {}
+    )
     assert way.given["args"] == ["-y", "@x/fs@1.2", "${folder}", "--level", "a; rm -rf /"]
     assert way.given["env"] == {"KEY": "${KEY}", "REGION": "eu"}
     assert [name for name, _ in way.wanted] == ["folder", "KEY"]
@@ -133,9 +135,9 @@ async def test_tags_and_categories_are_found_wherever_a_catalogue_writes_them(tm
         {"server": server("io.x/c"), "_meta": {PUBLISHER: {"keywords": ["files", "mail"]}}},
         {"server": server("io.x/d")},
     )
-    found = await search(file, "", lambda url: DIRECT, ["FILES"])
+    found = await search_registry(file, "", lambda url: DIRECT, ["FILES"])
     assert [one.name for one in found] == ["io.x/a", "io.x/b", "io.x/c"]
-    assert [one.name for one in await search(file, "", lambda url: DIRECT, ["files", "mail"])] == ["io.x/c"]
+    assert [one.name for one in await search_registry(file, "", lambda url: DIRECT, ["files", "mail"])] == ["io.x/c"]
 
 
 @pytest.mark.parametrize(
@@ -157,13 +159,13 @@ async def test_servers_are_sorted_by_what_a_catalogue_tells_of_them(tmp_path, or
         {"server": server("io.z/a"), "githubStars": 7, "downloads": 6, "createdAt": "2025-01-01T00:00:00Z"},
         {"server": server("io.x/d"), "githubStars": True, "downloads": -1, "updatedAt": 7},
     )
-    found = await search(file, "", lambda url: DIRECT, (), order)
+    found = await search_registry(file, "", lambda url: DIRECT, (), order)
     assert [one.name.rpartition("/")[2] for one in found] == names
 
 
 async def test_what_is_sorted_is_all_that_fits_and_not_only_what_is_shown(tmp_path):
     file = catalogue(tmp_path, *({"server": server(f"io.x/{n:02}"), "githubStars": n} for n in range(40)))
-    found = await search(file, "", lambda url: DIRECT, (), "stars")
+    found = await search_registry(file, "", lambda url: DIRECT, (), "stars")
     assert [one.stars for one in found] == [*range(39, 9, -1)]
 
 
@@ -174,7 +176,7 @@ async def test_what_was_taken_back_is_not_found_and_what_is_old_is_marked(tmp_pa
         {"server": server("io.x/old") | {"version": "0"}, "_meta": {OFFICIAL: {"isLatest": False}}},
         {"server": server("io.x/old"), "_meta": {OFFICIAL: {"status": "deprecated", "isLatest": True}}},
     )
-    found = await search(file, "", lambda url: DIRECT)
+    found = await search_registry(file, "", lambda url: DIRECT)
     assert [(one.name, one.version, one.is_deprecated) for one in found] == [("io.x/old", "1.2", True)]
 
 
@@ -207,12 +209,12 @@ async def test_a_readme_is_read_through_redirects_and_without_what_nobody_sees()
 
     async with serving(app) as url:
         one = offered(readme=f"{url}/README.md")
-        assert await readme(one, url, lambda url: DIRECT) == "# Files here"
+        assert await fetch_readme(one, url, lambda url: DIRECT) == "# Files here"
         with pytest.raises(HaloclineError, match="not https"):
-            await readme(one, "https://registry.example", lambda url: DIRECT)
+            await fetch_readme(one, "https://registry.example", lambda url: DIRECT)
 
 
 def test_a_bundle_is_a_way_only_with_its_hash():
     bundle = package("mcpb", identifier="https://x.example/fs.mcpb")
-    (way,) = ways(offered(packages=[bundle | {"fileSha256": "AB"}, bundle]), {})
+    (way,) = list_install_options(offered(packages=[bundle | {"fileSha256": "AB"}, bundle]), {})
     assert (way.bundle, way.sha256) == ("https://x.example/fs.mcpb", "ab")

@@ -9,7 +9,7 @@ from tests.mcp.http import serving
 from tests.mcp.oauth import Provider, guarded, port
 
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.mcp.servers import McpDesk
+from halocline.services.mcp.servers import McpService
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
@@ -37,7 +37,7 @@ def desk(tmp_path):
     def open(url, **more):
         home = Home.of({"HALOCLINE_HOME": str(tmp_path / "home")})
         home.mcp.write_text(json.dumps({"mcpServers": {"guarded": {"url": url, "type": "streamableHttp", **more}}}))
-        return McpDesk(Assembly(home, Settings(), {}).mcp_of(tmp_path))
+        return McpService(Assembly(home, Settings(), {}).mcp_of(tmp_path))
 
     return open
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.mcp.variables import Missing, environment, filled
+from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp_servers import Entry, Owner, Server
 from halocline.protocol.secrets.secret import Secret
 
@@ -27,24 +27,24 @@ def server(owner=Owner.USER, **entry) -> Server:
     ],
 )
 def test_variables_are_filled_in(written, value):
-    assert filled(server(command=written), ENV, frozenset()).command == value
+    assert fill_variables(server(command=written), ENV, frozenset()).command == value
 
 
 def test_a_missing_variable_is_named_with_its_place():
     with pytest.raises(Missing, match=r"env.KEY of the MCP server s needs the variable NONE"):
-        filled(server(command="x", env={"KEY": Secret("${NONE}")}), ENV, frozenset())
+        fill_variables(server(command="x", env={"KEY": Secret("${NONE}")}), ENV, frozenset())
 
 
 def test_a_projects_file_does_not_get_the_keys_of_models():
     wanted = server(Owner.PROJECT, url="https://x/${MODEL_KEY}")
     with pytest.raises(Missing, match="a project's file does not get it"):
-        filled(wanted, ENV, frozenset({"MODEL_KEY"}))
+        fill_variables(wanted, ENV, frozenset({"MODEL_KEY"}))
 
 
 def test_a_person_may_give_their_own_server_any_variable():
-    assert filled(server(url="https://x/${MODEL_KEY}"), ENV, frozenset({"MODEL_KEY"})).url == "https://x/sk"
+    assert fill_variables(server(url="https://x/${MODEL_KEY}"), ENV, frozenset({"MODEL_KEY"})).url == "https://x/sk"
 
 
 def test_a_process_gets_what_it_declares_and_the_few_that_every_one_needs():
-    given = environment({"A": Secret("1")}, {"PATH": "/bin", "https_proxy": "p", "OPENAI_API_KEY": "sk"})
+    given = server_environment({"A": Secret("1")}, {"PATH": "/bin", "https_proxy": "p", "OPENAI_API_KEY": "sk"})
     assert given == {"PATH": "/bin", "https_proxy": "p", "A": "1"}

@@ -4,7 +4,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.mcp.tool_names import LARGEST_SCHEMA, LONGEST_NAME, cleaned, digest, name_for, plain
+from halocline.mcp.tool_names import LARGEST_SCHEMA, LONGEST_NAME, clean_schema, digest_tool, name_for, plain_text
 
 NAMES = st.text(min_size=1, max_size=120)
 
@@ -42,40 +42,40 @@ def test_two_tools_never_share_a_name(one, other):
 
 
 def test_what_nobody_sees_is_taken_out_of_a_text():
-    assert plain("a\u200bb\u202ec\x1b[31md\U000e0041\n\te", 100) == "abc[31md\n\te"
+    assert plain_text("a\u200bb\u202ec\x1b[31md\U000e0041\n\te", 100) == "abc[31md\n\te"
 
 
 def test_a_long_text_is_cut_with_a_sign():
-    assert plain("x" * 50, 10) == "x" * 9 + "…"
+    assert plain_text("x" * 50, 10) == "x" * 9 + "…"
 
 
 def test_a_plain_schema_stays_as_it_is():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "An a."}}, "required": ["a"]}
-    assert cleaned(schema) == schema
+    assert clean_schema(schema) == schema
 
 
 @pytest.mark.parametrize("given", [None, [], "x", {}, {"type": "string"}, {"properties": 3}])
 def test_whatever_is_no_schema_of_an_object_becomes_one(given):
-    assert cleaned(given)["type"] == "object"
-    assert isinstance(cleaned(given)["properties"], dict)
+    assert clean_schema(given)["type"] == "object"
+    assert isinstance(clean_schema(given)["properties"], dict)
 
 
 def test_references_are_written_out_and_cycles_cut():
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "value": {"type": "string"}}}
-    made = cleaned({"type": "object", "properties": {"head": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}})
+    made = clean_schema({"type": "object", "properties": {"head": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}})
     assert "$ref" not in json.dumps(made)
     assert made["properties"]["head"]["properties"]["value"] == {"type": "string"}
 
 
 def test_a_schema_that_doubles_with_each_reference_stays_small():
     steps = {f"d{n}": {"type": "array", "items": [{"$ref": f"#/$defs/d{n + 1}"}] * 4} for n in range(30)}
-    made = cleaned({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps})
+    made = clean_schema({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps})
     assert len(json.dumps(made)) < 2 * LARGEST_SCHEMA
 
 
 def test_a_giant_schema_keeps_the_names_of_its_fields():
     fields = {f"f{n}": {"type": "string", "description": "w " * 500} for n in range(90)}
-    made = cleaned({"type": "object", "properties": fields})
+    made = clean_schema({"type": "object", "properties": fields})
     assert made["properties"].keys() == fields.keys()
     assert len(json.dumps(made)) < 2 * LARGEST_SCHEMA
 
@@ -89,9 +89,9 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_no_schema_at_all_breaks_the_cleaning(schema):
-    assert cleaned(schema)["type"] == "object"
+    assert clean_schema(schema)["type"] == "object"
 
 
 def test_the_order_of_fields_does_not_change_a_digest_and_every_word_does():
-    assert digest("t", {"a": 1, "b": [2]}) == digest("t", {"b": [2], "a": 1})
-    assert digest("t", {"a": 1}) != digest("t", {"a": 2})
+    assert digest_tool("t", {"a": 1, "b": [2]}) == digest_tool("t", {"b": [2], "a": 1})
+    assert digest_tool("t", {"a": 1}) != digest_tool("t", {"a": 2})

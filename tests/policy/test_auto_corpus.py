@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Verdict
@@ -32,8 +32,10 @@ def workspace(tmp_path_factory):
 
 
 def verdict(command, workspace):
-    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.AUTO, facts=LocalShellFacts({}))
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict
+    posture = PolicyContext(
+        workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.AUTO, facts=LocalShellFacts({})
+    )
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict
 
 
 @pytest.mark.parametrize("kind", ASKS)

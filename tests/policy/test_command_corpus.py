@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -62,8 +62,8 @@ def placed(command, workspace):
 
 def judged(command, workspace, approval_mode=ApprovalMode.ASK, mode=Mode.ACT):
     words = placed(command, workspace)
-    posture = Posture(workspace, workspace.parent / "home", mode, approval_mode, facts=LocalShellFacts({}))
-    return decide(Summary(words, ToolKind.EXECUTE, command=words), posture).verdict.value
+    posture = PolicyContext(workspace, workspace.parent / "home", mode, approval_mode, facts=LocalShellFacts({}))
+    return decide_call(Summary(words, ToolKind.EXECUTE, command=words), posture).verdict.value
 
 
 def test_the_corpus_is_large_and_says_nothing_twice():

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.policy.destinations import Net, destination, net_of_address, worst_net
+from halocline.policy.destinations import Net, net_of_address, parse_destination, worst_net
 from halocline.protocol.errors import ToolFailure
 
 
@@ -38,7 +38,7 @@ def test_an_address_is_in_one_kind_of_network(address, net):
     "name", ["localhost", "app.localhost", "printer.local", "metadata.google.internal", "intranet"]
 )
 def test_names_that_no_public_name_server_knows_are_private(name):
-    assert destination(f"http://{name}/").net is Net.PRIVATE
+    assert parse_destination(f"http://{name}/").net is Net.PRIVATE
 
 
 def test_the_least_public_of_several_addresses_counts():
@@ -59,7 +59,7 @@ def test_the_least_public_of_several_addresses_counts():
     ],
 )
 def test_a_url_is_put_in_the_form_in_which_it_is_sent(written, sent):
-    assert destination(written).url == sent
+    assert parse_destination(written).url == sent
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_url_is_put_in_the_form_in_which_it_is_sent(written, sent):
 )
 def test_what_is_no_plain_web_address_is_refused(url):
     with pytest.raises(ToolFailure):
-        destination(url)
+        parse_destination(url)

@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.shell import git, ordinary_programs
 from halocline.policy.shell.installed import OWN_TOOLS, is_own_tool
 from halocline.policy.shell.mutating_programs import ACTORS, GIT_WORKS
@@ -90,8 +90,8 @@ ENTRIES = {
 
 def judge(line, work, mode, path, roots=(), changed=""):
     facts = LocalShellFacts({"PATH": path, "HOME": str(work)})
-    where = Posture(work, work.parent / "state", mode[1], mode[0], facts=facts, roots=roots, path=changed)
-    return decide(Summary(line, ToolKind.EXECUTE, command=line), where)
+    where = PolicyContext(work, work.parent / "state", mode[1], mode[0], facts=facts, roots=roots, path=changed)
+    return decide_call(Summary(line, ToolKind.EXECUTE, command=line), where)
 
 
 def unasked(work, path, lines=LINES, changed=""):
@@ -106,7 +106,7 @@ def run(forms, work, path):
     """Run each form as it would be run, and tell which canaries ran."""
     for form, judged in forms:
         environment = {"PATH": path, "HOME": str(work), "LC_ALL": "C"}
-        environment = clean(environment, str(work)) if judged else environment
+        environment = clean_environment(environment, str(work)) if judged else environment
         words = ["/bin/bash", "--noprofile", "--norc", "-c", f"ulimit -t 5; {form}"]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         subprocess.run(words, cwd=work, env=environment, check=False, timeout=60, **quiet)

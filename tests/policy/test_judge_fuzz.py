@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.policy.shell.git import LOOKS
 from halocline.policy.shell.mutating_programs import ACTORS
 from halocline.policy.shell.read_only_programs import READERS
@@ -114,10 +114,12 @@ class Ground:
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
         for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "one"], [*who, "tag", "v1"]):
             subprocess.run(["git", *words], cwd=self.workspace, env=environment, check=True)
-        self.posture = Posture(self.workspace, folder / "state", Mode.ACT, ApprovalMode.ASK, facts=LocalShellFacts({}))
+        self.posture = PolicyContext(
+            self.workspace, folder / "state", Mode.ACT, ApprovalMode.ASK, facts=LocalShellFacts({})
+        )
 
     def judged(self, line: str) -> Decision:
-        return decide(Summary(line, ToolKind.EXECUTE, command=line), self.posture)
+        return decide_call(Summary(line, ToolKind.EXECUTE, command=line), self.posture)
 
     def held(self) -> dict[str, tuple[int, bytes]]:
         files = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
@@ -133,7 +135,7 @@ class Ground:
             [*box, "--bind", str(self.root), str(self.root), "bash", "--noprofile", "--norc"],
             input="\n".join(each).encode(errors="surrogateescape"),
             cwd=self.workspace,
-            env=clean({**os.environ, "HOME": str(self.home)}, str(self.workspace)),
+            env=clean_environment({**os.environ, "HOME": str(self.home)}, str(self.workspace)),
             check=False,
             timeout=600,
         )

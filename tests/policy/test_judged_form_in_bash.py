@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -68,11 +68,11 @@ def texts(seed):
 
 
 def allowed(workspace, count):
-    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.ASK, facts=LocalShellFacts({}))
+    posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.ASK, facts=LocalShellFacts({}))
     seen = {}
     for text in texts(os.environ.get("JUDGED_SEED", "halocline")):
         if text not in seen and "sleep" not in text:
-            decision = decide(Summary(text, ToolKind.EXECUTE, command=text), posture)
+            decision = decide_call(Summary(text, ToolKind.EXECUTE, command=text), posture)
             if decision.verdict == "allow":
                 seen[text] = decision.canonical
             if len(seen) == count:
@@ -98,7 +98,7 @@ def outputs(forms, workspace):
         ["bash", "--noprofile", "--norc"],
         input=script.encode(),
         cwd=workspace,
-        env=clean(os.environ, str(workspace)),
+        env=clean_environment(os.environ, str(workspace)),
         capture_output=True,
         check=False,
         timeout=120,

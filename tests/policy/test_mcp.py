@@ -1,15 +1,15 @@
 import pytest
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.grid import AutoApprove, rules_of as rules_of_switches
-from halocline.policy.mcp import is_one_of, named, rules_of
+from halocline.policy.mcp import is_one_of, rules_of, tool_name
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
-ISSUES, SEARCH = named("github", "create_issue"), named("github", "search")
+ISSUES, SEARCH = tool_name("github", "create_issue"), tool_name("github", "search")
 
 
 def call(name, *, reads=False, definition="", agent="", kind=ToolKind.OTHER):
@@ -18,8 +18,10 @@ def call(name, *, reads=False, definition="", agent="", kind=ToolKind.OTHER):
 
 
 def judged(tmp_path, summary, *rules, mode=Mode.ACT, approval_mode=ApprovalMode.ASK, grants=(), **book):
-    posture = Posture(tmp_path / "w", tmp_path / "home", mode, approval_mode, frozenset(grants), book=RuleBook(rules))
-    return decide(summary, posture)
+    posture = PolicyContext(
+        tmp_path / "w", tmp_path / "home", mode, approval_mode, frozenset(grants), book=RuleBook(rules)
+    )
+    return decide_call(summary, posture)
 
 
 @pytest.mark.parametrize("approval_mode", [mode for mode in ApprovalMode if mode is not ApprovalMode.YOLO])
@@ -37,7 +39,7 @@ def test_what_is_declared_to_only_read_runs_unasked_where_its_server_is_believed
     believed = tuple(rules_of("github", believed=True))
     assert judged(tmp_path, call(SEARCH, reads=True), *believed).verdict is ALLOW
     assert judged(tmp_path, call(ISSUES), *believed).verdict is ASK
-    assert judged(tmp_path, call(named("gitlab", "search"), reads=True), *believed).verdict is ASK
+    assert judged(tmp_path, call(tool_name("gitlab", "search"), reads=True), *believed).verdict is ASK
 
 
 def test_tools_that_a_servers_settings_name_run_unasked(tmp_path):
@@ -71,11 +73,11 @@ def test_a_denying_rule_that_names_no_tool_is_of_servers_as_well(tmp_path):
         ("*/create_issue", ISSUES, True),
         ("github/search", ISSUES, False),
         ("git", ISSUES, False),
-        ("github/*", named("github/other", "x"), False),
-        ("github.com/a/b/*", named("github.com/a/b", "x"), True),
-        ("a/b/c", named("a", "b/c"), False),
-        (r"\*/x", named("*", "x"), True),
-        (r"\*/x", named("github", "x"), False),
+        ("github/*", tool_name("github/other", "x"), False),
+        ("github.com/a/b/*", tool_name("github.com/a/b", "x"), True),
+        ("a/b/c", tool_name("a", "b/c"), False),
+        (r"\*/x", tool_name("*", "x"), True),
+        (r"\*/x", tool_name("github", "x"), False),
     ],
 )
 def test_a_pattern_speaks_of_a_server_and_its_tools(pattern, name, fits):
@@ -83,13 +85,13 @@ def test_a_pattern_speaks_of_a_server_and_its_tools(pattern, name, fits):
 
 
 def test_a_server_cannot_name_a_tool_so_that_leave_for_it_is_leave_for_more(tmp_path):
-    grant = judged(tmp_path, call(named("github", "*"))).grant
+    grant = judged(tmp_path, call(tool_name("github", "*"))).grant
     assert judged(tmp_path, call(ISSUES), grants=[grant]).verdict is ASK
-    grant = judged(tmp_path, call(named("*", "search"))).grant
+    grant = judged(tmp_path, call(tool_name("*", "search"))).grant
     files = RuleFiles(tmp_path / "p.toml", tmp_path / "grants.toml", tmp_path)
     files.keep(grant, None)
     assert judged(tmp_path, call(SEARCH), *files.book().rules).verdict is ASK
-    assert judged(tmp_path, call(named("*", "search")), *files.book().rules).verdict is ALLOW
+    assert judged(tmp_path, call(tool_name("*", "search")), *files.book().rules).verdict is ALLOW
 
 
 def test_always_is_for_the_tool_as_it_is_defined(tmp_path):
@@ -116,7 +118,7 @@ def test_always_is_kept_for_the_tool_as_it_is_defined_or_for_all_of_a_server(tmp
 def test_more_of_a_server_is_leave_for_all_of_its_tools(tmp_path):
     wider = judged(tmp_path, call(ISSUES, definition="one")).wider
     assert judged(tmp_path, call(SEARCH, kind=ToolKind.EXECUTE, definition="x"), grants=[wider]).verdict is ALLOW
-    assert judged(tmp_path, call(named("gitlab", "search")), grants=[wider]).verdict is ASK
+    assert judged(tmp_path, call(tool_name("gitlab", "search")), grants=[wider]).verdict is ASK
 
 
 def test_plan_mode_asks_about_what_is_declared_to_only_read_and_refuses_the_rest(tmp_path):
@@ -131,8 +133,8 @@ def test_plan_mode_asks_about_what_is_declared_to_only_read_and_refuses_the_rest
 
 def test_a_file_of_rules_that_cannot_be_read_opens_no_server(tmp_path):
     book = RuleBook(tuple(rules_of("github", ["*"])), problems=("policy.toml cannot be read",))
-    posture = Posture(tmp_path, tmp_path / "home", Mode.ACT, ApprovalMode.ASK, book=book)
-    assert decide(call(ISSUES), posture).verdict is ASK
+    posture = PolicyContext(tmp_path, tmp_path / "home", Mode.ACT, ApprovalMode.ASK, book=book)
+    assert decide_call(call(ISSUES), posture).verdict is ASK
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import shlex
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.own_program import LOOKING, STEERING, is_steering
@@ -109,8 +109,8 @@ HARMLESS = (
 
 def decided(tmp_path, command, mode):
     facts = LocalShellFacts({"PATH": "/usr/bin:/bin"})
-    posture = Posture(tmp_path, tmp_path / "home", Mode.ACT, mode, facts=facts)
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture)
+    posture = PolicyContext(tmp_path, tmp_path / "home", Mode.ACT, mode, facts=facts)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture)
 
 
 def test_every_command_of_ours_is_known_here():

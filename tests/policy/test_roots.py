@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from halocline.policy.acts import Act
-from halocline.policy.paths import resolve
-from halocline.policy.rules import covers
+from halocline.policy.paths import resolve_path
+from halocline.policy.rules import rule_covers
 from halocline.protocol.events import Mode, ToolKind
 from halocline.protocol.permission_rules import OtherRoot, Place, Rule, Verdict
 
@@ -20,7 +20,7 @@ def folders(tmp_path):
 
 def judged(folders, text, ignored=()):
     roots = (OtherRoot(str(folders / "library"), ignored),)
-    return resolve(text, folders / "work", folders / "home", roots=roots)
+    return resolve_path(text, folders / "work", folders / "home", roots=roots)
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_link_out_of_a_further_folder_leads_outside(folders):
 @pytest.mark.parametrize(("decision", "holds"), [(Verdict.DENY, True), (Verdict.ASK, True), (Verdict.ALLOW, False)])
 def test_what_forbids_holds_in_every_folder_and_leave_only_where_it_was_given(folders, decision, holds):
     act = Act(ToolKind.EDIT, "write_to_file", path=judged(folders, "../library/a.lock"))
-    assert covers(Rule(decision, paths=("*.lock",)), act, Path(folders / "work"), Mode.ACT) is holds
+    assert rule_covers(Rule(decision, paths=("*.lock",)), act, Path(folders / "work"), Mode.ACT) is holds

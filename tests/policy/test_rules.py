@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Place, Rest, Rule, RuleBook, Source, Verdict
@@ -16,8 +16,8 @@ def workspace(tmp_path):
 
 def judged(workspace, call, *rules, mode=Mode.ACT, approval_mode=ApprovalMode.ASK, grants=(), **book):
     home = workspace.parent / "home"
-    posture = Posture(workspace, home, mode, approval_mode, frozenset(grants), book=RuleBook(rules, **book))
-    return decide(call, posture)
+    posture = PolicyContext(workspace, home, mode, approval_mode, frozenset(grants), book=RuleBook(rules, **book))
+    return decide_call(call, posture)
 
 
 def edit(*paths):
@@ -127,11 +127,11 @@ def test_while_a_file_of_rules_cannot_be_read_nothing_is_allowed_unasked(workspa
     ],
 )
 def test_the_words_of_a_command_are_compared_one_by_one(rest, words, met):
-    from halocline.policy.examples import failing
+    from halocline.policy.examples import failing_example
 
     rule = Rule(ALLOW, argv=("make", ("test", "lint")), rest=rest)
-    assert (failing(rule, [words], []) == "") is met
-    assert (failing(rule, [], [words]) == "") is not met
+    assert (failing_example(rule, [words], []) == "") is met
+    assert (failing_example(rule, [], [words]) == "") is not met
 
 
 def allow(*words, rest=Rest.ANY):

@@ -4,7 +4,7 @@ import os
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -34,10 +34,10 @@ def workspace(tmp_path):
 
 
 def judged(workspace, command, *grants, mode=ApprovalMode.ASK, **more):
-    posture = Posture(
+    posture = PolicyContext(
         workspace, workspace.parent / "home", Mode.ACT, mode, frozenset(grants), facts=LocalShellFacts({}), **more
     )
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture)
 
 
 def names(decision):

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.sensitive_names import (
     RUNS_LATER,
     RUNS_LATER_FILES,
@@ -54,13 +54,13 @@ ORDINARY = [
 
 
 def posture(tmp_path, approval_mode=ASK, **more):
-    return Posture(tmp_path / "w", tmp_path / "home", Mode.ACT, approval_mode, **more)
+    return PolicyContext(tmp_path / "w", tmp_path / "home", Mode.ACT, approval_mode, **more)
 
 
 @pytest.fixture
 def verdict(tmp_path):
     (tmp_path / "w").mkdir()
-    return lambda call, mode=ASK: decide(call, posture(tmp_path, mode)).verdict
+    return lambda call, mode=ASK: decide_call(call, posture(tmp_path, mode)).verdict
 
 
 def written(path):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import CommandPermissions, Effect, RuleBook, Source
@@ -21,7 +21,7 @@ def workspace(tmp_path_factory):
 
 
 def judged(workspace, command, mode=ASK, plan=False, env=None, place="", **more):
-    posture = Posture(
+    posture = PolicyContext(
         workspace,
         workspace.parent / "home",
         Mode.PLAN if plan else Mode.ACT,
@@ -30,7 +30,7 @@ def judged(workspace, command, mode=ASK, plan=False, env=None, place="", **more)
         **more,
     )
     paths = (place,) if place else ()
-    return decide(Summary(command, ToolKind.EXECUTE, command=command, place=place, paths=paths), posture)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command, place=place, paths=paths), posture)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_what_answers_by_path_asks_once_a_command_changed_it(workspace):
 
 def test_what_is_typed_into_a_program_is_not_allowed_as_reading(workspace):
     typed = Summary("ls", ToolKind.EXECUTE, command="ls", place="job 1")
-    assert decide(typed, Posture(workspace, workspace.parent / "home", Mode.ACT, ASK)).verdict == "ask"
+    assert decide_call(typed, PolicyContext(workspace, workspace.parent / "home", Mode.ACT, ASK)).verdict == "ask"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.runner_options import HARMLESS, follows_harmlessly
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
@@ -97,11 +97,11 @@ MEANT = [
 
 
 def posture(tmp_path, **more):
-    return Posture(tmp_path, tmp_path.parent / "home", Mode.ACT, ApprovalMode.ASK, **more)
+    return PolicyContext(tmp_path, tmp_path.parent / "home", Mode.ACT, ApprovalMode.ASK, **more)
 
 
 def verdict(command, where):
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), where).verdict
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), where).verdict
 
 
 @pytest.fixture
@@ -148,6 +148,6 @@ def test_every_question_says_that_a_file_of_rules_cannot_be_read(tmp_path):
         Summary("x", ToolKind.READ, ("a",)),
         Summary("x", ToolKind.FETCH, url="https://example.com"),
     )
-    decisions = [decide(call, where) for call in calls]
+    decisions = [decide_call(call, where) for call in calls]
     assert [one.verdict for one in decisions] == [Verdict.ASK] * len(calls)
     assert all("policy.toml is no TOML" in one.reason for one in decisions)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.child_environment import child_environment, declare, in_sandbox, withheld
+from halocline.protocol.child_environment import child_environment, declare_environment, in_sandbox, withheld_names
 
 RANDOM = "q7Xw2Lr9Tz4Vb8Nk1Mc6Hd3Js5Gf0Pa"
 SECRETS = {
@@ -41,7 +41,7 @@ PLAIN = {
 @pytest.mark.parametrize("name", SECRETS)
 def test_what_looks_like_a_secret_is_withheld_and_named(name: str):
     assert child_environment({name: SECRETS[name]}) == {}
-    assert withheld({name: SECRETS[name], "PATH": "/bin"}) == (name,)
+    assert withheld_names({name: SECRETS[name], "PATH": "/bin"}) == (name,)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -59,7 +59,7 @@ def test_commands_do_not_get_what_makes_programs_do_something_else():
     names = ("BASH_ENV", "BASH_FUNC_ls%%", "LD_PRELOAD", "GIT_DIR", "GIT_CONFIG_COUNT", "ENV")
     given = dict.fromkeys(names, "x") | {"NODE_OPTIONS": "--require /evil.js", "PATH": "/bin"}
     assert child_environment(given, passed=("*",)) == {"PATH": "/bin"}
-    assert withheld(given) == ()
+    assert withheld_names(given) == ()
     assert child_environment({"NODE_OPTIONS": "--max-old-space-size=4096"}) != {}
 
 
@@ -67,14 +67,14 @@ def test_commands_do_not_get_what_makes_programs_do_something_else():
 def test_a_proxy_loses_its_password_only(name: str):
     given = {name: "http://me:s3cr@t@proxy.example.org:3128"}
     assert child_environment(given) == {name: "http://proxy.example.org:3128"}
-    assert withheld(given) == (name,)
+    assert withheld_names(given) == (name,)
     assert child_environment(given, passed=(name,)) == given
 
 
 def test_what_a_person_names_is_passed_on_by_name_or_pattern():
     passed = ("GH_TOKEN", "AWS_*")
     assert set(child_environment(SECRETS, passed=passed)) == {"GH_TOKEN", "AWS_SECRET_ACCESS_KEY"}
-    assert not {"GH_TOKEN", "AWS_SECRET_ACCESS_KEY"} & {*withheld(SECRETS, passed=passed)}
+    assert not {"GH_TOKEN", "AWS_SECRET_ACCESS_KEY"} & {*withheld_names(SECRETS, passed=passed)}
 
 
 def test_a_key_of_halocline_is_passed_on_by_its_whole_name_only():
@@ -86,7 +86,7 @@ def test_a_key_of_halocline_is_passed_on_by_its_whole_name_only():
 
 def test_what_is_declared_for_a_process_is_taken_as_it_is():
     given = child_environment({"PATH": "/bin", "OLD": "1"})
-    assert declare(given, {"GH_TOKEN": "x", "OLD": None}) == {"PATH": "/bin", "GH_TOKEN": "x"}
+    assert declare_environment(given, {"GH_TOKEN": "x", "OLD": None}) == {"PATH": "/bin", "GH_TOKEN": "x"}
 
 
 def test_a_sandbox_reaches_no_agent_but_one_that_a_person_passes_on():

@@ -5,7 +5,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.going_back import messages_at
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 
 STARTED = ev.TaskStarted(
     workspace="/w", model="m", mode=ev.Mode.PLAN, approval_mode=ev.ApprovalMode.ASK, system_prompt="s", version="0"
@@ -59,7 +59,7 @@ def test_what_was_said_since_is_not_read_and_what_was_spent_stays():
     events = numbered(
         STARTED, prompt("a"), used(5), reply("b"), ENDED, prompt("c"), used(7), reply("d"), ENDED, back_to(5)
     )
-    then, now = fold(events[:5]), fold(events)
+    then, now = fold_events(events[:5]), fold_events(events)
     assert now.messages == then.messages
     assert now.last_usage == then.last_usage
     assert (now.cost, now.usage.input) == (2.0, 12)
@@ -75,7 +75,7 @@ def test_todos_and_mode_and_the_tools_on_offer_are_as_they_were_then():
         ev.ToolsOffered(tools=("x",)),
         back_to(2),
     )
-    now = fold(events)
+    now = fold_events(events)
     assert (now.mode, now.todos, now.offered) == (ev.Mode.PLAN, todos.todos, frozenset())
 
 
@@ -83,10 +83,10 @@ def test_only_compactions_that_were_made_before_that_moment_count():
     events = numbered(
         STARTED, prompt("a"), reply("b"), ENDED, compacted(2), prompt("c"), reply("d"), ENDED, compacted(4)
     )
-    assert fold([*events, *later(events, back_to(4))]).compaction is None
-    assert fold([*events, *later(events, back_to(8))]).compaction == events[4]
+    assert fold_events([*events, *later(events, back_to(4))]).compaction is None
+    assert fold_events([*events, *later(events, back_to(8))]).compaction == events[4]
     undone = [*events, *later(events, ev.CompactionUndone(), ev.CompactionUndone(), back_to(6))]
-    assert fold(undone).compaction == events[4]
+    assert fold_events(undone).compaction == events[4]
 
 
 def later(events, *more):
@@ -97,24 +97,24 @@ def test_going_back_can_be_gone_back_from():
     events = numbered(
         STARTED, prompt("a"), reply("b"), ENDED, back_to(1), prompt("other"), reply("way"), ENDED, back_to(4)
     )
-    assert fold(events).messages == fold(events[:4]).messages
-    again = fold([*events, *later(events, back_to(8))])
-    assert again.messages == fold(events[:8]).messages
+    assert fold_events(events).messages == fold_events(events[:4]).messages
+    again = fold_events([*events, *later(events, back_to(8))])
+    assert again.messages == fold_events(events[:8]).messages
 
 
 def test_a_prompt_that_a_hook_refused_is_no_hole_in_the_way_back():
     events = numbered(
         STARTED, prompt("a"), reply("b"), ENDED, prompt("refused"), BLOCKED, ENDED, prompt("c"), reply("d"), ENDED
     )
-    assert messages_at(fold(events), 5) == fold(events[:5]).messages
-    assert messages_at(fold(events), 6) == fold(events[:6]).messages
+    assert messages_at(fold_events(events), 5) == fold_events(events[:5]).messages
+    assert messages_at(fold_events(events), 6) == fold_events(events[:6]).messages
 
 
 def test_a_long_log_has_a_way_back_to_each_of_its_events():
     events = numbered(STARTED, *(event for n in range(200) for event in turn(f"p{n}", f"r{n}")))
-    state = fold(events)
+    state = fold_events(events)
     for seq in range(1, len(events) + 1, 7):
-        assert messages_at(state, seq) == fold(events[:seq]).messages
+        assert messages_at(state, seq) == fold_events(events[:seq]).messages
 
 
 STEPS = st.lists(
@@ -136,7 +136,7 @@ def story(kinds, draw):
             case "todos":
                 events.append(ev.TodosChanged(todos=(ev.Todo(str(len(events)), ev.TodoStatus.PENDING),)))
             case "compact":
-                events.append(compacted(len(fold(numbered(*events)).messages)))
+                events.append(compacted(len(fold_events(numbered(*events)).messages)))
             case "undo":
                 events.append(ev.CompactionUndone())
             case "mode":
@@ -153,7 +153,7 @@ def story(kinds, draw):
 def test_any_moment_of_any_log_can_be_gone_back_to(kinds, data):
     events = story(kinds, data.draw)
     to = data.draw(st.integers(1, len(events)))
-    then, now = fold(events[:to]), fold([*events, *later(events, back_to(to))])
+    then, now = fold_events(events[:to]), fold_events([*events, *later(events, back_to(to))])
     for name in ("messages", "mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage"):
         assert getattr(now, name) == getattr(then, name)
-    assert now.cost == fold(events).cost
+    assert now.cost == fold_events(events).cost

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.secrets.random_strings import is_random_string
-from halocline.protocol.secrets.redaction import Redactor, redacted
+from halocline.protocol.secrets.redaction import Redactor, redact_text
 
 LIVE = Redactor(salt=b"one home's", at_random=True)
 LETTERS = string.ascii_letters + string.digits
@@ -88,5 +88,5 @@ def test_an_edit_keeps_the_string_that_a_mark_stands_for():
 
 
 def test_numbers_of_objects_in_fields_of_their_own_stay_in_what_is_sent_on():
-    assert redacted(KEY) == KEY
+    assert redact_text(KEY) == KEY
     assert is_random_string(KEY)

@@ -5,7 +5,7 @@ import string
 import msgspec
 import pytest
 
-from halocline.protocol.secrets.redaction import Redactor, redacted, thoroughly_redacted
+from halocline.protocol.secrets.redaction import Redactor, redact_text, thoroughly_redacted
 
 LIVE = Redactor(salt=b"one home's")
 LETTERS = string.ascii_letters + string.digits
@@ -47,24 +47,24 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(64)}\n{some(40)}\n-----END RSA PR
     ],
 )
 def test_a_key_is_known_by_its_form(secret, name):
-    assert redacted(f'x = "{secret}"; y') == f'x = "[redacted {name}]"; y'
+    assert redact_text(f'x = "{secret}"; y') == f'x = "[redacted {name}]"; y'
     assert secret not in LIVE(f'x = "{secret}"; y')
     assert re.search(rf"\[redacted {name} [0-9a-f]{{8}}\]", LIVE(f'x = "{secret}"; y'))
     # As a line of a recording has it.
     line = msgspec.json.encode({"text": f"before {secret} after"}).decode()
-    assert redacted(line) == f'{{"text":"before [redacted {name}] after"}}'
+    assert redact_text(line) == f'{{"text":"before [redacted {name}] after"}}'
 
 
 def test_passwords_and_headers_are_blotted_out_where_they_stand():
-    assert redacted("postgres://user:hunter2@db/x") == "postgres://[redacted password]@db/x"
-    assert redacted(f"Authorization: Bearer {some(30)}") == "Authorization: Bearer [redacted authorization]"
+    assert redact_text("postgres://user:hunter2@db/x") == "postgres://[redacted password]@db/x"
+    assert redact_text(f"Authorization: Bearer {some(30)}") == "Authorization: Bearer [redacted authorization]"
     for said in ("authoriZation: BEARER ", "Proxy-Authorization: basic ", "X-API-Key: "):
-        assert redacted(said + some(30)) == f"{said}[redacted authorization]"
+        assert redact_text(said + some(30)) == f"{said}[redacted authorization]"
 
 
 def test_a_token_that_is_the_name_in_an_address_is_blotted_out_but_a_name_is_not():
-    assert redacted(f"https://{some(24)}@example.com/x") == "https://[redacted url-token]@example.com/x"
-    assert redacted("ssh://git@example.com/x") == "ssh://git@example.com/x"
+    assert redact_text(f"https://{some(24)}@example.com/x") == "https://[redacted url-token]@example.com/x"
+    assert redact_text("ssh://git@example.com/x") == "ssh://git@example.com/x"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_token_that_is_the_name_in_an_address_is_blotted_out_but_a_name_is_not
     ],
 )
 def test_ordinary_text_stays_as_it_is(text):
-    assert redacted(text) == text
+    assert redact_text(text) == text
 
 
 @pytest.mark.parametrize(

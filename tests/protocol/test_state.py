@@ -12,7 +12,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.protocol.state.reducer import fold, reduce
+from halocline.protocol.state.reducer import fold_events, reduce_event
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME, State, loose_ends
 
 STARTED = ev.TaskStarted(
@@ -43,21 +43,21 @@ def started(call):
 
 
 def test_a_task_knows_what_its_first_event_said():
-    state = fold(numbered(STARTED))
+    state = fold_events(numbered(STARTED))
     assert (state.workspace, state.model, state.system_prompt) == ("/w", "scripted/x", "be good")
 
 
 def test_the_title_is_the_first_line_of_the_first_prompt():
-    assert fold(numbered(STARTED, PROMPT)).title == "fix it"
+    assert fold_events(numbered(STARTED, PROMPT)).title == "fix it"
 
 
 def test_calls_are_open_until_they_end():
-    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a")))
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a")))
     assert [o.call.id for o in state.open_calls] == ["b"]
 
 
 def test_a_call_that_was_running_has_an_unknown_outcome_and_one_that_was_not_never_ran():
-    state = fold(numbered(STARTED, PROMPT, REPLY, started("a")))
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, started("a")))
     ends = loose_ends(state)
     assert [(e.call, e.result.text) for e in ends] == [("a", UNKNOWN_OUTCOME), ("b", NOT_RUN)]
 
@@ -67,95 +67,95 @@ def test_loose_ends_leave_nothing_open():
         request="r", call="a", name="n", title="t", kind=ev.ToolKind.EDIT, reason="x", options=()
     )
     question = ev.QuestionAsked(request="q", question="?")
-    state = fold(numbered(STARTED, PROMPT, REPLY, asked, question))
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, asked, question))
     for end in loose_ends(state):
-        state = reduce(state, end)
+        state = reduce_event(state, end)
     assert (state.open_calls, state.approvals, state.questions) == ((), (), ())
     assert loose_ends(state) == ()
 
 
 def test_what_was_streamed_of_an_unfinished_reply_is_kept():
-    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    state = fold_events(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
     for delta in (ev.ThinkingDelta("hm"), ev.TextDelta("Hel"), ev.TextDelta("lo")):
-        state = reduce(state, delta)
+        state = reduce_event(state, delta)
     (end,) = loose_ends(state)
     assert end.message.content == (Text("Hello"),)
     assert end.message.interrupted
 
 
 def test_unfinished_messages_of_their_own_stay_apart():
-    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    state = fold_events(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
     for delta in (ev.TextDelta("Looking."), ev.TextDelta("Do", apart=True), ev.TextDelta("ne")):
-        state = reduce(state, delta)
+        state = reduce_event(state, delta)
     assert loose_ends(state)[0].message.content == (Text("Looking."), Text("Done"))
 
 
 def test_a_retry_voids_the_draft():
-    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
-    state = reduce(reduce(state, ev.TextDelta("x")), ev.StepRetried(attempt=1, wait=0, cause="net"))
+    state = fold_events(numbered(STARTED, PROMPT, ev.StepStarted(model="m")))
+    state = reduce_event(reduce_event(state, ev.TextDelta("x")), ev.StepRetried(attempt=1, wait=0, cause="net"))
     assert loose_ends(state) == ()
 
 
 def test_a_price_that_is_unknown_once_makes_the_total_unknown():
     known = ev.UsageReported(usage=Usage(input=1, output=2), cost=0.5)
     unknown = ev.UsageReported(usage=Usage(input=1), cost=None)
-    assert fold(numbered(known, known)).cost == 1.0
-    assert fold(numbered(known, unknown)).cost is None
-    assert fold(numbered(known, unknown)).usage == Usage(input=2, output=2)
+    assert fold_events(numbered(known, known)).cost == 1.0
+    assert fold_events(numbered(known, unknown)).cost is None
+    assert fold_events(numbered(known, unknown)).usage == Usage(input=2, output=2)
 
 
 def test_failures_count_in_a_row_and_a_success_ends_the_row():
     failed = ended("a", ev.CallStatus.FAILED)
-    assert fold(numbered(STARTED, PROMPT, REPLY, failed)).failures_in_row == 1
-    assert fold(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed)).failures_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
 
 
 def test_what_the_policy_refuses_is_a_failure_and_what_a_person_refuses_is_none():
     refused = ended("a", ev.CallStatus.REJECTED)
     asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ev.ToolKind.READ, "outside", ())
     said_no = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.REJECT_ONCE, by="user")
-    assert fold(numbered(STARTED, PROMPT, REPLY, refused)).failures_in_row == 1
-    assert fold(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).failures_in_row == 0
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, refused)).failures_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).failures_in_row == 0
 
 
 @pytest.mark.parametrize("status", [ev.CallStatus.SKIPPED, ev.CallStatus.CANCELLED])
 def test_what_was_not_run_leaves_the_count_of_failures_as_it_is(status):
     failed = numbered(STARTED, PROMPT, REPLY, ended("a", ev.CallStatus.FAILED), ended("b", status))
-    assert fold(failed).failures_in_row == 1
+    assert fold_events(failed).failures_in_row == 1
 
 
 def test_the_same_call_with_the_same_result_counts_and_another_result_begins_anew():
     step = (replace(REPLY, message=AssistantMessage(content=CALLS[:1])), ended("a"))
-    assert fold(numbered(STARTED, PROMPT, *step, *step, *step)).same_call_in_row == 3
-    assert fold(numbered(STARTED, PROMPT, *step, *step, step[0], ended("a", text="new"))).same_call_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, *step, *step, *step)).same_call_in_row == 3
+    assert fold_events(numbered(STARTED, PROMPT, *step, *step, step[0], ended("a", text="new"))).same_call_in_row == 1
 
 
 def test_only_a_person_who_says_always_gives_a_grant():
     grant = ev.Grant(ev.ToolKind.EXECUTE, "make")
     once = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.ALLOW_ONCE, by="user", grant=grant)
     always = replace(once, decision=ev.Choice.ALLOW_ALWAYS)
-    assert fold(numbered(once)).grants == frozenset()
-    assert fold(numbered(always)).grants == {grant}
+    assert fold_events(numbered(once)).grants == frozenset()
+    assert fold_events(numbered(always)).grants == {grant}
 
 
 def test_a_limit_that_a_person_extends_begins_anew():
     step = ev.StepStarted(model="m")
     spent = ev.UsageReported(usage=Usage(input=1), cost=0.5)
-    state = fold(numbered(STARTED, PROMPT, step, spent, step, ev.LimitExtended(limit="cost")))
+    state = fold_events(numbered(STARTED, PROMPT, step, spent, step, ev.LimitExtended(limit="cost")))
     assert (state.forgiven_steps, state.forgiven_cost, state.turn.started_at) == (2, 0.5, 6.0)
 
 
 def test_an_answer_alone_extends_no_limit():
     asked = ev.QuestionAsked(request="q", question="Go on?")
     answer = ev.QuestionAnswered(request="q", answer="Stop here", by="user")
-    state = fold(numbered(STARTED, PROMPT, ev.StepStarted(model="m"), asked, answer))
+    state = fold_events(numbered(STARTED, PROMPT, ev.StepStarted(model="m"), asked, answer))
     assert (state.forgiven_steps, state.questions) == (0, ())
 
 
 def test_a_turn_is_over_when_a_call_ends_it_and_steering_reopens_it():
-    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a", ends_turn=True)))
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a", ends_turn=True)))
     assert state.turn_is_over
-    assert not reduce(state, ev.SteeringReceived(content=(Text("wait"),), seq=9)).turn_is_over
+    assert not reduce_event(state, ev.SteeringReceived(content=(Text("wait"),), seq=9)).turn_is_over
 
 
 def test_a_state_without_a_reply_has_no_last_message():
@@ -187,18 +187,18 @@ def test_folding_the_durable_events_rebuilds_the_state_but_for_the_draft(events)
         if isinstance(event, ev.Durable):
             event = replace(event, seq=len(durable) + 1, at=float(len(durable)), task="t")
             durable.append(event)
-        live = reduce(live, event)
-    assert fold(durable) == replace(live, draft=None)
+        live = reduce_event(live, event)
+    assert fold_events(durable) == replace(live, draft=None)
 
 
 @given(st.lists(DURABLE, max_size=30))
 def test_no_cut_of_a_log_leaves_an_open_call_after_its_loose_ends(events):
-    state = fold(numbered(STARTED, *events))
+    state = fold_events(numbered(STARTED, *events))
     for end in loose_ends(state):
-        state = reduce(state, end)
+        state = reduce_event(state, end)
     assert state.open_calls == ()
 
 
 def test_messages_are_in_the_order_they_were_said():
-    state = fold(numbered(STARTED, PROMPT, REPLY, ended("a"), ended("b")))
+    state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a"), ended("b")))
     assert [type(m) for m in state.messages] == [UserMessage, AssistantMessage, ToolResult, ToolResult]

@@ -1,19 +1,19 @@
 import pytest
 
-from halocline.providers.auth.accounts import ACCOUNTS, account, holder, secret_name, shape_problem
-from halocline.providers.catalog.vendors import VENDORS, vendor
+from halocline.providers.auth.accounts import ACCOUNTS, account_of, key_holder, secret_name, shape_problem
+from halocline.providers.catalog.vendors import VENDORS, find_vendor_row
 
 LONG = "abcdefgh12345678"
 
 
 def test_every_account_is_that_of_a_provider_that_takes_keys():
-    holders = {holder(row).name for row in VENDORS.values() if row.key_variable}
+    holders = {key_holder(row).name for row in VENDORS.values() if row.key_variable}
     assert set(ACCOUNTS) <= holders
 
 
 def test_vendors_that_read_the_same_variable_share_a_key():
-    assert holder(vendor("openai-responses")).name == "openai"
-    assert account(vendor("openai-responses")) is account(vendor("openai"))
+    assert key_holder(find_vendor_row("openai-responses")).name == "openai"
+    assert account_of(find_vendor_row("openai-responses")) is account_of(find_vendor_row("openai"))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_vendors_that_read_the_same_variable_share_a_key():
     ],
 )
 def test_a_key_is_kept_for_one_server(provider, url, name):
-    assert secret_name(vendor(provider), url) == name
+    assert secret_name(find_vendor_row(provider), url) == name
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def test_a_key_is_kept_for_one_server(provider, url, name):
     ],
 )
 def test_what_is_no_key_is_refused_without_being_repeated(key, provider, said):
-    text, hint = shape_problem(key, vendor(provider), elsewhere=False)
+    text, hint = shape_problem(key, find_vendor_row(provider), elsewhere=False)
     assert said in text
     assert LONG not in text + hint
 
 
 @pytest.mark.parametrize("provider", ACCOUNTS)
 def test_a_key_of_the_right_shape_is_taken(provider):
-    assert shape_problem(f"{ACCOUNTS[provider].prefix}{LONG}", vendor(provider), elsewhere=False) is None
+    assert shape_problem(f"{ACCOUNTS[provider].prefix}{LONG}", find_vendor_row(provider), elsewhere=False) is None
 
 
 def test_another_server_may_take_any_word_for_a_key():
-    assert shape_problem("dummy", vendor("anthropic"), elsewhere=True) is None
+    assert shape_problem("dummy", find_vendor_row("anthropic"), elsewhere=True) is None

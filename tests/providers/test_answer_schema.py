@@ -7,12 +7,13 @@ from tests.providers.streams import HELLO, MemoryBlobs, collected, endpoint, req
 
 from halocline.ports.model import Request
 from halocline.providers.anthropic import request as anthropic
-from halocline.providers.catalog.vendors import vendor
+from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.gemini import request as gemini
 from halocline.providers.openai_chat import request as openai_chat
 from halocline.providers.openai_chat.request import OpenAIChat
-from halocline.providers.openai_responses.request import OpenAIResponses, request as openai_responses
+from halocline.providers.openai_responses import request as openai_responses
+from halocline.providers.openai_responses.request import OpenAIResponses
 from halocline.providers.response_format import is_strict, native_schema
 from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.testing.model_server import ModelServer, Turn
@@ -91,7 +92,7 @@ def test_a_schema_is_strict_when_nothing_may_be_left_out(schema: dict, strict: b
 
 def body(family: Any, at: Endpoint, asked: Request) -> dict[str, Any]:
     state = at.vendor.name if family is openai_responses else at
-    return msgspec.json.decode(b"".join(family.to_wire(asked, at, family.fragments(state, MemoryBlobs()))))
+    return msgspec.json.decode(b"".join(family.to_wire(asked, at, family.encode_messages(state, MemoryBlobs()))))
 
 
 def test_each_family_asks_for_the_form_in_its_own_fields() -> None:
@@ -150,7 +151,7 @@ def test_who_does_not_know_the_cache_s_key_is_not_sent_it(provider: str) -> None
 @pytest.mark.parametrize(("family", "path"), [(OpenAIChat, "/chat/completions"), (OpenAIResponses, "/responses")])
 async def test_key_and_form_arrive_at_the_vendor_s_own_server(family: Any, path: str) -> None:
     async with ModelServer([Turn(text="One."), Turn(text="Two.")]) as server:
-        own = msgspec.structs.replace(vendor("openai"), base_url=server.url("openai"))
+        own = msgspec.structs.replace(find_vendor_row("openai"), base_url=server.url("openai"))
         model = family(Endpoint(own, "gpt-5.6", key="sk-secret"), MemoryBlobs())
         for _ in range(2):
             await collected(model, request(HELLO, cache_key="a-task", output_schema=SCHEMA))

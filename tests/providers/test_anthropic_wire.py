@@ -18,7 +18,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.anthropic.request import fragments, to_wire
+from halocline.providers.anthropic.request import encode_messages, to_wire
 from halocline.providers.anthropic.stream import FromWire
 
 ENDPOINT = endpoint("anthropic", "claude-sonnet-5-5")
@@ -26,7 +26,7 @@ CACHE = {"type": "ephemeral"}
 
 
 def wire(asked: Request, **blobs: bytes) -> dict:
-    return msgspec.json.decode(b"".join(to_wire(asked, ENDPOINT, fragments(ENDPOINT, MemoryBlobs(**blobs)))))
+    return msgspec.json.decode(b"".join(to_wire(asked, ENDPOINT, encode_messages(ENDPOINT, MemoryBlobs(**blobs)))))
 
 
 def messages(asked: Request, **blobs: bytes) -> list[dict]:
@@ -149,7 +149,7 @@ def test_the_last_two_messages_of_the_user_side_are_marked_for_the_cache() -> No
 
 
 def test_the_next_request_repeats_the_messages_of_the_last_one_byte_for_byte() -> None:
-    kept = fragments(ENDPOINT, MemoryBlobs())
+    kept = encode_messages(ENDPOINT, MemoryBlobs())
     history = (HELLO, said(call("a", path="x")), result("a"))
     longer = (*history, said(Text("So.")), UserMessage((Text("Go on"),)))
     first, second = (b"".join(to_wire(request(*some), ENDPOINT, kept)) for some in (history, longer))
@@ -160,7 +160,7 @@ def test_the_next_request_repeats_the_messages_of_the_last_one_byte_for_byte() -
 
 def test_a_message_is_encoded_once() -> None:
     blobs = MemoryBlobs(pixel=b"1")
-    kept = fragments(ENDPOINT, blobs)
+    kept = encode_messages(ENDPOINT, blobs)
     asked = request(UserMessage((Image("image/png", "pixel"),)))
     first = to_wire(asked, ENDPOINT, kept)
     blobs.blobs.clear()

@@ -14,7 +14,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import Text, UserMessage
 from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.runtime.models.resolve import bounded, client
+from halocline.runtime.models.resolve import build_client, with_bounds
 from halocline.store.settings.settings import Settings
 
 PATIENT = Network(first_byte_timeout=600.0, stall_timeout=600.0)
@@ -69,7 +69,7 @@ async def failure(url: str, family: str, **settings: float) -> ModelError:
     """How a request fails."""
     vendor = Vendor("near", "Near", family, base_url=url)
     at = Endpoint(vendor, "m", key="k", network=PATIENT)
-    model = bounded(client(at, MemoryBlobs()), at, Settings(**settings))
+    model = with_bounds(build_client(at, MemoryBlobs()), at, Settings(**settings))
     try:
         with pytest.raises(ModelError) as failed:
             async for _ in model.stream(ASKED):

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.protocol.messages import Usage
-from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo, Prices, Tier, cost
+from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo, Prices, Tier, cost_of
 
 MILLION = 1_000_000
 
@@ -9,17 +9,17 @@ MILLION = 1_000_000
 def test_a_cost_sums_all_kinds_of_tokens() -> None:
     info = ModelInfo(prices=Prices(1, 2, 3, 4))
     usage = Usage(input=MILLION, output=2 * MILLION, cache_read=3 * MILLION, cache_write=4 * MILLION, reasoning=MILLION)
-    assert cost(info, usage) == 1 + 4 + 9 + 16
+    assert cost_of(info, usage) == 1 + 4 + 9 + 16
 
 
 def test_a_cache_without_a_price_costs_as_input_does() -> None:
     info = ModelInfo(prices=Prices(1, 2))
-    assert cost(info, Usage(cache_read=MILLION, cache_write=2 * MILLION)) == 3
+    assert cost_of(info, Usage(cache_read=MILLION, cache_write=2 * MILLION)) == 3
 
 
 def test_a_cache_that_is_free_costs_nothing() -> None:
     info = ModelInfo(prices=Prices(1, 2, 0.0, 0.0))
-    assert cost(info, Usage(cache_read=MILLION, cache_write=MILLION)) == 0
+    assert cost_of(info, Usage(cache_read=MILLION, cache_write=MILLION)) == 0
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def test_a_cache_that_is_free_costs_nothing() -> None:
 def test_the_length_of_the_whole_input_decides_which_prices_hold(read: int, price: int) -> None:
     tiers = (Tier(1000, Prices(2, 2, 2, 2)), Tier(2000, Prices(5, 5, 5, 5)))
     info = ModelInfo(prices=Prices(1, 1, 1, 1), tiers=tiers)
-    assert cost(info, Usage(input=500, cache_read=read - 500)) == pytest.approx(price * read / MILLION)
+    assert cost_of(info, Usage(input=500, cache_read=read - 500)) == pytest.approx(price * read / MILLION)
 
 
 def test_an_unknown_price_is_unknown_and_not_zero() -> None:
-    assert cost(UNKNOWN, Usage(input=10)) is None
-    assert cost(FREE, Usage(input=10)) == 0
+    assert cost_of(UNKNOWN, Usage(input=10)) is None
+    assert cost_of(FREE, Usage(input=10)) == 0
 
 
 # Worked examples that vendors publish for their own prices.
@@ -53,7 +53,7 @@ GEMINI = ModelInfo(prices=Prices(2.0, 12.0, 0.2), tiers=(Tier(200_000, Prices(4.
     ],
 )
 def test_published_examples_come_out_as_published(info: ModelInfo, usage: Usage, dollars: float) -> None:
-    assert cost(info, usage) == pytest.approx(dollars)
+    assert cost_of(info, usage) == pytest.approx(dollars)
 
 
 def test_prices_of_one_token_become_prices_of_a_million_without_dust() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halocline.providers.catalog.build import packed
+from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import BUNDLED, GZIP, Catalogue, CatalogueFile
 from halocline.providers.catalog.models import ModelInfo, Prices, Tier
 
@@ -57,7 +57,7 @@ API = {
 
 
 def made(path: Path, api: object = API, date: str = "2026-11-01") -> Path:
-    path.write_bytes(packed(json.dumps(api).encode(), date, ("a test",)))
+    path.write_bytes(pack_catalogue(json.dumps(api).encode(), date, ("a test",)))
     return path
 
 
@@ -120,14 +120,14 @@ def test_a_provider_is_known_with_its_address_and_key(catalogue: Catalogue) -> N
 def test_the_same_facts_give_the_same_bytes() -> None:
     turned = {name: API[name] for name in reversed(API)}
     turned["far"] = {**API["far"], "models": dict(reversed(API["far"]["models"].items()))}
-    first, second = (packed(json.dumps(api).encode(), "2026-11-01", ("a test",)) for api in (API, turned))
+    first, second = (pack_catalogue(json.dumps(api).encode(), "2026-11-01", ("a test",)) for api in (API, turned))
     assert first == second
 
 
 @pytest.mark.parametrize("document", [b"", b"<html>", b"[]", b"{}", b'{"far":{"models":{}}}', b'{"far":{"models":[]}}'])
 def test_a_document_that_lists_no_models_is_refused(document: bytes) -> None:
     with pytest.raises(msgspec.MsgspecError):
-        packed(document, "2026-11-01", ())
+        pack_catalogue(document, "2026-11-01", ())
 
 
 def test_the_file_can_be_read_with_the_usual_tools(tmp_path: Path) -> None:

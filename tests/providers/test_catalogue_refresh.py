@@ -11,7 +11,7 @@ from tests.providers.test_catalogue_file import API
 from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.refresh import Refreshed, refresh
+from halocline.providers.catalog.refresh import Refreshed, refresh_catalogue
 
 BODY = json.dumps(API).encode()
 
@@ -38,7 +38,7 @@ async def refreshed(path: Path, *answers: bytes, network: Network = DIRECT) -> t
     served = Answers(*answers)
     async with serving(served) as url:
         for _ in answers:
-            result = await refresh(f"{url}/api.json?v=1", path, network)
+            result = await refresh_catalogue(f"{url}/api.json?v=1", path, network)
     return result, served
 
 
@@ -96,7 +96,7 @@ async def test_a_server_that_hangs_is_given_up(tmp_path: Path) -> None:
 
     async with serving(hang) as url:
         with pytest.raises(HaloclineError, match="could not be fetched"):
-            await refresh(url, tmp_path / "c.gz", Network(first_byte_timeout=0.2))
+            await refresh_catalogue(url, tmp_path / "c.gz", Network(first_byte_timeout=0.2))
 
 
 async def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -106,4 +106,4 @@ async def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 async def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        await refresh("ftp://models.example/api.json", tmp_path / "c.gz", DIRECT)
+        await refresh_catalogue("ftp://models.example/api.json", tmp_path / "c.gz", DIRECT)

@@ -2,7 +2,7 @@ import pytest
 from tests.providers.streams import endpoint
 
 from halocline.protocol.errors import ModelErrorKind
-from halocline.providers.errors import classify, retry_after
+from halocline.providers.errors import classify_refusal, retry_after
 
 Kind = ModelErrorKind
 
@@ -67,7 +67,7 @@ QUOTA_USED_UP = (
     ],
 )
 def test_status_and_wording_decide_the_kind(status: int, body: str, kind: ModelErrorKind) -> None:
-    error = classify(status, body.encode(), {}, endpoint())
+    error = classify_refusal(status, body.encode(), {}, endpoint())
     assert error.kind is kind
     assert error.status == status
     assert error.hint
@@ -85,7 +85,7 @@ def test_status_and_wording_decide_the_kind(status: int, body: str, kind: ModelE
     ],
 )
 def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -> None:
-    assert shown in classify(400, body, {}, endpoint()).text
+    assert shown in classify_refusal(400, body, {}, endpoint()).text
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_refused_as_the_key_must_not_follow(status: int, location: str, shown: str) -> None:
-    error = classify(status, b"Moved", {"location": location} if location else {}, endpoint())
+    error = classify_refusal(status, b"Moved", {"location": location} if location else {}, endpoint())
     assert f"sends the request on to {shown}" in error.text
     assert "the key must not follow" in error.text
     assert "hidden" not in error.text
@@ -110,11 +110,11 @@ def test_a_redirect_is_refused_as_the_key_must_not_follow(status: int, location:
 
 
 def test_long_words_are_shortened() -> None:
-    assert len(classify(400, b"x" * 10_000, {}, endpoint()).text) < 500
+    assert len(classify_refusal(400, b"x" * 10_000, {}, endpoint()).text) < 500
 
 
 def test_a_rejected_key_names_its_variable_and_never_shows_the_key() -> None:
-    error = classify(
+    error = classify_refusal(
         401, b'{"error":{"message":"Key a-key-of-0123456789 is wrong"}}', {}, endpoint(key="a-key-of-0123456789")
     )
     assert "ANTHROPIC_API_KEY" in error.hint
@@ -149,10 +149,10 @@ def test_the_wait_a_server_asks_for_is_read_in_every_form(headers: dict[str, str
 
 
 def test_the_wait_is_part_of_the_error() -> None:
-    assert classify(429, b"", {"retry-after": "7"}, endpoint()).retry_after == 7.0
+    assert classify_refusal(429, b"", {"retry-after": "7"}, endpoint()).retry_after == 7.0
 
 
 def test_the_wait_may_stand_in_the_body() -> None:
     body = QUOTA_USED_UP.format("RequestsPerMinute").encode()
-    assert classify(429, body, {}, endpoint("gemini")).retry_after == 34.5
-    assert classify(429, body, {"retry-after": "0"}, endpoint("gemini")).retry_after == 0
+    assert classify_refusal(429, body, {}, endpoint("gemini")).retry_after == 34.5
+    assert classify_refusal(429, body, {"retry-after": "0"}, endpoint("gemini")).retry_after == 0

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.providers.gemini.schema import parameters
+from halocline.providers.gemini.schema import gemini_parameters
 from halocline.tools.toolset import every_tool
 
 TEXT = {"type": "string"}
@@ -17,7 +17,7 @@ ACCEPTED = {
 
 def field(schema: Any, **root: Any) -> Any:
     """What becomes of one field's schema."""
-    accepted = parameters({"type": "object", "properties": {"it": schema}, **root})
+    accepted = gemini_parameters({"type": "object", "properties": {"it": schema}, **root})
     assert accepted is not None
     return accepted["properties"]["it"]
 
@@ -65,7 +65,7 @@ def test_a_schema_is_said_in_the_words_that_gemini_accepts(schema: Any, accepted
 
 def test_fields_may_be_named_like_words_that_are_left_out() -> None:
     named = {"default": TEXT, "$schema": TEXT, "additionalProperties": TEXT, "title": TEXT}
-    assert parameters({"properties": named, "required": ["title"]}) == {
+    assert gemini_parameters({"properties": named, "required": ["title"]}) == {
         "type": "object",
         "properties": named,
         "required": ["title"],
@@ -87,7 +87,7 @@ def test_a_schema_within_itself_ends() -> None:
 
 @pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"type": "object", "properties": {}}])
 def test_a_tool_without_arguments_has_no_parameters(schema: Any) -> None:
-    assert parameters(schema) is None
+    assert gemini_parameters(schema) is None
 
 
 def words(accepted: Any) -> Iterator[str]:
@@ -101,7 +101,7 @@ def words(accepted: Any) -> Iterator[str]:
 @pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.spec.name)
 def test_our_own_tools_lose_nothing(tool: Any) -> None:
     wanted = tool.spec.schema if tool.spec.schema["properties"] else None  # an object of nothing is not accepted
-    assert parameters(tool.spec.schema) == wanted
+    assert gemini_parameters(tool.spec.schema) == wanted
 
 
 JSON = st.recursive(
@@ -123,7 +123,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_whatever_a_tool_brings_as_its_schema_something_acceptable_is_sent(schema: Any) -> None:
-    accepted = parameters({"properties": {"it": schema}, "$defs": {"a": schema}})
+    accepted = gemini_parameters({"properties": {"it": schema}, "$defs": {"a": schema}})
     assert accepted is not None
     assert ACCEPTED.issuperset(words(accepted))
     msgspec.json.encode(accepted)

@@ -20,7 +20,7 @@ from halocline.protocol.messages import (
     Usage,
     UserMessage,
 )
-from halocline.providers.gemini.request import address, fragments, to_wire
+from halocline.providers.gemini.request import encode_messages, model_address, to_wire
 from halocline.providers.gemini.stream import FromWire
 
 ENDPOINT = endpoint("gemini", "gemini-3.8-flash")
@@ -28,7 +28,7 @@ ENDPOINT = endpoint("gemini", "gemini-3.8-flash")
 
 def wire(asked: Request, model: str = "gemini-3.8-flash", **blobs: bytes) -> dict:
     place = endpoint("gemini", model)
-    return msgspec.json.decode(b"".join(to_wire(asked, place, fragments(place, MemoryBlobs(**blobs)))))
+    return msgspec.json.decode(b"".join(to_wire(asked, place, encode_messages(place, MemoryBlobs(**blobs)))))
 
 
 def contents(asked: Request, model: str = "gemini-3.8-flash", **blobs: bytes) -> list[dict]:
@@ -95,7 +95,7 @@ def test_thoughts_are_asked_for_where_a_model_has_any(model: str, thinks: bool) 
     ],
 )
 def test_the_model_is_named_in_the_address(model: str, path: str) -> None:
-    assert address(model) == path
+    assert model_address(model) == path
 
 
 def test_results_follow_their_calls_in_one_content_and_in_their_order() -> None:
@@ -198,7 +198,7 @@ def test_thinking_of_others_stays_away_and_their_calls_are_said_to_be_unsigned(m
 
 
 def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
-    kept = fragments(ENDPOINT, MemoryBlobs())
+    kept = encode_messages(ENDPOINT, MemoryBlobs())
     history = (HELLO, said(call("a", path="x")), ToolResult("a", (Text("text"),)))
     longer = (*history, UserMessage((Text("Wait"),)), said(Text("So.")), UserMessage((Text("Go on"),)))
     first, second = (b"".join(to_wire(request(*some), ENDPOINT, kept)) for some in (history, longer))
@@ -207,7 +207,7 @@ def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
 
 def test_a_message_is_encoded_once() -> None:
     blobs = MemoryBlobs(pixel=b"1")
-    kept = fragments(ENDPOINT, blobs)
+    kept = encode_messages(ENDPOINT, blobs)
     asked = request(UserMessage((Image("image/png", "pixel"),)))
     first = to_wire(asked, ENDPOINT, kept)
     blobs.blobs.clear()

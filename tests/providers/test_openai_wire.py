@@ -22,7 +22,7 @@ from halocline.protocol.messages import (
 )
 from halocline.providers.catalog.models import ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.openai_chat.request import fragments, to_wire
+from halocline.providers.openai_chat.request import encode_messages, to_wire
 from halocline.providers.openai_chat.stream import FromWire
 
 ENDPOINT = endpoint("openai", "gpt-5.6")
@@ -33,7 +33,7 @@ def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
 
 
 def body(asked: Request, at: Endpoint, **blobs: bytes) -> dict:
-    return msgspec.json.decode(b"".join(to_wire(asked, at, fragments(at, MemoryBlobs(**blobs)))))
+    return msgspec.json.decode(b"".join(to_wire(asked, at, encode_messages(at, MemoryBlobs(**blobs)))))
 
 
 def call(id: str, **arguments: object) -> ToolCall:
@@ -115,7 +115,7 @@ def test_a_reply_that_is_nothing_but_foreign_thinking_is_left_out() -> None:
 
 
 def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
-    kept = fragments(ENDPOINT, MemoryBlobs())
+    kept = encode_messages(ENDPOINT, MemoryBlobs())
     history = (HELLO, AssistantMessage((call("a", path="x"),)), ToolResult("a", (Text("text"),)))
     longer = (*history, AssistantMessage((Text("So."),)), UserMessage((Text("Go on"),)))
     first, second = (b"".join(to_wire(request(*some), ENDPOINT, kept)) for some in (history, longer))
@@ -123,11 +123,11 @@ def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
 
 
 def test_a_history_that_goes_on_differently_is_encoded_as_it_is_now() -> None:
-    kept = fragments(ENDPOINT, MemoryBlobs())
+    kept = encode_messages(ENDPOINT, MemoryBlobs())
     begin = (HELLO, AssistantMessage((Text("One."),)), UserMessage((Text("Go on"),)))
     for history in ((*begin, AssistantMessage((Text("Two."),))), (*begin[:2], UserMessage((Text("Stop"),))), begin[:1]):
         asked = request(*history)
-        assert to_wire(asked, ENDPOINT, kept) == to_wire(asked, ENDPOINT, fragments(ENDPOINT, MemoryBlobs()))
+        assert to_wire(asked, ENDPOINT, kept) == to_wire(asked, ENDPOINT, encode_messages(ENDPOINT, MemoryBlobs()))
 
 
 STREAM = b"""data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"gpt-5.6","choices":[{"index":0,\

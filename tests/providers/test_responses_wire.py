@@ -25,7 +25,7 @@ from halocline.protocol.messages import (
     ToolResult,
     UserMessage,
 )
-from halocline.providers.openai_responses.request import OpenAIResponses, fragments, to_wire
+from halocline.providers.openai_responses.request import OpenAIResponses, encode_messages, to_wire
 from halocline.providers.openai_responses.stream import FromWire
 from halocline.testing.model_server import Call, ModelServer, Turn
 
@@ -35,7 +35,7 @@ RAW = '{"type":"reasoning", "id":"rs_1","encrypted_content":"c2Vj","summary":[],
 
 def wire(asked: Request, provider: str = "openai", **blobs: bytes) -> dict:
     place = endpoint(provider, "gpt-5.6")
-    return msgspec.json.decode(b"".join(to_wire(asked, place, fragments(provider, MemoryBlobs(**blobs)))))
+    return msgspec.json.decode(b"".join(to_wire(asked, place, encode_messages(provider, MemoryBlobs(**blobs)))))
 
 
 def call(id: str, **arguments: object) -> ToolCall:
@@ -104,7 +104,7 @@ def test_a_picture_whose_file_is_gone_is_told_in_words() -> None:
 
 
 def bytes_of(asked: Request) -> bytes:
-    return b"".join(to_wire(asked, ENDPOINT, fragments("openai", MemoryBlobs())))
+    return b"".join(to_wire(asked, ENDPOINT, encode_messages("openai", MemoryBlobs())))
 
 
 def test_reasoning_goes_back_byte_for_byte_before_what_followed_it() -> None:
@@ -153,7 +153,7 @@ def test_a_reply_that_is_nothing_but_reasoning_is_left_out() -> None:
 
 
 def test_the_next_request_repeats_the_last_one_byte_for_byte() -> None:
-    kept = fragments("openai", MemoryBlobs())
+    kept = encode_messages("openai", MemoryBlobs())
     thought = Thinking(redacted=RAW, provider="openai")
     history = (HELLO, AssistantMessage((thought, call("a", path="x"))), ToolResult("a", (Text("text"),)))
     longer = (*history, AssistantMessage((Text("So."),)), UserMessage((Text("Go on"),)))

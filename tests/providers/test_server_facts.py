@@ -6,7 +6,7 @@ from tests.net.raw_server import serving
 from tests.providers.documents import documents
 
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
-from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, filled
+from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, fill_info
 from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
 
@@ -152,5 +152,5 @@ async def test_a_server_that_hangs_is_not_waited_for() -> None:
 
 
 def test_what_is_known_is_not_overruled() -> None:
-    info = filled(ModelInfo(window=5, tools=False), ModelInfo(window=9, max_output=3, tools=True))
+    info = fill_info(ModelInfo(window=5, tools=False), ModelInfo(window=9, max_output=3, tools=True))
     assert info == ModelInfo(window=5, max_output=3, tools=False)

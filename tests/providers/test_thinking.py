@@ -9,13 +9,13 @@ from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.thinking import (
     Wanted,
-    fitted,
+    fit_thinking,
     for_anthropic,
     for_chat,
     for_gemini,
     for_responses,
     headers_for_anthropic,
-    levels,
+    list_levels,
 )
 from halocline.providers.thinking_table import CLAUDE, GEMINI, OPENAI, STYLES, Takes
 
@@ -49,11 +49,11 @@ def of(provider: str, model: str, effort: Effort | None = None, budget: int | No
     ],
 )
 def test_only_efforts_that_a_model_tells_apart_are_offered(provider: str, model: str, told: tuple[Effort, ...]) -> None:
-    assert levels(endpoint(provider, model)) == told
+    assert list_levels(endpoint(provider, model)) == told
 
 
 def test_a_model_that_is_known_not_to_think_is_told_nothing() -> None:
-    assert levels(replace(endpoint("openrouter", "any/model"), known=ModelInfo(thinking=False))) == ()
+    assert list_levels(replace(endpoint("openrouter", "any/model"), known=ModelInfo(thinking=False))) == ()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_model_that_is_known_not_to_think_is_told_nothing() -> None:
 def test_a_wish_becomes_the_nearest_that_the_model_takes(
     effort: Effort | None, budget: int | None, takes: Takes, wanted: Wanted
 ) -> None:
-    assert fitted(asked(effort, budget), takes) == wanted
+    assert fit_thinking(asked(effort, budget), takes) == wanted
 
 
 @pytest.mark.parametrize("table", [CLAUDE, OPENAI, GEMINI], ids=["claude", "openai", "gemini"])

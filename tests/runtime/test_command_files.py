@@ -5,7 +5,7 @@ import pytest
 from halocline.context.user_files.commands import Places
 from halocline.protocol.errors import UsageError
 from halocline.runtime.prompts.command_files import Words
-from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Where, first_word, is_alone, nearest, words_in
+from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Where, first_word, is_alone, nearest_names, words_in
 
 HERE = Where.TERMINAL
 
@@ -210,6 +210,6 @@ def test_words_are_found_with_their_places():
 
 
 def test_the_nearest_names_are_longer_or_alike():
-    assert nearest("mo", ["mode", "model", "cost"]) == ["mode", "model"]
-    assert nearest("jbos", ["jobs", "cost"]) == ["jobs"]
-    assert nearest("zzz", ["jobs"]) == []
+    assert nearest_names("mo", ["mode", "model", "cost"]) == ["mode", "model"]
+    assert nearest_names("jbos", ["jobs", "cost"]) == ["jobs"]
+    assert nearest_names("zzz", ["jobs"]) == []

@@ -12,7 +12,7 @@ from halocline.net.proxies import Proxy
 from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.connection_test import Connection, try_connection
-from halocline.runtime.models.resolve import client
+from halocline.runtime.models.resolve import build_client
 from halocline.testing.model_server import Fault, ModelServer, Turn
 from halocline.testing.proxy_server import ProxyServer
 
@@ -29,7 +29,7 @@ async def tried(
     """The way to a vendor of that family whose own server is at `url`."""
     vendor = Vendor("near", "Near", family, base_url=url, key_variable="NEAR_API_KEY", **more)
     at = Endpoint(vendor, model, key=key, key_source="NEAR_API_KEY", network=network)
-    return await try_connection(at, client(at, MemoryBlobs()))
+    return await try_connection(at, build_client(at, MemoryBlobs()))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -111,7 +111,7 @@ async def test_where_the_list_is_open_to_everybody_the_key_is_asked_about() -> N
             "openrouter", "OpenRouter", "openai_chat", base_url=server.url("openai"), key_variable="OPENROUTER_API_KEY"
         )
         at = Endpoint(vendor, "scripted", key=KEY, network=QUICK)
-        found = await try_connection(at, client(at, MemoryBlobs()))
+        found = await try_connection(at, build_client(at, MemoryBlobs()))
     assert (found.accepted, found.known) == (True, True)
     assert [request.path for request in server.questions] == ["/v1/key", "/v1/models"]
 
@@ -120,7 +120,7 @@ async def test_of_another_server_it_is_not_said_that_it_looks_at_keys() -> None:
     async with ModelServer() as server:
         vendor = Vendor("near", "Near", "openai_chat", base_url="https://near.example/v1", key_variable="NEAR_API_KEY")
         at = Endpoint(vendor, "scripted", key=KEY, base_url=server.url("openai"), network=QUICK)
-        found = await try_connection(at, client(at, MemoryBlobs()))
+        found = await try_connection(at, build_client(at, MemoryBlobs()))
     assert (found.accepted, found.known, found.failure) == (None, True, "")
 
 

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from halocline.protocol import events as ev
-from halocline.runtime.litter import OLD, STAMP, find_litter, sweep
+from halocline.runtime.litter import OLD, STAMP, find_litter, sweep_home
 from halocline.store.paths import Home
 from halocline.task.log import Log
 
@@ -55,9 +55,9 @@ def edited(home, tmp_path, task="t1"):
 @pytest.mark.parametrize("name", HALF)
 def test_what_was_half_written_goes_when_it_is_old(home, name):
     written(home, name, *KEPT)
-    sweep(home, time.time())
+    sweep_home(home, time.time())
     assert files(home) == {name, *KEPT, STAMP}
-    sweep(home, time.time() + OLD + 60)
+    sweep_home(home, time.time() + OLD + 60)
     assert files(home) == {*KEPT, STAMP}
 
 
@@ -66,10 +66,10 @@ def test_nothing_of_a_task_that_is_open_goes(home, tmp_path):
     log, left = edited(home, tmp_path)
     importing = Log(home.importing / "t2-17", "t2")
     later = time.time() + OLD + 60
-    assert sweep(home, later) == []
+    assert sweep_home(home, later) == []
     log.close()
     importing.close()
-    assert {path.name for path in sweep(home, later)} == {"events.jsonl.new", "t2-17", left.name}
+    assert {path.name for path in sweep_home(home, later)} == {"events.jsonl.new", "t2-17", left.name}
 
 
 def test_what_an_edit_left_in_the_workspace_goes_with_the_next_task_of_anybody(home, tmp_path):
@@ -77,7 +77,7 @@ def test_what_an_edit_left_in_the_workspace_goes_with_the_next_task_of_anybody(h
     log.close()
     mine = tmp_path / "src" / ".halo-notes"
     mine.write_text("a person's own")
-    assert sweep(home, time.time() + 1) == [left]
+    assert sweep_home(home, time.time() + 1) == [left]
     assert mine.exists()
 
 
@@ -85,17 +85,17 @@ def test_a_log_that_has_not_changed_since_is_not_read_again(home, tmp_path):
     log, left = edited(home, tmp_path)
     log.close()
     now = time.time() + 1
-    sweep(home, now)
+    sweep_home(home, now)
     left.write_text("half")
-    assert sweep(home, now + 1) == []
+    assert sweep_home(home, now + 1) == []
     assert list(find_litter(home, now + 1)) == [left]
 
 
 def test_a_task_that_was_open_at_the_last_sweep_is_looked_at_again(home, tmp_path):
     log, left = edited(home, tmp_path)
-    assert sweep(home, time.time() + 1) == []
+    assert sweep_home(home, time.time() + 1) == []
     log.close()
-    assert sweep(home, time.time() + 2) == [left]
+    assert sweep_home(home, time.time() + 2) == [left]
 
 
 def test_a_damaged_log_stops_no_sweep(home, tmp_path):
@@ -104,13 +104,13 @@ def test_a_damaged_log_stops_no_sweep(home, tmp_path):
     lines = log.path.read_bytes().splitlines(keepends=True)
     log.path.write_bytes(b"".join([lines[0], *lines[2:]]))
     written(home, "blobs/ab/0a1b2c.tmp")
-    assert [path.name for path in sweep(home, time.time() + OLD + 60)] == ["0a1b2c.tmp"]
+    assert [path.name for path in sweep_home(home, time.time() + OLD + 60)] == ["0a1b2c.tmp"]
 
 
 def test_what_cannot_be_removed_stays(home):
     written(home, "blobs/ab/0a1b2c.tmp")
     os.chmod(home.root / "blobs/ab", 0o500)
-    gone = sweep(home, time.time() + OLD + 60)
+    gone = sweep_home(home, time.time() + OLD + 60)
     assert [path.name for path in gone] == ([] if os.geteuid() else ["0a1b2c.tmp"])
 
 
@@ -118,5 +118,5 @@ def test_what_a_patch_still_needs_stays_until_it_was_put_right(home, tmp_path):
     log, left = edited(home, tmp_path)
     log.close()
     written(home, "edits/0a1b2c.journal")
-    assert sweep(home, time.time() + 1) == []
+    assert sweep_home(home, time.time() + 1) == []
     assert left.exists()

@@ -2,7 +2,7 @@ import pytest
 
 from halocline.context.user_files.agents import Agent
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.runtime.models.subagent_model import chosen_model, newest
+from halocline.runtime.models.subagent_model import chosen_model, newest_model
 from halocline.store.settings.settings import Settings
 
 CATALOGUE = Catalogue(BUNDLED)
@@ -41,9 +41,9 @@ def test_a_file_chooses_as_far_as_it_may(named, own, model, why):
 
 
 def test_a_family_means_its_newest_model():
-    assert newest("sonnet", NAMES) == "claude-sonnet-10"
-    assert newest("sonnet", NAMES[:-1]) == "anthropic/claude-sonnet-5.5"
-    assert newest("haiku", NAMES) == "claude-haiku-4-5"
-    assert newest("opus", NAMES) == ""
+    assert newest_model("sonnet", NAMES) == "claude-sonnet-10"
+    assert newest_model("sonnet", NAMES[:-1]) == "anthropic/claude-sonnet-5.5"
+    assert newest_model("haiku", NAMES) == "claude-haiku-4-5"
+    assert newest_model("opus", NAMES) == ""
     model, _ = chosen_model(agent("haiku"), "anthropic/claude-opus-5", Settings(), CATALOGUE)
     assert model.startswith("anthropic/claude-haiku-")

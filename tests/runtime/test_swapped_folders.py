@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.swapping import swapping
 
-from halocline.edits.diff import unified
+from halocline.edits.diff import make_diff
 from halocline.protocol.errors import UsageError
-from halocline.runtime.history.revert_hunk import Swap, swap
+from halocline.runtime.history.revert_hunk import Swap, revert_hunk
 from halocline.runtime.rules.memory import Memory
-from halocline.services.instructions import RulesDesk
+from halocline.services.instructions import InstructionService
 
 TIMES = int(os.environ.get("SWAPPED", "400"))
 """How often is written while a folder is swapped; thousands take half a minute."""
@@ -33,7 +33,7 @@ def outside(project: Path) -> dict[str, str]:
 async def revert(project: Path) -> None:
     name = f".halocline/{os.urandom(4).hex()}"
     with suppress(UsageError):
-        await swap(project, Swap(name, unified(name, "1\n", None).text, "deleted"))
+        await revert_hunk(project, Swap(name, make_diff(name, "1\n", None).text, "deleted"))
 
 
 async def remember(project: Path) -> None:
@@ -59,5 +59,5 @@ def test_a_new_rule_is_not_made_where_a_link_leads_out_of_the_project(project: P
     (project / ".halocline").symlink_to(project.with_name("outside"))
     before = outside(project)
     with pytest.raises(UsageError, match="a link leads out of the project"):
-        RulesDesk.open(project).new("mine", own=False, paths=(), example="")
+        InstructionService.open(project).new("mine", own=False, paths=(), example="")
     assert outside(project) == before

@@ -4,7 +4,7 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.runtime.prompts.system_prompt import facts, is_compact, wishes
+from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Price, Settings
 
@@ -32,15 +32,18 @@ def test_the_prompt_is_compact_for_a_small_window_or_when_it_is_wanted(models, s
 
 
 def test_the_catalogue_knows_the_window():
-    assert facts("openai/gpt-4", Settings(), CATALOGUE).window == 8_192
+    assert find_model_facts("openai/gpt-4", Settings(), CATALOGUE).window == 8_192
 
 
 def test_what_a_person_wants_comes_from_settings_and_files(tmp_path):
     settings, home = Settings(append_system_prompt="Loud.", language="Welsh"), Home(tmp_path)
-    assert (wishes(settings, home).added, wishes(settings, home).language) == ("Loud.", "Welsh")
+    assert (read_prompt_options(settings, home).added, read_prompt_options(settings, home).language) == (
+        "Loud.",
+        "Welsh",
+    )
     home.prompts.mkdir()
     (home.prompts / "role.md").write_text("A pirate.")
-    assert wishes(settings, home).sections == {"role": "A pirate."}
+    assert read_prompt_options(settings, home).sections == {"role": "A pirate."}
     (home.prompts / "mood.md").write_text("Grim.")
     with pytest.raises(SettingsError, match="no section 'mood'"):
-        wishes(settings, home)
+        read_prompt_options(settings, home)

@@ -3,12 +3,12 @@ import json
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.providers.catalog.build import packed
+from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo, Prices, Tier
 from halocline.providers.catalog.vendors import VENDORS
-from halocline.providers.endpoint import Endpoint, endpoint
-from halocline.runtime.models.vendors import find_vendor, known, remark, vendors
+from halocline.providers.endpoint import Endpoint, build_endpoint
+from halocline.runtime.models.vendors import describe_model, find_vendor, list_vendors, with_known_facts
 from halocline.store.settings.settings import Price, Provider, Settings
 
 SPEAKS = "@ai-sdk/openai-compatible"
@@ -44,26 +44,26 @@ API = {
 @pytest.fixture
 def catalogue(tmp_path):
     path = tmp_path / "catalogue.gz"
-    path.write_bytes(packed(json.dumps(API).encode(), "2026-11-01", ("a test",)))
+    path.write_bytes(pack_catalogue(json.dumps(API).encode(), "2026-11-01", ("a test",)))
     return Catalogue(path)
 
 
 def told(name, catalogue, **settings):
     provider, _, model = name.partition("/")
     found = Settings(**settings)
-    return known(Endpoint(find_vendor(provider, found, catalogue), model), found, catalogue)
+    return with_known_facts(Endpoint(find_vendor(provider, found, catalogue), model), found, catalogue)
 
 
 def test_a_provider_that_only_the_catalogue_knows_can_be_used(catalogue):
     vendor = find_vendor("far", Settings(), catalogue)
-    at = endpoint(vendor, "m", {"FAR_API_KEY": "k"})
+    at = build_endpoint(vendor, "m", {"FAR_API_KEY": "k"})
     assert (at.url, at.key, at.family, vendor.title) == ("https://far.example/v1", "k", "openai_chat", "Far")
 
 
 def test_parts_of_an_address_come_from_their_variables_and_are_no_keys(catalogue):
     vendor = find_vendor("cloud", Settings(), catalogue)
     assert (vendor.family, vendor.key_variables) == ("anthropic", ("CLOUD_TOKEN",))
-    assert endpoint(vendor, "m", {"CLOUD_HOST": "h.example", "CLOUD_TOKEN": "k"}).url == "https://h.example/v1"
+    assert build_endpoint(vendor, "m", {"CLOUD_HOST": "h.example", "CLOUD_TOKEN": "k"}).url == "https://h.example/v1"
 
 
 def test_the_catalogue_never_moves_a_provider_that_we_know(catalogue):
@@ -87,7 +87,7 @@ def test_an_unknown_provider_gets_a_near_name(catalogue, name, meant):
 def test_a_person_may_have_a_provider_of_their_own(catalogue):
     own = Provider(family="anthropic", base_url="https://work.example", key_variable="WORK_KEY", headers={"X-A": "$A"})
     vendor = find_vendor("work", Settings(providers={"work": own}), catalogue)
-    at = endpoint(vendor, "m", {"WORK_KEY": "k", "A": "1"})
+    at = build_endpoint(vendor, "m", {"WORK_KEY": "k", "A": "1"})
     assert (at.family, at.url, at.key, at.headers) == ("anthropic", "https://work.example", "k", {"x-a": "1"})
 
 
@@ -98,7 +98,7 @@ def test_a_provider_of_ones_own_needs_an_address(catalogue):
 
 def test_a_known_provider_at_another_address_speaks_as_such_servers_do(catalogue):
     moved = find_vendor("openai", Settings(providers={"openai": Provider(base_url="http://h/v1")}), catalogue)
-    assert (endpoint(moved, "m", {}, key="k").family, moved.key_variable) == ("openai_chat", "OPENAI_API_KEY")
+    assert (build_endpoint(moved, "m", {}, key="k").family, moved.key_variable) == ("openai_chat", "OPENAI_API_KEY")
     kept = Provider(base_url="http://h/v1", family="openai_responses")
     assert find_vendor("openai", Settings(providers={"openai": kept}), catalogue).family == "openai_responses"
 
@@ -121,7 +121,7 @@ def test_a_model_of_which_settings_say_all_is_not_looked_up(tmp_path):
     nothing = Catalogue(tmp_path / "none.gz")
     price = Price(input=1, output=2, cache_read=3, cache_write=4, window=5, max_output=6)
     settings = Settings(prices={"openai/m": price})
-    at = known(Endpoint(VENDORS["openai"], "m"), settings, nothing)
+    at = with_known_facts(Endpoint(VENDORS["openai"], "m"), settings, nothing)
     assert at.info == ModelInfo(window=5, max_output=6, prices=Prices(1, 2, 3, 4))
 
 
@@ -130,14 +130,15 @@ def test_a_model_on_ones_own_machine_is_free_and_not_looked_up(catalogue):
 
 
 def test_an_unknown_model_is_remarked_with_a_near_name(catalogue):
-    said = remark("anthropic/claude9", Settings(), {}, catalogue)
+    said = describe_model("anthropic/claude9", Settings(), {}, catalogue)
     assert "its window and its price are unknown" in said
     assert said.endswith("Did you mean anthropic/claude-9?")
 
 
 def test_a_model_that_is_being_withdrawn_is_remarked(catalogue):
     assert (
-        remark("anthropic/claude-8", Settings(), {}, catalogue) == "Anthropic is going to withdraw anthropic/claude-8."
+        describe_model("anthropic/claude-8", Settings(), {}, catalogue)
+        == "Anthropic is going to withdraw anthropic/claude-8."
     )
 
 
@@ -154,9 +155,9 @@ def test_a_model_that_is_being_withdrawn_is_remarked(catalogue):
     ],
 )
 def test_of_what_is_known_or_cannot_be_known_nothing_is_remarked(catalogue, name, settings, env):
-    assert remark(name, Settings(**settings), env, catalogue) == ""
+    assert describe_model(name, Settings(**settings), env, catalogue) == ""
 
 
 def test_all_that_can_be_named_is_listed_once(catalogue):
-    names = list(vendors(Settings(providers={"mine": Provider(base_url="http://h/v1")}), catalogue))
+    names = list(list_vendors(Settings(providers={"mine": Provider(base_url="http://h/v1")}), catalogue))
     assert names == [*VENDORS, "mine", "cloud", "far"]

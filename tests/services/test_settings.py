@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import HaloclineError
-from halocline.services.settings import SECTIONS, SettingsDesk
+from halocline.services.settings import SECTIONS, SettingsService
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings, load_settings
 
@@ -19,7 +19,7 @@ def test_every_setting_is_in_one_section() -> None:
 
 
 def test_every_setting_is_told_and_may_be_set_to_what_it_is(home: Home) -> None:
-    desk = SettingsDesk(home, {})
+    desk = SettingsService(home, {})
     for row in desk.listed():
         assert row.doc, row.name
         if row.default is not None:
@@ -29,7 +29,7 @@ def test_every_setting_is_told_and_may_be_set_to_what_it_is(home: Home) -> None:
 
 def test_a_value_says_where_it_is_from(home: Home) -> None:
     home.settings.write_text('profile = "fast"\nmax_steps = 5\n[profiles.fast]\nmax_failures = 7\n[mcp]\nwait = 1\n')
-    rows = {row.name: row for row in SettingsDesk(home, {"HALOCLINE_MODEL": "a/b"}).listed()}
+    rows = {row.name: row for row in SettingsService(home, {"HALOCLINE_MODEL": "a/b"}).listed()}
     sources = {name: rows[name].source for name in ("model", "max_steps", "max_failures", "mcp.wait", "mcp.share")}
     assert sources == {
         "model": "HALOCLINE_MODEL",
@@ -43,7 +43,7 @@ def test_a_value_says_where_it_is_from(home: Home) -> None:
 def test_what_looks_like_a_key_is_not_shown_and_never_written_back(home: Home) -> None:
     text = 'proxy = "http://me:secret12@proxy.example"\n[providers.own.headers]\nx-key = "abc"\n'
     home.settings.write_text(text)
-    desk = SettingsDesk(home, {})
+    desk = SettingsService(home, {})
     rows = {row.name: row for row in desk.listed()}
     assert "secret12" not in repr(rows)
     assert "abc" not in repr(rows["providers"])
@@ -61,14 +61,14 @@ def test_what_looks_like_a_key_is_not_shown_and_never_written_back(home: Home) -
 def test_what_does_not_fit_is_refused_and_nothing_is_written(home: Home, name: str, value: object) -> None:
     home.settings.write_text("max_steps = 5\n")
     with pytest.raises(HaloclineError):
-        SettingsDesk(home, {}).put(name, value)
+        SettingsService(home, {}).put(name, value)
     assert home.settings.read_text() == "max_steps = 5\n"
 
 
 def test_a_file_that_is_wrong_already_is_left_alone(home: Home) -> None:
     home.settings.write_text("max_steps = = 5\n")
     with pytest.raises(HaloclineError):
-        SettingsDesk(home, {}).put("max_steps", 7)
+        SettingsService(home, {}).put("max_steps", 7)
     assert home.settings.read_text() == "max_steps = = 5\n"
 
 
@@ -77,7 +77,7 @@ def test_a_link_to_the_file_stays_a_link_and_the_mode_stays(home: Home, tmp_path
     real.write_text("# mine\n")
     real.chmod(0o640)
     home.settings.symlink_to(real)
-    SettingsDesk(home, {}).put("max_steps", 7)
+    SettingsService(home, {}).put("max_steps", 7)
     assert home.settings.is_symlink()
     assert real.read_text() == "# mine\nmax_steps = 7\n"
     assert real.stat().st_mode & 0o777 == 0o640

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.stores import stores
+from halocline.checkpoints.store.stores import list_stores
 from halocline.protocol.events import ApprovalMode, Mode, TaskStarted
 from halocline.services import storage
-from halocline.services.tasks import TaskDesk
+from halocline.services.tasks import TaskService
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.tasks import history
@@ -64,7 +64,7 @@ def test_what_a_home_takes_is_the_sum_of_its_files_and_every_blob_has_its_owner(
     task(home, "t1", own, both)
     task(home, "t2", both)
     (home.root / "settings.toml").write_text("")
-    kept = storage.storage(env)
+    kept = storage.measure_storage(env)
     parts = (kept.tasks, kept.blobs, kept.checkpoints, kept.trash, kept.caches, kept.other)
     assert kept.total == sum(parts) == storage.disk_size(home.root)
     size = storage.disk_size(home.blobs / own[7:9] / own[9:])
@@ -81,7 +81,7 @@ def test_only_blobs_that_no_task_names_go_and_not_those_of_this_day(home: Home, 
     aged(places[named], places[thrown], places[old])
     plan = storage.prune_plan(env)
     assert plan.blobs == (places[old],)
-    storage.prune(env, plan)
+    storage.prune_storage(env, plan)
     assert [ref for ref, place in places.items() if place.exists()] == [named, thrown, fresh]
 
 
@@ -96,9 +96,9 @@ async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_tra
     plan = storage.prune_plan(env, now=later)
     assert [(one.task, one.keep, one.why) for one in plan.checkpoints] == [("gone", 0, "its task is gone")]
     assert not storage.prune_plan(env).checkpoints
-    done = storage.prune(env, plan)
+    done = storage.prune_storage(env, plan)
     assert (done.freed > 0, done.problems) == (True, ())
-    (store,) = storage.storage(env).stores
+    (store,) = storage.measure_storage(env).stores
     assert {one.task for one in store.tasks} == {"kept", "thrown"}
 
 
@@ -106,7 +106,7 @@ async def test_a_deleted_task_keeps_its_checkpoints_until_the_trash_is_emptied(h
     for name in ("first", "second", "third"):
         await checkpoint(home, tmp_path / "work", name)
         task(home, name)
-    desk = TaskDesk(home, days=30)
+    desk = TaskService(home, days=30)
     desk.delete("first")
     aged(home.trash / "first")
     desk.delete("second")
@@ -121,8 +121,8 @@ def test_a_clock_that_was_wrong_for_an_hour_empties_no_trash(home: Home) -> None
     task(home, "one", folder="trash")
     now, year = time.time(), 365 * 86400
     moments = (now + year, now + year + 3600, now, now + year + 2 * 86400)
-    assert [history.outdated(home.trash, 30 * 86400, moment) for moment in moments] == [[]] * 4
-    assert history.outdated(home.trash, 30 * 86400, now + year + 4 * 86400) == ["one"]
+    assert [history.list_outdated(home.trash, 30 * 86400, moment) for moment in moments] == [[]] * 4
+    assert history.list_outdated(home.trash, 30 * 86400, now + year + 4 * 86400) == ["one"]
 
 
 def place(home: Home, blob: str) -> Path:
@@ -135,7 +135,7 @@ def test_a_task_that_goes_for_good_takes_along_the_contents_that_only_it_names(h
     task(home, "two", both)
     task(home, "old", thrown, folder="trash")
     aged(*(place(home, blob) for blob in (own, both, thrown)))
-    TaskDesk(home, days=30).forget("one")
+    TaskService(home, days=30).forget("one")
     assert [place(home, blob).exists() for blob in (own, both, thrown)] == [False, True, True]
 
 
@@ -145,7 +145,7 @@ def test_a_content_that_an_open_task_may_be_about_to_name_stays(home: Home) -> N
     aged(place(home, put), place(home, left))
     with closing(Log(home.task("open"), "open")):
         DiskBlobs(home.blobs).put(b"put again")
-        TaskDesk(home, days=30).forget("one")
+        TaskService(home, days=30).forget("one")
     assert [place(home, blob).exists() for blob in (put, left)] == [True, False]
 
 
@@ -155,20 +155,20 @@ def test_a_content_that_was_put_again_after_the_plan_stays(home: Home, env) -> N
     plan = storage.prune_plan(env)
     assert plan.blobs == (place(home, blob),)
     DiskBlobs(home.blobs).put(b"again")
-    storage.prune(env, plan)
+    storage.prune_storage(env, plan)
     assert place(home, blob).exists()
 
 
 async def test_a_task_that_is_forgotten_takes_its_checkpoints_along(home: Home, tmp_path: Path) -> None:
     await checkpoint(home, tmp_path / "work", "one")
     task(home, "one")
-    TaskDesk(home, days=30).forget("one")
+    TaskService(home, days=30).forget("one")
     assert kept(home) == set()
 
 
 def kept(home: Home) -> set[str]:
     """The tasks that have checkpoints."""
-    return {one.task for store in stores(home.checkpoints) for one in store.tasks}
+    return {one.task for store in list_stores(home.checkpoints) for one in store.tasks}
 
 
 async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env
     aged(home.log("old"))
     plan = storage.prune_plan(env, older=30 * 86400)
     assert [(one.task, one.count) for one in plan.checkpoints] == [("old", 1)]
-    storage.prune(env, plan)
+    storage.prune_storage(env, plan)
     assert home.log("old").exists()
     assert not storage.prune_plan(env, older=30 * 86400)
 
@@ -190,5 +190,5 @@ async def test_a_store_that_was_put_aside_as_damaged_is_freed(home: Home, env, t
     path.rename(path.with_name(f"{path.name}.damaged-1.000"))
     plan = storage.prune_plan(env)
     assert [store.workspace for store in plan.damaged] == [str(tmp_path / "work")]
-    storage.prune(env, plan)
-    assert storage.storage(env).stores == ()
+    storage.prune_storage(env, plan)
+    assert storage.measure_storage(env).stores == ()

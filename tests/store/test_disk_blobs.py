@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.store.blobs import DiskBlobs, drop
+from halocline.store.blobs import DiskBlobs, drop_blob
 
 
 def test_a_blob_lies_in_a_folder_of_its_first_digits_and_leaves_nothing_else(tmp_path: Path):
@@ -41,8 +41,8 @@ def test_a_blob_that_was_put_since_is_not_dropped(tmp_path: Path):
     path = tmp_path / digits[:2] / digits[2:]
     os.utime(path, (1_000, 1_000))
     blobs.put(b"abc")
-    assert not drop(path, before=2_000)
+    assert not drop_blob(path, before=2_000)
     os.utime(path, (1_000, 1_000))
-    assert drop(path, before=2_000)
-    assert not drop(path, before=2_000)
+    assert drop_blob(path, before=2_000)
+    assert not drop_blob(path, before=2_000)
     assert not path.exists()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.events import Grant, ToolKind
 from halocline.protocol.permission_rules import Source
-from halocline.store.permissions.grants import keep, take_out
+from halocline.store.permissions.grants import keep_grant, take_out
 from halocline.store.permissions.rules import Unreadable, read_rules, rule_for
 
 
@@ -25,19 +25,19 @@ def commands(path):
 
 
 def test_what_was_kept_says_who_gave_it_and_is_kept_once(path):
-    keep(path, command("make"), "in task x")
-    keep(path, command("make"), "in task y")
+    keep_grant(path, command("make"), "in task x")
+    keep_grant(path, command("make"), "in task y")
     (rule,) = read_rules(path, Source.GRANT)
     assert rule.reason.startswith("you allowed it for good on 20")
     assert rule.reason.endswith("(in task x)")
 
 
 def test_one_is_taken_out_and_comments_and_the_others_stay(path):
-    keep(path, command("one"))
+    keep_grant(path, command("one"))
     with path.open("a") as file:
         file.write("\n# about the second\n")
-    keep(path, command("two"))
-    keep(path, command('three "[[rule]]"'))
+    keep_grant(path, command("two"))
+    keep_grant(path, command('three "[[rule]]"'))
     assert take_out(path, replace(command("two"), name="grant-9", reason="as it was shown"))
     assert commands(path) == ["one", 'three "[[rule]]"']
     assert "# about the second" in path.read_text()
@@ -46,7 +46,7 @@ def test_one_is_taken_out_and_comments_and_the_others_stay(path):
 
 
 def test_the_bounds_behind_the_last_rule_stay(path):
-    keep(path, command("one"))
+    keep_grant(path, command("one"))
     with path.open("a") as file:
         file.write('\n[command_permissions]\ndeny = ["rm *"]\n')
     assert take_out(path, command("one"))
@@ -78,10 +78,10 @@ def test_a_damaged_file_is_left_alone(path):
 
 
 def test_those_who_add_and_take_out_at_once_undo_nothing(path):
-    keep(path, command("first"))
+    keep_grant(path, command("first"))
 
     def work(number):
-        keep(path, command(f"c{number}"))
+        keep_grant(path, command(f"c{number}"))
         return take_out(path, command(f"c{number}")) if number % 2 else True
 
     with ThreadPoolExecutor(8) as pool:

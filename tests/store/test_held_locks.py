@@ -7,8 +7,8 @@ from halocline.protocol.errors import SecretsError
 from halocline.protocol.file_locks import LockHeld
 from halocline.protocol.permission_rules import Rule, Verdict
 from halocline.protocol.secrets.secret import Secret
-from halocline.store.blobs import DiskBlobs, drop
-from halocline.store.permissions.grants import keep
+from halocline.store.blobs import DiskBlobs, drop_blob
+from halocline.store.permissions.grants import keep_grant
 from halocline.store.secrets.store import SecretStore
 
 
@@ -28,7 +28,7 @@ def test_contents_are_neither_kept_nor_removed_while_another_process_never_gives
     blobs.put(b"content")
     (place,) = (path for path in tmp_path.rglob("*") if path.is_file())
     with held_elsewhere(place.parent):
-        assert not drop(place, before=2e10)
+        assert not drop_blob(place, before=2e10)
         with pytest.raises(LockHeld, match="contents of tasks"):
             blobs.put(b"content")
     assert place.exists()
@@ -37,4 +37,4 @@ def test_contents_are_neither_kept_nor_removed_while_another_process_never_gives
 @pytest.mark.slow
 def test_leave_is_not_given_for_good_while_another_process_never_gives_its_folder_back(tmp_path: Path) -> None:
     with held_elsewhere(tmp_path), pytest.raises(LockHeld, match="rules that you gave for good"):
-        keep(tmp_path / "grants.toml", Rule(decision=Verdict.ALLOW, command="make"))
+        keep_grant(tmp_path / "grants.toml", Rule(decision=Verdict.ALLOW, command="make"))

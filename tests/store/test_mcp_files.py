@@ -4,7 +4,7 @@ import pytest
 
 from halocline.ports.mcp_servers import Owner
 from halocline.protocol.errors import SettingsError
-from halocline.store.mcp.servers import McpPlaces, read_servers, write
+from halocline.store.mcp.servers import McpPlaces, read_servers, write_server
 from halocline.store.paths import OTHERS_MCP
 
 
@@ -84,22 +84,22 @@ def test_keys_are_in_no_text_form_of_a_server(places):
 
 
 def test_writing_keeps_everything_else_and_a_link_and_makes_a_new_file_private(places, tmp_path):
-    write(places.own, "a", {"command": "x"})
+    write_server(places.own, "a", {"command": "x"})
     assert places.own.stat().st_mode & 0o777 == 0o600
     real = tmp_path / "elsewhere.json"
     places.own.rename(real)
     places.own.symlink_to(real)
-    write(places.own, "b", {"command": "y"})
+    write_server(places.own, "b", {"command": "y"})
     assert json.loads(real.read_text())["mcpServers"] == {"a": {"command": "x"}, "b": {"command": "y"}}
     assert places.own.is_symlink()
-    write(places.own, "a", None)
+    write_server(places.own, "a", None)
     assert list(json.loads(real.read_text())["mcpServers"]) == ["b"]
 
 
 def test_a_broken_file_is_never_written_over(places):
     put(places.own, "{")
     with pytest.raises(SettingsError, match="cannot be read"):
-        write(places.own, "a", {"command": "x"})
+        write_server(places.own, "a", {"command": "x"})
     assert places.own.read_text() == "{"
 
 

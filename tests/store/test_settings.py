@@ -4,7 +4,7 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import Effort
-from halocline.store.settings.settings import Settings, Timeouts, load_settings, over
+from halocline.store.settings.settings import Settings, Timeouts, load_settings, with_overrides
 
 
 def written(folder: Path, text: str) -> Path:
@@ -32,7 +32,7 @@ def test_a_variable_wins_over_the_times_of_a_provider(tmp_path: Path) -> None:
 
 def test_nothing_chosen_changes_nothing() -> None:
     settings = Settings(timeouts={"ollama": Timeouts(connect=1)})
-    assert over(settings, {}) == settings
+    assert with_overrides(settings, {}) == settings
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_effort_that_was_chosen_is_not_overruled_by_the_file_s_budget(tmp_pat
     assert (settings.effort, settings.thinking_budget) == (Effort.LOW, 9000)
     chosen = load_settings(path, {"HALOCLINE_EFFORT": "max"})
     assert (chosen.effort, chosen.thinking_budget) == (Effort.MAX, None)
-    both = over(settings, {"effort": Effort.HIGH, "thinking_budget": 1})
+    both = with_overrides(settings, {"effort": Effort.HIGH, "thinking_budget": 1})
     assert (both.effort, both.thinking_budget) == (Effort.HIGH, 1)
 
 

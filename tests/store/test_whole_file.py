@@ -26,7 +26,7 @@ for turn in (b"old", b"new"):
     write_whole(home / "plain", turn)
     SecretStore(home / "credentials").put("openai", Secret(turn.decode()))
     RuleSwitches(home / "switches").switch(turn.decode(), None, on=False)
-    mcp_files.write(home / "mcp.json", turn.decode(), {"command": "true"})
+    mcp_files.write_server(home / "mcp.json", turn.decode(), {"command": "true"})
 disk.cut(place)
 """
 
@@ -55,7 +55,7 @@ def test_a_key_survives_a_loss_of_power(left: Path):
 
 def test_servers_and_switches_survive_a_loss_of_power(left: Path):
     assert RuleSwitches(left / "switches").off(Path("/anywhere")) == {"old", "new"}
-    assert [*mcp_files.raw(left / "mcp.json")[mcp_files.KEY]] == ["old", "new"]
+    assert [*mcp_files.read_raw(left / "mcp.json")[mcp_files.KEY]] == ["old", "new"]
 
 
 def test_a_file_that_cannot_be_written_is_as_before_and_leaves_nothing(tmp_path: Path):

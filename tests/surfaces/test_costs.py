@@ -1,6 +1,6 @@
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, Usage
-from halocline.surfaces.costs import table, turns_of
+from halocline.surfaces.costs import cost_table, turns_of
 
 ASKED = ev.TurnStarted(content=(Text("Fix it.\nPlease."),))
 STEP = ev.StepStarted(model="openai/gpt-5.6")
@@ -14,7 +14,7 @@ def cells(line: str) -> list[str]:
 
 
 def test_each_step_turn_and_task_has_its_tokens_and_dollars() -> None:
-    lines = table(turns_of([ASKED, STEP, TOLD, STEP, TOLD, ev.TurnEnded("end_turn"), ASKED, STEP, TOLD]))
+    lines = cost_table(turns_of([ASKED, STEP, TOLD, STEP, TOLD, ev.TurnEnded("end_turn"), ASKED, STEP, TOLD]))
     assert [line for line in lines if line.startswith(("Turn", "Task"))] == [
         "Turn 1 · Fix it.",
         "Turn 2 · Fix it.",
@@ -29,7 +29,7 @@ def test_each_step_turn_and_task_has_its_tokens_and_dollars() -> None:
 
 
 def test_the_columns_stand_below_their_names() -> None:
-    head, step, total = table(turns_of([ASKED, STEP, TOLD]))[1:4]
+    head, step, total = cost_table(turns_of([ASKED, STEP, TOLD]))[1:4]
     assert len(head) == len(total) == step.index("  openai/")
 
 
@@ -42,13 +42,13 @@ def test_a_step_of_which_nothing_was_told_is_unknown() -> None:
     for reports in ([], [UNTOLD]):
         (turn,) = turns_of([ASKED, STEP, *reports])
         assert [(step.usage, step.cost) for step in turn.steps] == [(None, None)]
-        assert cells(table([turn])[2])[2:8] == ["unknown"] * 6
+        assert cells(cost_table([turn])[2])[2:8] == ["unknown"] * 6
 
 
 def test_a_sum_says_what_it_leaves_out() -> None:
-    lines = table(turns_of([ASKED, STEP, TOLD, STEP, UNPRICED, STEP, UNTOLD]))
+    lines = cost_table(turns_of([ASKED, STEP, TOLD, STEP, UNPRICED, STEP, UNTOLD]))
     assert lines[-1].endswith("0.0123  without the tokens of 1 step and the price of 2 steps")
 
 
 def test_a_task_without_a_step_is_a_line() -> None:
-    assert table([])[0] == "Task · 0 turns · 0 steps"
+    assert cost_table([])[0] == "Task · 0 turns · 0 steps"

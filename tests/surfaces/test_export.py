@@ -5,19 +5,19 @@ from hypothesis import given, strategies as st
 from halocline.protocol.events import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.export import code, fenced, to_markdown
+from halocline.surfaces.export import fence_code, inline_code, to_markdown
 
 
 @given(st.text(alphabet="`~ab\n ", max_size=60))
 def test_a_fence_is_longer_than_any_run_of_backticks_inside(text: str) -> None:
-    first, *_, last = fenced(text, "x").split("\n")
+    first, *_, last = fence_code(text, "x").split("\n")
     assert first == f"{last}x"
     assert all(len(run) < len(last) for run in re.findall("`+", text))
 
 
 @given(st.text(alphabet="`a b", min_size=1, max_size=30))
 def test_inline_code_is_closed_only_by_its_own_end(text: str) -> None:
-    made = code(text)
+    made = inline_code(text)
     ticks = len(made) - len(made.lstrip("`"))
     inner = made[ticks:-ticks] if ticks else made
     assert "`" * ticks not in re.findall("`+", inner)

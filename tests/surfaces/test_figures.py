@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.surfaces.figures import count, duration, ending, money, retrying
+from halocline.surfaces.figures import describe_ending, describe_retry, format_count, format_duration, format_money
 from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
 
 
@@ -18,14 +18,14 @@ from halocline.surfaces.row_kinds import RetryRow, TurnEndRow
     ],
 )
 def test_durations_read_well_at_every_scale(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert format_duration(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(0, "0"), (999, "999"), (12_345, "12.3k"), (999_940, "999.9k"), (1_200_000, "1.2M")]
 )
 def test_large_counts_are_shortened(number: int, text: str) -> None:
-    assert count(number) == text
+    assert format_count(number) == text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_large_counts_are_shortened(number: int, text: str) -> None:
     [(0.0, "$0.00"), (0.0042, "$0.0042"), (0.04, "$0.04"), (12.5, "$12.50"), (None, "price unknown")],
 )
 def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text: str) -> None:
-    assert money(dollars) == text
+    assert format_money(dollars) == text
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text:
     ],
 )
 def test_a_wait_is_told_with_its_cause_and_its_count(wait: float, most: int, text: str) -> None:
-    assert retrying(RetryRow(2, wait, "Overloaded.", most=most)) == text
+    assert describe_retry(RetryRow(2, wait, "Overloaded.", most=most)) == text
 
 
 def test_tokens_that_nobody_counted_are_not_none() -> None:
-    assert ending(TurnEndRow(StopReason.END_TURN, cost=None, steps=1)) == (
+    assert describe_ending(TurnEndRow(StopReason.END_TURN, cost=None, steps=1)) == (
         "done · 1 step · tokens unknown · price unknown · 0.0 s"
     )
 
 
 def test_the_end_of_a_turn_is_one_line_of_facts() -> None:
     row = TurnEndRow(StopReason.END_TURN, usage=Usage(input=12_000, output=300), cost=0.04, steps=7, seconds=21)
-    assert ending(row) == "done · 7 steps · 12.3k tokens · $0.04 · 21 s"
+    assert describe_ending(row) == "done · 7 steps · 12.3k tokens · $0.04 · 21 s"
 
 
 def test_a_limit_is_named_in_the_words_it_was_reported_with() -> None:
     row = TurnEndRow(StopReason.MAX_TURN_REQUESTS, "steps", "The limit of 3 steps is reached.", steps=3)
-    assert ending(row).startswith("stopped: The limit of 3 steps is reached · 3 steps")
+    assert describe_ending(row).startswith("stopped: The limit of 3 steps is reached · 3 steps")

@@ -18,8 +18,8 @@ from halocline.protocol.messages import (
 from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import compaction_said
-from halocline.surfaces.rows import AT_ONCE, LIVE_OUTPUT, Transcript, fold, rows_of, transcript_of
-from halocline.task.log import read
+from halocline.surfaces.rows import AT_ONCE, LIVE_OUTPUT, Transcript, fold_event, rows_of, transcript_of
+from halocline.task.log import read_log
 
 LOGS = sorted((Path(__file__).parents[1] / "golden" / "format-1").glob("*.jsonl"))
 
@@ -190,8 +190,8 @@ def test_each_fact_a_person_should_see_has_its_row(event: ev.Event, row: r.Row) 
 
 
 def test_an_event_of_an_unknown_type_changes_nothing() -> None:
-    before = fold(Transcript(), SPOKEN)
-    assert fold(before, ev.Unrecognised("later")) == before
+    before = fold_event(Transcript(), SPOKEN)
+    assert fold_event(before, ev.Unrecognised("later")) == before
 
 
 def test_the_durable_events_alone_give_the_settled_rows_of_the_live_task() -> None:
@@ -208,19 +208,19 @@ def test_the_durable_events_alone_give_the_settled_rows_of_the_live_task() -> No
 
 
 def test_folding_does_not_change_the_transcript_it_began_with() -> None:
-    before = fold(Transcript(), SPOKEN)
+    before = fold_event(Transcript(), SPOKEN)
     kept = replace(before)
-    fold(before, ENDED)
+    fold_event(before, ENDED)
     assert before == kept
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
 def test_many_rows_are_the_same_all_at_once_as_one_after_the_other(log: Path) -> None:
-    events = [event for _ in range(40) for event in read(log)]
+    events = [event for _ in range(40) for event in read_log(log)]
     events = [*events, SPOKEN, STARTED, *events[: len(events) // 3]]
     transcript = Transcript()
     for event in events:
-        transcript = fold(transcript, event)
+        transcript = fold_event(transcript, event)
     assert len(transcript.rows) > AT_ONCE
     assert transcript_of(events) == transcript
 

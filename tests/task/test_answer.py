@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
-from halocline.task.structured_answer import checked, judged, schema_problem
+from halocline.task.structured_answer import check_answer, judge_answer, schema_problem
 from halocline.testing.model_server import ModelServer
 
 SCHEMA = {
@@ -30,7 +30,7 @@ SCHEMA = {
     ],
 )
 def test_one_json_value_alone_or_in_one_fence_is_an_answer(text):
-    assert checked(text, SCHEMA) == ({"verdict": "good"}, ())
+    assert check_answer(text, SCHEMA) == ({"verdict": "good"}, ())
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_one_json_value_alone_or_in_one_fence_is_an_answer(text):
     ],
 )
 def test_anything_else_is_no_json_and_nothing_is_repaired(text):
-    value, (problem,) = checked(text, SCHEMA)
+    value, (problem,) = check_answer(text, SCHEMA)
     assert value is None
     assert problem.startswith("The answer is not one JSON value: ")
 
@@ -64,30 +64,30 @@ def test_anything_else_is_no_json_and_nothing_is_repaired(text):
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(text, problems):
-    assert checked(text, SCHEMA)[1] == problems
+    assert check_answer(text, SCHEMA)[1] == problems
 
 
 def test_a_model_is_told_of_few_problems_in_few_words():
     text = f'{{"verdict": "{"x" * 9999}", "lines": [{", ".join(["null"] * 50)}]}}'
-    problems = checked(text, SCHEMA)[1]
+    problems = check_answer(text, SCHEMA)[1]
     assert len(problems) == 5
     assert max(map(len, problems)) < 400
 
 
 def test_an_answer_that_is_nested_without_end_is_refused():
-    assert checked("[" * 100_000, SCHEMA)[1] == ("The answer is nested too deeply.",)
+    assert check_answer("[" * 100_000, SCHEMA)[1] == ("The answer is nested too deeply.",)
 
 
 def test_of_several_ways_to_be_right_the_first_is_told_of():
     schema = {"type": "object", "properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}
-    assert checked('{"n": "x"}', schema)[1] == ("At /n: 'x' is not of type 'integer'.",)
+    assert check_answer('{"n": "x"}', schema)[1] == ("At /n: 'x' is not of type 'integer'.",)
 
 
 def test_an_older_draft_is_read_by_its_own_rules():
     schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
     bound = {**schema, "properties": {"n": {"minimum": 1, "exclusiveMinimum": True}}}
     assert schema_problem(bound) == ""
-    assert checked('{"n": 1}', bound)[1]
+    assert check_answer('{"n": 1}', bound)[1]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_nothing_is_ever_fetched_for_a_schema():
     async with ModelServer() as server:
         schema = {"type": "object", "properties": {"a": {"$ref": f"{server.url('openai')}/models"}}}
         assert "nothing is fetched" in await asyncio.to_thread(schema_problem, schema)
-        (problem,) = (await asyncio.to_thread(checked, '{"a": 1}', schema))[1]
+        (problem,) = (await asyncio.to_thread(check_answer, '{"a": 1}', schema))[1]
     assert "refers to what is not in it" in problem
     assert server.connections == 0
 
@@ -115,7 +115,7 @@ async def test_nothing_is_ever_fetched_for_a_schema():
 def test_references_within_a_schema_are_followed():
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "integer"}}}
     assert schema_problem(schema) == ""
-    assert checked('{"a": "x"}', schema)[1] == ("At /a: 'x' is not of type 'integer'.",)
+    assert check_answer('{"a": "x"}', schema)[1] == ("At /a: 'x' is not of type 'integer'.",)
 
 
 def state(*parts, stop=StopReason.END_TURN, schema=SCHEMA):
@@ -124,24 +124,24 @@ def state(*parts, stop=StopReason.END_TURN, schema=SCHEMA):
 
 
 def test_without_a_schema_nothing_is_judged():
-    assert judged(state(Text("Done."), schema=None)) == ()
+    assert judge_answer(state(Text("Done."), schema=None)) == ()
 
 
 @pytest.mark.parametrize("stop", [StopReason.MAX_TOKENS, StopReason.REFUSAL])
 def test_a_reply_that_was_cut_or_refused_is_not_judged(stop):
-    assert judged(state(Text("{"), stop=stop)) == ()
+    assert judge_answer(state(Text("{"), stop=stop)) == ()
 
 
 def test_the_report_of_attempt_completion_is_the_answer_too():
     call = ToolCall("c", "attempt_completion", {"result": '{"verdict": "bad"}'})
     asked = state(Text("Done."), call)
     result = ToolResult("c", (Text('{"verdict": "bad"}'),))
-    (accepted,) = judged(replace(asked, messages=(*asked.messages, result)))
+    (accepted,) = judge_answer(replace(asked, messages=(*asked.messages, result)))
     assert accepted.answer == {"verdict": "bad"}
 
 
 def test_a_refusal_tells_the_model_all_that_is_wrong():
-    (refused,) = judged(state(Text('{"verdict": 1, "lines": 2}')))
+    (refused,) = judge_answer(state(Text('{"verdict": 1, "lines": 2}')))
     (note,) = refused.content
     assert len(refused.problems) == 2
     assert all(problem in note.text for problem in refused.problems)

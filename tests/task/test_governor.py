@@ -3,9 +3,9 @@ from msgspec.structs import replace
 
 from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.state import State, TurnState, signature
+from halocline.protocol.state.state import State, TurnState, call_signature
 from halocline.protocol.subtasks import Subtask
-from halocline.task.governor import STOP_AT, Governor, Stopwatch, judge, limits_of, remark
+from halocline.task.governor import STOP_AT, Governor, Stopwatch, check_limits, limits_of, note_repetition
 
 STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
 
@@ -29,7 +29,7 @@ STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
     ],
 )
 def test_the_first_limit_that_is_reached_is_named(limits, changes, limit):
-    verdict = judge(replace(STATE, **changes), limits, seconds=10.0)
+    verdict = check_limits(replace(STATE, **changes), limits, seconds=10.0)
     assert (verdict.limit if verdict else None) == limit
 
 
@@ -53,10 +53,10 @@ def test_a_limit_that_was_extended_counts_from_there():
 
 def test_the_third_same_call_with_the_same_result_is_remarked_on():
     call = ToolCall("x", "read_file", {"path": "a"})
-    state = State(last_outcome=(signature(call), "text"), same_call_in_row=2)
-    assert "3 times" in remark(state, call, "text")
-    assert remark(state, call, "other text") == ""
-    assert remark(replace(state, same_call_in_row=1), call, "text") == ""
+    state = State(last_outcome=(call_signature(call), "text"), same_call_in_row=2)
+    assert "3 times" in note_repetition(state, call, "text")
+    assert note_repetition(state, call, "other text") == ""
+    assert note_repetition(replace(state, same_call_in_row=1), call, "text") == ""
 
 
 def test_a_sub_agent_is_held_to_the_budget_that_it_was_given():

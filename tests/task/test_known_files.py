@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from halocline.files.target import MayWrite
 from halocline.hosts.files.local import LocalFiles
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.ports.host import Mark, Scope
 from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
 from halocline.protocol.state.state import State
@@ -34,7 +34,7 @@ class Counting(LocalFiles):
 def known(folder: Path, **contents: str | None) -> State:
     """A state that knows files in the folder by these contents; `a_txt` stands for `a.txt`."""
     files = {
-        name.replace("_", "."): KnownFile(None if text is None else reference(text.encode()))
+        name.replace("_", "."): KnownFile(None if text is None else blob_reference(text.encode()))
         for name, text in contents.items()
     }
     return State(workspace=str(folder), known=files)
@@ -96,15 +96,15 @@ async def test_a_file_outside_the_workspace_is_known_by_its_whole_path(tmp_path)
     place.mkdir()
     other = tmp_path / "other.txt"
     other.write_text("two")
-    state = State(workspace=str(place), known={str(other): KnownFile(reference(b"one"))})
-    assert await KnownFiles(LocalFiles()).changed(state) == [ChangedFile(str(other), reference(b"two"))]
+    state = State(workspace=str(place), known={str(other): KnownFile(blob_reference(b"one"))})
+    assert await KnownFiles(LocalFiles()).changed(state) == [ChangedFile(str(other), blob_reference(b"two"))]
 
 
 def many(folder: Path) -> State:
     names = [f"f{number}.txt" for number in range(4 * (NEWEST + IN_TURNS))]
     for name in names:
         aged(folder / name, "one")
-    return State(workspace=str(folder), known={name: KnownFile(reference(b"one")) for name in names})
+    return State(workspace=str(folder), known={name: KnownFile(blob_reference(b"one")) for name in names})
 
 
 async def test_of_very_many_files_those_that_a_command_changed_and_the_newest_are_told_of_at_once(tmp_path):
@@ -116,7 +116,7 @@ async def test_of_very_many_files_those_that_a_command_changed_and_the_newest_ar
     await looks.changed(state)  # it is not the turn of the first ones any more
     (tmp_path / newest).write_text("two")
     (tmp_path / by_command).write_text("three")
-    looks.ran("make", before, {by_command: reference(b"three")})
+    looks.ran("make", before, {by_command: blob_reference(b"three")})
     assert {(file.path, file.by) for file in await looks.changed(state)} == {(by_command, "make"), (newest, "")}
 
 

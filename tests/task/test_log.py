@@ -8,8 +8,8 @@ import pytest
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
-from halocline.task.lock import owner
-from halocline.task.log import Log, LogUnwritable, follow, read
+from halocline.task.lock import read_owner
+from halocline.task.log import Log, LogUnwritable, follow_log, read_log
 from halocline.task.stream import QUEUE_LIMIT, Stream
 
 
@@ -31,7 +31,7 @@ def test_events_are_numbered_from_one_and_dated(log):
 
 def test_what_was_appended_is_on_disk_at_once(log):
     event = log.append(changed())
-    assert list(read(log.path)) == [event]
+    assert list(read_log(log.path)) == [event]
 
 
 def test_a_transient_event_is_never_written(log):
@@ -50,7 +50,7 @@ def test_a_torn_last_line_is_cut_and_the_cut_is_recorded(tmp_path):
     assert events[0] == kept
     assert isinstance(events[1], LogRepaired)
     assert events[1].bytes_cut == 16
-    assert list(read(log.path)) == events
+    assert list(read_log(log.path)) == events
     log.close()
 
 
@@ -60,7 +60,7 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(log):
         file.write(b"garbage\n")
     log.append(changed())
     with pytest.raises(LogDamaged, match="Line 2"):
-        list(read(log.path))
+        list(read_log(log.path))
 
 
 def test_zeros_that_a_power_cut_left_at_the_end_are_cut(tmp_path):
@@ -108,11 +108,11 @@ def test_a_second_writer_is_refused_and_told_who_writes(log):
 
 def test_the_lock_names_the_writer_and_is_free_after_it(tmp_path):
     log = Log(tmp_path, "t")
-    pid, token = owner(tmp_path).split()
+    pid, token = read_owner(tmp_path).split()
     assert pid == str(os.getpid())
     assert token.isdecimal()
     log.close()
-    assert owner(tmp_path) is None
+    assert read_owner(tmp_path) is None
 
 
 def test_a_killed_writer_frees_the_lock_and_loses_nothing(tmp_path):
@@ -130,7 +130,7 @@ def test_a_killed_writer_frees_the_lock_and_loses_nothing(tmp_path):
 
 
 async def test_what_another_process_wrote_is_told_only_after_what_came_before_it(log):
-    heard = Stream(lambda after: read(log.path, after))
+    heard = Stream(lambda after: read_log(log.path, after))
     first, second = log.append(changed(1)), log.append(changed(2))
     heard.seq = first.seq
     events = heard.events()
@@ -206,9 +206,9 @@ async def test_another_process_can_follow_a_log(tmp_path):
         "log.append(ModelChanged(model='b'));input()"
     )
     writer = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdin=asyncio.subprocess.PIPE)
-    while not list(read(tmp_path / LOG_NAME)):
+    while not list(read_log(tmp_path / LOG_NAME)):
         await asyncio.sleep(0.01)
-    events = follow(tmp_path / LOG_NAME)
+    events = follow_log(tmp_path / LOG_NAME)
     assert (await anext(events)).model == "a"
     writer.stdin.write(b"\n")
     assert (await anext(events)).model == "b"
@@ -229,11 +229,11 @@ def test_a_log_that_cannot_be_written_says_so_and_keeps_whole_lines(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "event 1 is safe" in done.stdout
-    assert [e.seq for e in read(tmp_path / LOG_NAME)] == [1]
+    assert [e.seq for e in read_log(tmp_path / LOG_NAME)] == [1]
 
 
 async def test_sync_is_done_once_for_what_is_new(log):
     log.append(ModeChanged(mode=Mode.PLAN))
     await log.sync()
     await log.sync()
-    assert next(read(log.path)).mode is Mode.PLAN
+    assert next(read_log(log.path)).mode is Mode.PLAN

@@ -9,8 +9,8 @@ import pytest
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import TaskBusy, TaskNotFound
-from halocline.task.lock import owner
-from halocline.task.log import Log, read
+from halocline.task.lock import read_owner
+from halocline.task.log import Log, read_log
 
 HOLDER = """
 import os, sys, time
@@ -50,7 +50,7 @@ def test_a_lock_that_a_running_process_holds_is_refused_and_its_holder_named(tmp
     pid = holder("alone").pid
     with pytest.raises(TaskBusy, match=f"pid {pid}"):
         Log(tmp_path, "t")
-    assert owner(tmp_path).split()[0] == str(pid)
+    assert read_owner(tmp_path).split()[0] == str(pid)
 
 
 @pytest.mark.parametrize("collected", [True, False])
@@ -59,9 +59,9 @@ def test_a_killed_process_s_lock_is_waited_for_when_a_child_of_it_holds_it_a_mom
     os.kill(process.pid, signal.SIGKILL)
     os.waitid(os.P_PID, process.pid, os.WEXITED | (0 if collected else os.WNOWAIT))
     log = Log(tmp_path, "t")
-    assert owner(tmp_path).split()[0] == str(os.getpid())
+    assert read_owner(tmp_path).split()[0] == str(os.getpid())
     log.close()
-    assert owner(tmp_path) is None
+    assert read_owner(tmp_path) is None
 
 
 RACER = """
@@ -88,7 +88,7 @@ while rounds:
 def test_of_two_that_race_for_the_lock_a_hundred_times_only_one_ever_has_it(tmp_path):
     racers = [subprocess.Popen([sys.executable, "-c", RACER, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(2)]
     assert [racer.communicate()[1] for racer in racers] == [b"", b""]
-    events = list(read(tmp_path / LOG_NAME))
+    events = list(read_log(tmp_path / LOG_NAME))
     assert [event.seq for event in events] == list(range(1, 201))
     assert len({event.model for event in events}) == 2
 

@@ -3,8 +3,8 @@ import pytest
 from halocline.protocol import codec
 from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
 from halocline.protocol.events import ApprovalMode, LogRepaired, Mode, ModelChanged, TaskStarted
-from halocline.task.log import Log, Tail, read
-from halocline.task.log_mending import find_damage, mend
+from halocline.task.log import Log, Tail, read_log
+from halocline.task.log_mending import find_damage, mend_log
 
 LAST = 9
 BEGINS = TaskStarted(
@@ -63,11 +63,11 @@ def test_a_log_that_is_damaged_anywhere_is_read_up_to_there_and_no_further(path,
     path.write_bytes(b"".join(damage(lines, at)))
     seen = []
     with pytest.raises(LogDamaged, match=r"The log of task t is damaged: .* whole\."):
-        seen.extend(event.seq for event in read(path))  # a list that is extended keeps what came before the error
+        seen.extend(event.seq for event in read_log(path))  # a list that is extended keeps what came before the error
     with pytest.raises(LogDamaged):
         Tail(path).read()
     with pytest.raises(LogDamaged):
-        list(read(path, after=LAST))
+        list(read_log(path, after=LAST))
 
 
 @pytest.mark.parametrize("at", INNER)
@@ -75,7 +75,7 @@ def test_a_log_that_is_damaged_anywhere_is_read_up_to_there_and_no_further(path,
 def test_lines_that_are_doubled_swapped_or_strange_cost_nothing(path, lines, damage, at):
     path.write_bytes(b"".join(damage(lines, at)))
     before = path.read_bytes()
-    done, aside = mend(path)
+    done, aside = mend_log(path)
     assert LOSSLESS[damage] in done.text
     assert f"all {LAST} events are there" in done.text
     assert path.read_bytes() == b"".join(lines)
@@ -88,10 +88,10 @@ def test_lines_that_are_doubled_swapped_or_strange_cost_nothing(path, lines, dam
 def test_where_an_event_is_lost_the_log_ends_before_it_and_says_so(path, lines, damage, at):
     path.write_bytes(b"".join(damage(lines, at)))
     before = path.read_bytes()
-    done, aside = mend(path)
+    done, aside = mend_log(path)
     assert LOSING[damage] in done.text
     assert f"events 1 to {at} are whole" in done.text
-    *kept, repaired = read(path)
+    *kept, repaired = read_log(path)
     assert [codec.encode(event) + b"\n" for event in kept] == lines[:at]
     assert repaired == LogRepaired(
         bytes_cut=len(before) - sum(map(len, lines[:at])), put_aside=aside.name, seq=at + 1, at=repaired.at, task="t"
@@ -103,7 +103,7 @@ def test_where_an_event_is_lost_the_log_ends_before_it_and_says_so(path, lines, 
 def test_a_second_damage_is_put_aside_beside_the_first(path, lines):
     for number in (1, 2):
         path.write_bytes(b"".join(doubled(lines, 3)))
-        assert mend(path)[1].name == f"damaged-{number}.jsonl"
+        assert mend_log(path)[1].name == f"damaged-{number}.jsonl"
 
 
 def test_a_torn_last_line_is_no_damage(path):
@@ -116,21 +116,21 @@ def test_a_torn_last_line_is_no_damage(path):
 def test_a_log_without_its_beginning_is_left_alone(path, lines, damage):
     path.write_bytes(before := b"".join(damage(lines, 0)))
     assert "its beginning is gone" in find_damage(path).text
-    assert mend(path) is None
+    assert mend_log(path) is None
     assert path.read_bytes() == before
     assert not list(path.parent.glob("damaged-*"))
 
 
 def test_a_whole_log_is_not_touched(path):
     before = path.stat()
-    assert mend(path) is None
+    assert mend_log(path) is None
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_a_log_of_a_newer_version_is_left_alone(path, lines):
     path.write_bytes(before := lines[0].replace(b'"version"', b'"format":2,"version"') + lines[2])
     with pytest.raises(LogTooNew):
-        mend(path)
+        mend_log(path)
     assert path.read_bytes() == before
 
 
@@ -138,6 +138,6 @@ def test_a_log_that_is_being_written_is_not_mended(path, lines):
     path.write_bytes(before := b"".join(doubled(lines, 3)))
     log = Log(path.parent, "t")
     with pytest.raises(TaskBusy):
-        mend(path)
+        mend_log(path)
     log.close()
     assert path.read_bytes() == before

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.policy.gate import Posture
+from halocline.policy.gate import PolicyContext
 from halocline.ports.host import WebAnswer
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
@@ -28,7 +28,7 @@ class Names:
 
 
 def reach(url, web, mode=ApprovalMode.ASK, *grants, private=False):
-    posture = Posture(Path("/w"), Path("/h"), Mode.ACT, mode, frozenset(grants))
+    posture = PolicyContext(Path("/w"), Path("/h"), Mode.ACT, mode, frozenset(grants))
     return Reach(Summary("fetch", ToolKind.FETCH, url=url, private=private), lambda: posture, web)
 
 
@@ -113,7 +113,7 @@ async def test_a_part_of_a_page_does_not_come_from_inside(inside):
 
 async def test_a_part_of_a_page_does_not_come_from_a_host_that_the_person_refused():
     refused = frozenset({Grant(ToolKind.FETCH, "cdn.example")})
-    posture = Posture(Path("/w"), Path("/h"), Mode.ACT, ApprovalMode.ASK, refusals=refused)
+    posture = PolicyContext(Path("/w"), Path("/h"), Mode.ACT, ApprovalMode.ASK, refusals=refused)
     to = Reach(Summary("fetch", ToolKind.FETCH, url="https://a.example/x"), lambda: posture, Names())
     with pytest.raises(ToolFailure, match="the person said never"):
         await to("https://cdn.example/x", part=True)

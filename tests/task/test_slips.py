@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.protocol.values import JsonObject
-from halocline.task.calls.argument_repair import mended
+from halocline.task.calls.argument_repair import repair_arguments
 from halocline.task.calls.arguments import input_of
 from halocline.tools import execute_command, write_to_file
 
@@ -38,7 +38,7 @@ UNDONE = [
 
 @pytest.mark.parametrize(("model", "sent", "meant"), UNDONE)
 def test_what_a_listed_family_does_to_text_is_undone(model: str, sent: JsonObject, meant: JsonObject) -> None:
-    assert mended(sent, model) == meant
+    assert repair_arguments(sent, model) == meant
 
 
 KEPT = [
@@ -57,7 +57,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("model", "sent"), KEPT)
 def test_what_may_be_meant_so_stays(model: str, sent: JsonObject) -> None:
-    assert mended(sent, model) is sent
+    assert repair_arguments(sent, model) is sent
 
 
 @pytest.mark.parametrize("model", CURRENT)
@@ -65,12 +65,12 @@ def test_what_may_be_meant_so_stays(model: str, sent: JsonObject) -> None:
 def test_nothing_is_touched_for_a_model_that_is_not_listed(
     model: str, _: str, sent: JsonObject, meant: JsonObject
 ) -> None:
-    assert mended(sent, model) is sent
+    assert repair_arguments(sent, model) is sent
 
 
 @given(st.dictionaries(st.sampled_from(["path", "content", "diff", "command", "other"]), st.text()))
 def test_whatever_the_text_is_another_models_arguments_are_the_same_object(arguments: JsonObject) -> None:
-    assert mended(arguments, "anthropic/claude-sonnet-5-5") is arguments
+    assert repair_arguments(arguments, "anthropic/claude-sonnet-5-5") is arguments
 
 
 def test_a_person_who_changes_a_call_means_what_they_write() -> None:

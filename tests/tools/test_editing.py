@@ -186,10 +186,10 @@ async def test_folders_and_binary_files_are_not_edited(say, workspace: Path, nam
 
 async def test_a_file_changed_meanwhile_is_not_overwritten(workspace: Path, context: ToolContext):
     (workspace / "a").write_text("mine\n")
-    was = await changes.original("a", context)
+    was = await changes.read_original("a", context)
     (workspace / "a").write_text("somebody's\n")
     with pytest.raises(ToolFailure, match="Read it again"):
-        await changes.commit(changes.Change(was, was.file.with_view("new\n"), ""), context)
+        await changes.write_change(changes.Change(was, was.file.with_view("new\n"), ""), context)
     assert (workspace / "a").read_text() == "somebody's\n"
 
 

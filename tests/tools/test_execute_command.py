@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellResult
@@ -86,7 +86,7 @@ async def test_a_moved_shell_is_a_fact_for_the_log_with_names_and_no_values(call
 )
 def test_the_limit_comes_with_advice_that_fits(result: dict, words: str):
     stopped = ShellResult(exit_code=None, output="", total_bytes=0, seconds=60.0, **result)
-    assert words in execute_command._status(stopped, 60.0)[0]
+    assert words in execute_command._describe_status(stopped, 60.0)[0]
 
 
 async def test_a_folder_that_is_gone_is_told(say):
@@ -98,7 +98,7 @@ async def test_a_folder_that_is_gone_is_told(say):
 async def test_one_that_the_sandbox_stopped_says_how_to_ask(context: ToolContext, workspace: Path, tmp_path: Path):
     for name in ("home", "state", "own"):
         (tmp_path / name).mkdir()
-    sandbox = Sandbox(Wishes(workspace, tmp_path / "home", tmp_path / "state", tmp_path / "own"))
+    sandbox = Sandbox(SandboxRequest(workspace, tmp_path / "home", tmp_path / "state", tmp_path / "own"))
     shell = LocalShell(tmp_path / "outputs", sandbox=sandbox)
     if (await shell.sandbox()).standing is not SandboxStanding.FULL:
         pytest.skip("no full sandbox on this machine")

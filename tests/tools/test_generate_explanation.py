@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.edits.unified import parsed
+from halocline.edits.unified import parse_diff
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Remark
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
@@ -127,10 +127,10 @@ async def test_a_long_diff_is_cut_and_says_so(explaining, workspace):
     ],
 )
 def test_files_are_known_by_their_new_names(text, paths):
-    assert [file.path for file in parsed(text)] == paths
+    assert [file.path for file in parse_diff(text)] == paths
 
 
 def test_a_line_that_looks_like_a_header_is_a_line():
     body = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n---- a/y\n++++ b/y\n same\n"
-    (file,) = parsed(body)
+    (file,) = parse_diff(body)
     assert (file.path, file.lines) == ("x", {1, 2})

@@ -143,6 +143,6 @@ async def test_a_report_that_the_person_does_not_want_is_not_written(reporting):
 
 @pytest.mark.parametrize("text", ["x" * 50_000, "ü😀" * 5_000])
 def test_the_address_of_a_long_report_is_one_that_servers_take(text):
-    url = report_bug.address("title", text)
+    url = report_bug.issue_address("title", text)
     assert len(url) <= report_bug.LONGEST_URL
     assert "Paste+it+from+the+file" in url

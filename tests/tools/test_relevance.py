@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.ports.host import Match
-from halocline.tools.relevance import Found, ranked, shared
+from halocline.tools.relevance import Found, rank_files, share_matches
 
 
 def order(regex: str, *files: tuple[str, str]) -> list[str]:
@@ -12,7 +12,7 @@ def order(regex: str, *files: tuple[str, str]) -> list[str]:
         for path, text in sorted(files)
         for number, line in enumerate(text.split("\n"), 1)
     ]
-    return [one.path.removeprefix("/w/") for one in ranked(given, regex, "/w")]
+    return [one.path.removeprefix("/w/") for one in rank_files(given, regex, "/w")]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_tests_foreign_code_and_what_programs_wrote_come_last(later: str):
 
 def test_a_folder_above_the_search_does_not_count():
     given = [Match("/w/tests/a.py", 1, "def total(): ..."), Match("/w/tests/sub/b.py", 1, "total()")]
-    assert [one.path for one in ranked(given, "total", "/w/tests")] == ["/w/tests/a.py", "/w/tests/sub/b.py"]
+    assert [one.path for one in rank_files(given, "total", "/w/tests")] == ["/w/tests/a.py", "/w/tests/sub/b.py"]
 
 
 def test_a_file_that_is_named_for_it_then_one_that_has_more_then_one_that_is_nearer():
@@ -72,7 +72,7 @@ COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=40)
 @given(COUNTS, st.integers(1, 100), st.integers(1, 12))
 def test_what_is_shown_is_bounded_and_leaves_no_room_unused_but_for_shares(counts: list[int], most: int, least: int):
     found = [Found(str(i), tuple(Match(str(i), n, "x") for n in range(count))) for i, count in enumerate(counts)]
-    kept = shared(found, most, least)
+    kept = share_matches(found, most, least)
     assert sum(one.matches for one in kept) <= most
     assert [one.path for one in kept] == [one.path for one in found[: len(kept)]]
     if sum(counts) <= most:

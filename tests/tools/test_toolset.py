@@ -6,7 +6,7 @@ import pytest
 from halocline.ports.tool import AnyTool
 from halocline.protocol.events import ApprovalMode, Mode, ModeChanged, TaskStarted
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, Tools, every_tool
 
@@ -57,11 +57,11 @@ def test_a_tool_that_was_given_is_offered_beside_the_others(tool: str):
 
 def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch_to_act_keeps_the_cache():
     about = {"workspace": "/", "model": "", "system_prompt": "", "version": ""}
-    planning = reduce(State(), TaskStarted(mode=Mode.PLAN, approval_mode=ApprovalMode.ASK, **about))
-    acting = reduce(planning, ModeChanged(mode=Mode.ACT))
+    planning = reduce_event(State(), TaskStarted(mode=Mode.PLAN, approval_mode=ApprovalMode.ASK, **about))
+    acting = reduce_event(planning, ModeChanged(mode=Mode.ACT))
     assert Tools().specs(acting) == Tools().specs(planning)
     assert PLANNING in {spec.name for spec in Tools().specs(acting)}
-    late = reduce(State(), ModeChanged(mode=Mode.PLAN))
+    late = reduce_event(State(), ModeChanged(mode=Mode.PLAN))
     assert Tools().specs(late) == Tools().specs(planning)
 
 

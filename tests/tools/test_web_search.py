@@ -170,6 +170,6 @@ async def test_results_are_bounded_and_cannot_leave_their_fence(context):
 
 
 def test_the_policy_sees_where_the_engine_is():
-    tool = web_search.through("https://api.example.org")
+    tool = web_search.build_tool("https://api.example.org")
     summary = tool.summary(web_search.Input("x"))
     assert (summary.kind, summary.url) == ("fetch", "https://api.example.org")

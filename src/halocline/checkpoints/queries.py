@@ -65,20 +65,20 @@ class Queries(ABC):
 
     async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
         """Plan what `restore` would do now."""
-        from halocline.checkpoints.restore.restore import plan
+        from halocline.checkpoints.restore.restore import plan_restore
 
-        return await self._query(plan, self._targets(target, others), overwrite=overwrite)
+        return await self._query(plan_restore, self._targets(target, others), overwrite=overwrite)
 
     async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "Restored":
         """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it.
 
         `others` are further folders that go back in the same step: all or none.
         """
-        from halocline.checkpoints.restore.restore import restore
+        from halocline.checkpoints.restore.restore import restore_files
 
         for other, _ in others:
             await other.settle()
-        return await self._query(restore, self._targets(target, others), overwrite=overwrite)
+        return await self._query(restore_files, self._targets(target, others), overwrite=overwrite)
 
     def _targets(self, target: str, others: Others) -> "Sequence[Target]":
         from halocline.checkpoints.restore.restore import Target

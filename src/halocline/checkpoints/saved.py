@@ -77,6 +77,21 @@ def resolve_name(git: Git, target: str, names: Sequence[str]) -> str:
     raise UsageError(f"There is no checkpoint {target!r} of this folder.", "List them: halo checkpoints list")
 
 
+def read_newest(git: Git, refs: str) -> Last | None:
+    """Return the newest checkpoint below `refs`, the references of a task; None when it has none."""
+    fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
+    found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{refs}/")
+    match found.split():
+        case [sha, tree, n]:
+            return Last(sha, tree, int(n))
+    return None
+
+
+def is_newest(refs: Path, n: int) -> bool:
+    """Tell whether nobody put the store aside since checkpoint `n`, or saved another one of this task."""
+    return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
+
+
 def newest_of_others(git: Git, commit: str, refs_folder: str) -> str:
     """Return the newest checkpoint of the task that a commit is of. Raises UsageError when none has it."""
     fields = "--format=%(objectname) %(refname:lstrip=2)"
@@ -91,9 +106,9 @@ def newest_of_others(git: Git, commit: str, refs_folder: str) -> str:
 
 def describe_loss(aside: Path) -> str:
     """Say what is lost with a damaged store that was put aside."""
-    from halocline.checkpoints.store.stores import described
+    from halocline.checkpoints.store.stores import describe_store
 
-    tasks = described(aside).tasks
+    tasks = describe_store(aside).tasks
     count = sum(len(task.numbers) for task in tasks)
     names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
     lost = f"{count} earlier checkpoints are lost ({names})" if count else "Nothing else is lost"

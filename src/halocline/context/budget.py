@@ -45,12 +45,12 @@ class Fitted(Value, frozen=True):
     cut: bool
 
 
-def short(line: str, most: int) -> str:
+def shorten_line(line: str, most: int) -> str:
     """The line, or its beginning and how much is left out."""
     return line if len(line) <= most else f"{line[:most]} … [{len(line) - most:,} more characters]"
 
 
-def fitting(lines: Iterable[str], budget: Budget, numbered_from: int | None = None) -> Fitted:
+def fit_lines(lines: Iterable[str], budget: Budget, numbered_from: int | None = None) -> Fitted:
     """As many lines from the first on as the budget holds; always at least one, when there is one.
 
     A line's label, `12 | ` when they are numbered, counts for the whole but not for the line.
@@ -59,7 +59,7 @@ def fitting(lines: Iterable[str], budget: Budget, numbered_from: int | None = No
     size = 0
     for at, line in enumerate(lines, numbered_from or 0):
         label = "" if numbered_from is None else f"{at} | "
-        line = label + short(line, budget.line)
+        line = label + shorten_line(line, budget.line)
         size += len(line) + 1
         if kept and (size > budget.characters or len(kept) == budget.lines):
             return Fitted(tuple(kept), True)
@@ -67,21 +67,21 @@ def fitting(lines: Iterable[str], budget: Budget, numbered_from: int | None = No
     return Fitted(tuple(kept), False)
 
 
-def bounded(text: str, most: int, keep: Callable[[bytes], str]) -> str:
+def bound_text(text: str, most: int, keep: Callable[[bytes], str]) -> str:
     """The text; of one that is too long the head and the tail, with the whole kept and named between them."""
     if len(text) <= most:
         return text
     reference = keep(text.encode("utf-8", "replace"))
-    room = max(0, most - len(_gap(len(text), reference)))
+    room = max(0, most - len(_gap_text(len(text), reference)))
     head, tail = text[: room - room // 2], text[len(text) - room // 2 :]
-    return head + _gap(len(text) - room, reference) + tail
+    return head + _gap_text(len(text) - room, reference) + tail
 
 
-def _gap(missing: int, reference: str) -> str:
-    return gap(f"{missing:,} characters are", f"read_file with path={reference} has the whole")
+def _gap_text(missing: int, reference: str) -> str:
+    return describe_gap(f"{missing:,} characters are", f"read_file with path={reference} has the whole")
 
 
-def gap(missing: str, where: str) -> str:
+def describe_gap(missing: str, where: str) -> str:
     """What stands between a head and a tail: what is left out, and how it can be had."""
     return f"\n[… {missing} left out here; {where} …]\n"
 
@@ -89,15 +89,15 @@ def gap(missing: str, where: str) -> str:
 Part = Text | Note | Image
 
 
-def within(parts: Sequence[Part], most: int, keep: Callable[[bytes], str]) -> tuple[Part, ...]:
+def fit_parts(parts: Sequence[Part], most: int, keep: Callable[[bytes], str]) -> tuple[Part, ...]:
     """The parts of a result, their texts together at most `most` characters long and a little for each gap."""
     total = sum(len(part.text) for part in parts if not isinstance(part, Image))
-    return tuple(parts) if total <= most else tuple(_shares(parts, most, total, keep))
+    return tuple(parts) if total <= most else tuple(_fair_shares(parts, most, total, keep))
 
 
-def _shares(parts: Sequence[Part], most: int, total: int, keep: Callable[[bytes], str]) -> Iterator[Part]:
+def _fair_shares(parts: Sequence[Part], most: int, total: int, keep: Callable[[bytes], str]) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Text):
-            yield Text(bounded(part.text, len(part.text) * most // total, keep))
+            yield Text(bound_text(part.text, len(part.text) * most // total, keep))
         else:
             yield part

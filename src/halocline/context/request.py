@@ -6,7 +6,7 @@ of the next and the provider's cache holds; `view` says when that is given up.
 
 from collections.abc import Callable, Mapping
 
-from halocline.context.compaction.thresholds import Room, room, used
+from halocline.context.compaction.thresholds import Room, count_used, find_room
 from halocline.context.token_estimate import Sum, request_tokens
 from halocline.context.view import View, replies_left_out
 from halocline.ports.model import Request
@@ -70,20 +70,20 @@ class Context:
 
     def passes(self, state: State) -> Shortened:
         """What `visible` leaves out of the conversation, makes up and cuts."""
-        from halocline.context.reports.removals import passes  # for people who ask
+        from halocline.context.reports.removals import report_removals  # for people who ask
 
-        return passes(state, self._most(state), sees=self._sees(state.model))
+        return report_removals(state, self._most(state), sees=self._sees(state.model))
 
     def _most(self, state: State) -> int | None:
         return self.room(state).allowed // 3 if state.window or state.limit else None
 
     def room(self, state: State) -> Room:
         """How much there is room for."""
-        return room(state, state.limits.compacts_at if state.limits else self._at)
+        return find_room(state, state.limits.compacts_at if state.limits else self._at)
 
     def used(self, state: State, toolset: Toolset) -> int:
         """Tokens of the request that would be made now: what the provider counted last and what came since.
 
         Where it has counted nothing, an estimate of the whole.
         """
-        return used(state) if state.last_usage.total else request_tokens(self.request(state, toolset), self._sum)
+        return count_used(state) if state.last_usage.total else request_tokens(self.request(state, toolset), self._sum)

@@ -19,7 +19,7 @@ FRAME = 6
 """Tokens of what a vendor puts around a message or a part of one."""
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens a text is. Bytes count, not letters: beyond ASCII a letter is often a token by itself."""
     length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return ceil(length / BYTES)
@@ -27,23 +27,23 @@ def tokens(text: str) -> int:
 
 def message_tokens(message: Message) -> int:
     """About how many tokens a message is."""
-    return FRAME + sum(_part(part) for part in message.content)
+    return FRAME + sum(_estimate_part(part) for part in message.content)
 
 
-def _part(part: Text | Note | Image | Thinking | ToolCall) -> int:
+def _estimate_part(part: Text | Note | Image | Thinking | ToolCall) -> int:
     match part:
         case Image():
             return IMAGE
         case Thinking():
-            return tokens(part.text or part.redacted)
+            return estimate_tokens(part.text or part.redacted)
         case ToolCall():
-            return FRAME + tokens(part.name) + _arguments(part)
+            return FRAME + estimate_tokens(part.name) + _estimate_arguments(part)
         case _:
-            return FRAME + tokens(part.words)
+            return FRAME + estimate_tokens(part.words)
 
 
-def _arguments(call: ToolCall) -> int:
-    return tokens(call.malformed) if call.malformed else tokens(str(call.arguments))
+def _estimate_arguments(call: ToolCall) -> int:
+    return estimate_tokens(call.malformed) if call.malformed else estimate_tokens(str(call.arguments))
 
 
 def request_tokens(request: Request, messages: "Sum | None" = None) -> int:
@@ -68,5 +68,5 @@ class Sum:
 
 def overhead_tokens(request: Request) -> int:
     """The part of a request that is there before anything was said: the system prompt and the tools."""
-    tools = sum(tokens(f"{tool.name} {tool.description} {tool.schema}") for tool in request.tools)
-    return tokens(request.system) + tools
+    tools = sum(estimate_tokens(f"{tool.name} {tool.description} {tool.schema}") for tool in request.tools)
+    return estimate_tokens(request.system) + tools

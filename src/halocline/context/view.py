@@ -10,7 +10,7 @@ from operator import is_
 from msgspec.structs import replace
 
 from halocline.context.compaction.stale_files import Stale
-from halocline.context.truncate import shortened, without_pictures
+from halocline.context.truncate import shorten_message, without_pictures
 from halocline.protocol.events import Compacted
 from halocline.protocol.messages import AssistantMessage, Message, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
@@ -60,11 +60,11 @@ class View:
         self.stale = Stale(self._at)
 
     def _headed(self, messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
-        head = _head(messages, compaction)
+        head = _compaction_head(messages, compaction)
         return head if self._sees else tuple(map(without_pictures, head))
 
     def _seen(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
-        return paired([self._one(at, messages[at]) for at in range(begin, end)])
+        return pair_messages([self._one(at, messages[at]) for at in range(begin, end)])
 
     def _one(self, at: int, message: Message) -> Message:
         if isinstance(message, ToolResult) and (note := self.stale.left_out.get(at)):
@@ -74,10 +74,10 @@ class View:
         most = self._most
         if self._compaction and self._compaction.longest and at < self._compaction.until:
             most = self._compaction.longest
-        return shortened(message, most) if most else message
+        return shorten_message(message, most) if most else message
 
 
-def view(state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
+def build_view(state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
     """What the model reads, with every call answered directly after its message; of each at most so many tokens.
 
     Pictures are for a model that `sees`.
@@ -95,18 +95,18 @@ def _kept_from(compaction: Compacted | None) -> int:
     return compaction.kept_from if compaction else 0
 
 
-def _head(messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
+def _compaction_head(messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
     """What stands for everything before the messages that were kept."""
     if compaction is None:
         return ()
-    said = UserMessage((*compaction.content, *_carried(messages, compaction)))
+    said = UserMessage((*compaction.content, *_carried_notes(messages, compaction)))
     first = messages[:1] if compaction.kept_from and isinstance(messages[0], UserMessage) else ()
     head = (*first, said)
-    return tuple(shortened(message, compaction.longest) for message in head) if compaction.longest else head
+    return tuple(shorten_message(message, compaction.longest) for message in head) if compaction.longest else head
 
 
-def _carried(messages: Sequence[Message], compaction: Compacted) -> Iterator[Note]:
-    calls = dict(answered(messages[: compaction.kept_from]))
+def _carried_notes(messages: Sequence[Message], compaction: Compacted) -> Iterator[Note]:
+    calls = dict(pair_results(messages[: compaction.kept_from]))
     for at in compaction.carried:
         for part in messages[at].content:
             if isinstance(part, Note) and part.source in STAYS:
@@ -115,7 +115,7 @@ def _carried(messages: Sequence[Message], compaction: Compacted) -> Iterator[Not
                 yield Note(f"{calls[at].name} {calls[at].arguments.get('path', '')} gave:\n{part.text}", "earlier")
 
 
-def answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall]]:
+def pair_results(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall]]:
     """Where results stand, and the calls that they answer."""
     calls: dict[str, ToolCall] = {}
     for at, message in enumerate(messages):
@@ -135,7 +135,7 @@ def _newest_reply(messages: Sequence[Message], begin: int) -> int:
     return next((at for at in places if isinstance(messages[at], AssistantMessage)), begin)
 
 
-def paired(messages: Sequence[Message]) -> tuple[Message, ...]:
+def pair_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages with every call answered directly after its message, in order, and no result without its call.
 
     A sound history comes back as it is. What is missing is made up and says so; what is stray is left out.
@@ -152,11 +152,11 @@ def paired(messages: Sequence[Message]) -> tuple[Message, ...]:
                 waiting = {}
                 for asked in message.tool_calls:
                     waiting[asked.id] = len(out)
-                    out.append(_missing(asked))
+                    out.append(_missing_result(asked))
             case _:
                 out.append(message)
     return tuple(out)
 
 
-def _missing(call: ToolCall) -> ToolResult:
+def _missing_result(call: ToolCall) -> ToolResult:
     return ToolResult(call.id, (Text(MISSING),), is_error=True)

@@ -11,26 +11,26 @@ Opcode = tuple[str, int, int, int, int]
 _ALIGNED = 3_000
 
 
-def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     """The steps from old to new.
 
     Equal beginnings and ends are set apart first, so the costly part sees little. What is long still is cut where
     both have a line that neither has twice.
     """
-    top, bottom = _ends(old, new)
+    top, bottom = _common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
     found = [("equal", 0, top, 0, top)]
-    for i, j, k, m in _parts(old[top:a], new[top:b]):
-        found += _aligned(old[top + i : top + j], new[top + k : top + m], top + i, top + k)
-    return _joined([*found, ("equal", a, len(old), b, len(new))])
+    for i, j, k, m in _split_parts(old[top:a], new[top:b]):
+        found += _align_part(old[top + i : top + j], new[top + k : top + m], top + i, top + k)
+    return _join_opcodes([*found, ("equal", a, len(old), b, len(new))])
 
 
-def steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+def list_steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     """Only the steps that change something."""
-    return [code for code in opcodes(old, new) if code[0] != "equal"]
+    return [code for code in list_opcodes(old, new) if code[0] != "equal"]
 
 
-def _ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """How many lines both begin and, behind these, end with."""
     top = common_length(old, new)
     return top, common_length(old[top:][::-1], new[top:][::-1])
@@ -40,14 +40,14 @@ def _is_short(old: Sequence[str], new: Sequence[str]) -> bool:
     return max(len(old), len(new)) <= _ALIGNED
 
 
-def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+def _split_parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Spans of both that belong together; one, unless there is much to align."""
-    anchors = [] if _is_short(old, new) else _anchors(old, new)
+    anchors = [] if _is_short(old, new) else _find_anchors(old, new)
     for (i, k), (j, m) in pairwise([(0, 0), *anchors, (len(old), len(new))]):
         yield i, j, k, m
 
 
-def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """The places of lines that stand once in each, in one order in both: as many of them as there can be."""
     once = {line for line, count in Counter(old).items() if count == 1}
     once &= {line for line, count in Counter(new).items() if count == 1}
@@ -70,9 +70,9 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return row[::-1]
 
 
-def _aligned(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator[Opcode]:
+def _align_part(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator[Opcode]:
     """The steps of a part, counted from `i` and `k`."""
-    top, bottom = _ends(old, new)
+    top, bottom = _common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
     yield ("equal", i, i + top, k, k + top)
     if min(a, b) - top > 1 and _is_short(old[top:a], new[top:b]) and not set(old[top:a]).isdisjoint(new[top:b]):
@@ -85,7 +85,7 @@ def _aligned(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator
     yield ("equal", i + a, i + len(old), k + b, k + len(new))
 
 
-def _joined(codes: Iterable[Opcode]) -> list[Opcode]:
+def _join_opcodes(codes: Iterable[Opcode]) -> list[Opcode]:
     """Neighbours of one kind as one, and no step of nothing."""
     found: list[Opcode] = []
     for tag, a, b, c, d in codes:

@@ -23,22 +23,24 @@ class _Candidate:
     likeness: float
 
 
-def anchored(coded: Coded, edit: Edit, scope: tuple[int, int]) -> list[tuple[int, int, Mapping]]:
+def find_anchored(coded: Coded, edit: Edit, scope: tuple[int, int]) -> list[tuple[int, int, Mapping]]:
     """First line, last line and which line each searched line is; several when no place is clearly the best."""
     wanted = [coded.form(line) for line in edit.search]
     if not _FEWEST <= len(wanted) <= _MOST_LINES or not wanted[0] or not wanted[-1]:
         return []
     firsts = coded.places(wanted[:1], *scope)
-    windows = list(_windows(coded, wanted, firsts, scope[1]))
+    windows = list(_candidate_windows(coded, wanted, firsts, scope[1]))
     if len(firsts) >= MOST or len(windows) > _MOST_PLACES:
         return []
-    ranked = sorted((_candidate(coded.lines, wanted, *window) for window in windows), key=lambda one: -one.likeness)
+    ranked = sorted(
+        (_make_candidate(coded.lines, wanted, *window) for window in windows), key=lambda one: -one.likeness
+    )
     alike = [one for one in ranked if one.likeness >= ALIKE]
     if not alike:
         return []
     rivals = [one for one in ranked if one.likeness > alike[0].likeness - MARGIN and not _is_inside(one, alike[0])]
     best = [alike[0], *rivals]
-    changed = _changed(edit)
+    changed = _changed_lines(edit)
     if len(best) == 1 and any(best[0].mapping[i] is None for i in changed):
         return []
     return [(one.first, one.last, one.mapping) for one in best]
@@ -49,7 +51,7 @@ def _is_inside(one: _Candidate, best: _Candidate) -> bool:
     return one.first <= best.last and best.first <= one.last
 
 
-def _windows(coded: Coded, wanted: Sequence[str], firsts: list[int], end: int) -> Iterator[tuple[int, int]]:
+def _candidate_windows(coded: Coded, wanted: Sequence[str], firsts: list[int], end: int) -> Iterator[tuple[int, int]]:
     """Places that begin and end with the right lines, and are about as long."""
     slack = max(1, len(wanted) // 4)
     for first in firsts:
@@ -58,7 +60,7 @@ def _windows(coded: Coded, wanted: Sequence[str], firsts: list[int], end: int) -
         yield from ((first, last) for last in range(low, high) if coded.lines[last] == wanted[-1])
 
 
-def _candidate(lines: Sequence[str], wanted: Sequence[str], first: int, last: int) -> _Candidate:
+def _make_candidate(lines: Sequence[str], wanted: Sequence[str], first: int, last: int) -> _Candidate:
     from difflib import SequenceMatcher  # heavy, and few edits come here
 
     there = lines[first : last + 1]
@@ -75,8 +77,8 @@ def _candidate(lines: Sequence[str], wanted: Sequence[str], first: int, last: in
     return _Candidate(first, last, tuple(mapping), (score - 2) / middle if middle > 0 else 0.0)
 
 
-def _changed(edit: Edit) -> list[int]:
+def _changed_lines(edit: Edit) -> list[int]:
     """The searched lines that the replacement does not repeat."""
-    from halocline.edits.alignment import steps
+    from halocline.edits.alignment import list_steps
 
-    return [i for _, a, b, _, _ in steps(edit.search, edit.replace) for i in range(a, b)]
+    return [i for _, a, b, _, _ in list_steps(edit.search, edit.replace) for i in range(a, b)]

@@ -67,7 +67,7 @@ class Marker:
         return self.kind is _Kind.END
 
 
-def parse(diff: str) -> list[Edit]:
+def parse_blocks(diff: str) -> list[Edit]:
     """The blocks of a diff, in its order.
 
     Raises:
@@ -78,7 +78,7 @@ def parse(diff: str) -> list[Edit]:
     blocks: list[Edit] = []
     at = 0
     while (start := _next_start(lines, at)) is not None:
-        block, at = _block(lines, markers, start, len(blocks) + 1)
+        block, at = _parse_block(lines, markers, start, len(blocks) + 1)
         blocks.append(block)
     if not blocks:
         raise MalformedBlocks("The diff has no block. A block begins with the line `------- SEARCH`.")
@@ -102,11 +102,11 @@ def _next_start(lines: list[str], at: int) -> Marker | None:
     return None
 
 
-def _block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
+def _parse_block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
     """The block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
-    end = _end(inside, start, number)
-    divider = _divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
+    end = _find_end(inside, start, number)
+    divider = _find_divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
     return Edit(number, tuple(lines[start.line + 1 : divider]), tuple(lines[divider + 1 : end])), end + 1
 
 
@@ -120,7 +120,7 @@ def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
     return inside
 
 
-def _end(inside: list[Marker], start: Marker, number: int) -> int:
+def _find_end(inside: list[Marker], start: Marker, number: int) -> int:
     """The line of the REPLACE marker."""
     ends = [m for m in inside if m.kind is _Kind.END and abs(m.size - start.size) <= _MISCOUNT]
     if ends:
@@ -135,7 +135,7 @@ def _end(inside: list[Marker], start: Marker, number: int) -> int:
     )
 
 
-def _divider(dividers: list[Marker], start: Marker, number: int) -> int:
+def _find_divider(dividers: list[Marker], start: Marker, number: int) -> int:
     same = [m for m in dividers if m.size == start.size] or dividers
     match same:
         case [one]:

@@ -23,14 +23,14 @@ class Conflict(NamedTuple):
     there: tuple[str, ...] = ()
 
 
-def conflicts(view: str, edits: Sequence[Edit]) -> list[Conflict]:
+def find_conflicts(view: str, edits: Sequence[Edit]) -> list[Conflict]:
     """Those of the edits that miss in this text, at most `MOST`. Lines count from 1."""
     locator = Locator(view)
     places = [place for edit in edits for place in locator.places(edit)]
-    return [_conflict(locator, place) for place in places if isinstance(place, Miss)][:MOST]
+    return [_describe_conflict(locator, place) for place in places if isinstance(place, Miss)][:MOST]
 
 
-def _conflict(locator: Locator, miss: Miss) -> Conflict:
+def _describe_conflict(locator: Locator, miss: Miss) -> Conflict:
     edit, lines = miss.edit, locator.lines
     near = -1 if edit.is_blank else nearest_line(lines, miss)
     if near < 0:

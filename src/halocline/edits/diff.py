@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from halocline.edits.alignment import Opcode, opcodes
+from halocline.edits.alignment import Opcode, list_opcodes
 from halocline.protocol.events import Diff
 
 _CONTEXT = 3
 
 
-def unified(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
+def make_diff(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
     """The diff from `before` to `after` (None: no such file), cut after about `limit` characters."""
     old, new = _keep_ends(before or ""), _keep_ends(after or "")
     body: list[str] = []
     added = removed = 0
-    for hunk in _hunks(opcodes(old, new)):
+    for hunk in _group_hunks(list_opcodes(old, new)):
         for line in _hunk_lines(hunk, old, new):
             added += line.startswith("+")
             removed += line.startswith("-")
             body.append(line)
-    head = [f"--- {_name('a', path, before)}\n", f"+++ {_name('b', path, after)}\n"]
-    return Diff(path, _bounded(head + body, limit) if body else "", added, removed)
+    head = [f"--- {_header_name('a', path, before)}\n", f"+++ {_header_name('b', path, after)}\n"]
+    return Diff(path, _bound_lines(head + body, limit) if body else "", added, removed)
 
 
-def _name(side: str, path: str, content: str | None) -> str:
+def _header_name(side: str, path: str, content: str | None) -> str:
     return "/dev/null" if content is None else f"{side}/{path}"
 
 
@@ -32,7 +32,7 @@ def _keep_ends(text: str) -> list[str]:
     return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines
 
 
-def _hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
+def _group_hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
     """Changes that lie near each other, with the lines around them."""
     hunk: list[Opcode] = []
     for tag, a, b, c, d in opcodes:
@@ -51,7 +51,7 @@ def _hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
 
 
 def _hunk_lines(hunk: list[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
-    yield f"@@ -{_span(hunk[0][1], hunk[-1][2])} +{_span(hunk[0][3], hunk[-1][4])} @@\n"
+    yield f"@@ -{_format_span(hunk[0][1], hunk[-1][2])} +{_format_span(hunk[0][3], hunk[-1][4])} @@\n"
     for tag, a, b, c, d in hunk:
         if tag == "equal":
             yield from (f" {line}" for line in old[a:b])
@@ -60,13 +60,13 @@ def _hunk_lines(hunk: list[Opcode], old: list[str], new: list[str]) -> Iterator[
             yield from (f"+{line}" for line in new[c:d])
 
 
-def _span(start: int, end: int) -> str:
+def _format_span(start: int, end: int) -> str:
     """A range as unified diffs write it: from 1, the length left out when it is one, an empty one before its place."""
     length = end - start
     return str(start + 1) if length == 1 else f"{start + (length > 0)},{length}"
 
 
-def _bounded(lines: list[str], limit: int) -> str:
+def _bound_lines(lines: list[str], limit: int) -> str:
     size = 0
     for i, line in enumerate(lines):
         size += len(line)

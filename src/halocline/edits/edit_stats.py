@@ -47,7 +47,7 @@ class _Target:
         return None
 
 
-class Tally:
+class EditStats:
     """Counts. `wanted` names a file whose text would help."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ class NothingToReplace(EditError):
     code = "nothing_to_replace"
 
 
-def parse(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
+def parse_exact(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
     """One edit. An old text that ends in a newline means whole lines. Raises NothingToReplace."""
     old, new = to_lf(old), to_lf(new)
     if old == new:

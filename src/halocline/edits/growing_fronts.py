@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from halocline.edits import patch
 from halocline.edits.blocks import Marker, marker_in
 from halocline.edits.edit import Edit
-from halocline.edits.edit_stats import Tally
+from halocline.edits.edit_stats import EditStats
 
 
 class Front:
@@ -14,7 +14,7 @@ class Front:
     fields: tuple[str, ...] = ()
     replaces_all = False
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: EditStats) -> None:
         self.tally = tally
 
     def take(self, name: str, line: str) -> None:
@@ -42,7 +42,7 @@ class _Blocks(Front):
 
     fields = ("diff", "old_text", "new_text")
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: EditStats) -> None:
         super().__init__(tally)
         self._start: Marker | None = None
         self._search: list[str] = []
@@ -102,7 +102,7 @@ class _Patch(Front):
 
     fields = ("input",)
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: EditStats) -> None:
         super().__init__(tally)
         self._hunk: list[str] = []
         self._changes = False
@@ -152,14 +152,14 @@ class _Patch(Front):
 
     def _find(self) -> None:
         try:
-            edit = next(patch.hunks(list(enumerate(self._hunk, 1))), None)
+            edit = next(patch.parse_hunks(list(enumerate(self._hunk, 1))), None)
         except patch.MalformedPatch:
             return
         if edit is not None and not edit.is_blank:
             self.tally.find(edit)
 
 
-FRONTS: Mapping[str, Callable[[Tally], Front]] = {
+FRONTS: Mapping[str, Callable[[EditStats], Front]] = {
     "replace_in_file": _Blocks,
     "write_to_file": _Whole,
     "apply_patch": _Patch,

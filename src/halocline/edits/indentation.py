@@ -20,20 +20,20 @@ class Uneven(Exception):
     """It is not certain which indentation is meant; the text says why."""
 
 
-def moved(search: Sequence[str], found: Sequence[str], replace: Sequence[str]) -> tuple[str, ...]:
+def reindent(search: Sequence[str], found: Sequence[str], replace: Sequence[str]) -> tuple[str, ...]:
     """The replacement at the depth of the lines that were found for `search`. Raises Uneven."""
     pairs = [(indent_of(one), indent_of(other)) for one, other in zip(search, found, strict=True) if one.strip()]
     indents = [indent_of(line) for line in replace if line.strip()]
     if not indents or all(mine == theirs for mine, theirs in pairs) or _is_at_home(search, pairs, replace, indents):
         return tuple(replace)
     _require_certain(pairs, indents)
-    move = _move(pairs, indents)
+    move = _find_move(pairs, indents)
     if move is None:
         raise Uneven("their indentation is not moved evenly")
-    return tuple(_at(move, line) for line in replace)
+    return tuple(_indent_line(move, line) for line in replace)
 
 
-def _at(move: Move, line: str) -> str:
+def _indent_line(move: Move, line: str) -> str:
     if not line.strip():
         return line
     indent = move(indent_of(line))
@@ -67,17 +67,17 @@ def _require_certain(pairs: list[Pair], indents: list[str]) -> None:
         raise Uneven("SEARCH leaves the indentation out, and the replacement's other lines may have it or not")
 
 
-def _move(pairs: list[Pair], indents: list[str]) -> Move | None:
+def _find_move(pairs: list[Pair], indents: list[str]) -> Move | None:
     given = "".join([one for one, _ in pairs] + indents)
     theirs = "".join(other for _, other in pairs)
     if "\t" in theirs and " " not in theirs and " " in given and "\t" not in given:
         return _to_tabs(pairs, indents)
     if " " in theirs and "\t" not in theirs and "\t" in given and " " not in given:
         return _to_spaces(pairs)
-    return _deeper(pairs) or _shallower(pairs)
+    return _move_deeper(pairs) or _move_shallower(pairs)
 
 
-def _deeper(pairs: list[Pair]) -> Move | None:
+def _move_deeper(pairs: list[Pair]) -> Move | None:
     mine, theirs = pairs[0]
     added = theirs.removesuffix(mine)
     if all(added + one == other for one, other in pairs):
@@ -85,7 +85,7 @@ def _deeper(pairs: list[Pair]) -> Move | None:
     return None
 
 
-def _shallower(pairs: list[Pair]) -> Move | None:
+def _move_shallower(pairs: list[Pair]) -> Move | None:
     mine, theirs = pairs[0]
     removed = mine.removesuffix(theirs)
     if all(removed + other == one for one, other in pairs):
@@ -96,16 +96,16 @@ def _shallower(pairs: list[Pair]) -> Move | None:
 def _to_tabs(pairs: list[Pair], indents: list[str]) -> Move | None:
     sizes = [len(one) for one, _ in pairs] + [len(indent) for indent in indents]
     unit = gcd(*sizes)
-    best = _tabs(pairs, unit)
+    best = _move_to_tabs(pairs, unit)
     if best is None:
         return None
     # A smaller unit may explain the same lines without moving them; then both must give the same.
-    others = [other for size in _UNITS if not unit % size and (other := _tabs(pairs, size)) and other[1] == 0]
+    others = [other for size in _UNITS if not unit % size and (other := _move_to_tabs(pairs, size)) and other[1] == 0]
     outcomes = {tuple(map(move, indents)) for move, _ in (best, *others)}
     return best[0] if len(outcomes) == 1 else None
 
 
-def _tabs(pairs: list[Pair], unit: int) -> tuple[Move, int] | None:
+def _move_to_tabs(pairs: list[Pair], unit: int) -> tuple[Move, int] | None:
     """Spaces to tabs, and by how many tabs the place is deeper."""
     depths = {len(other) - len(one) // unit for one, other in pairs}
     if len(depths) != 1:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from halocline.edits.alignment import steps
+from halocline.edits.alignment import list_steps
 from halocline.edits.edit import Edit, Grain
-from halocline.edits.indentation import Uneven, moved
+from halocline.edits.indentation import Uneven, reindent
 from halocline.edits.lines import MOST, Lines
-from halocline.edits.match_strategies import LADDER, Found, How, Way, indented, occurrences
-from halocline.edits.scopes import scopes
+from halocline.edits.match_strategies import LADDER, Found, How, MatchStrategy, find_occurrences, indented
+from halocline.edits.scopes import find_scopes
 from halocline.edits.text import common_length
 
 _LISTED = 10
@@ -61,7 +61,7 @@ class Locator:
     def places(self, edit: Edit) -> Sequence[Place]:
         """Where an edit belongs: one place or a miss; several for one that is meant everywhere."""
         if edit.is_blank:
-            found: Sequence[Place] = [_blank(self.lines, edit)]
+            found: Sequence[Place] = [_place_blank(self.lines, edit)]
         else:
             found = list(self._by_ladder(edit))
         if found and isinstance(found[-1], Placement):
@@ -74,11 +74,11 @@ class Locator:
             if found := way.find(self.lines, edit, everything):
                 found = sorted([*found, *self._rivals(edit, found)], key=lambda one: one.start)
                 chosen = self._chosen(edit, way, found)
-                yield from (_placed(self.lines, edit, way, one) for one in chosen)
+                yield from (_make_place(self.lines, edit, way, one) for one in chosen)
                 if not chosen:
-                    yield Miss(edit, _ambiguous(self.lines, edit, found))
+                    yield Miss(edit, _describe_ambiguous(self.lines, edit, found))
                 return
-        yield Miss(edit, _absent(self.lines, edit))
+        yield Miss(edit, _describe_absent(self.lines, edit))
 
     def _rivals(self, edit: Edit, found: list[Found]) -> list[Found]:
         """Places that fit as well as one where the file's end stands for a blank line: those that have such a line."""
@@ -86,7 +86,7 @@ class Locator:
             return []
         return [one for one in indented(self.lines, edit, (0, self.lines.count)) if one not in found]
 
-    def _chosen(self, edit: Edit, way: Way, found: list[Found]) -> list[Found]:
+    def _chosen(self, edit: Edit, way: MatchStrategy, found: list[Found]) -> list[Found]:
         if edit.everywhere:
             return self._everywhere(edit, way, found)
         if len(found) == 1:
@@ -96,16 +96,16 @@ class Locator:
                 return narrowed
         return []
 
-    def _everywhere(self, edit: Edit, way: Way, found: list[Found]) -> list[Found]:
+    def _everywhere(self, edit: Edit, way: MatchStrategy, found: list[Found]) -> list[Found]:
         if way.how is How.EXACT and edit.grain is Grain.CHARACTERS:
             return list(_all_exact(self.lines.view, "\n".join(edit.search)))
         return found if len(found) < MOST else []
 
-    def _under_headers(self, edit: Edit, way: Way) -> list[Found]:
+    def _under_headers(self, edit: Edit, way: MatchStrategy) -> list[Found]:
         if not edit.headers:
             return []
         # A hunk may begin with the header's own line.
-        within = [(low - 1, high) for low, high in scopes(self.lines, edit.headers)]
+        within = [(low - 1, high) for low, high in find_scopes(self.lines, edit.headers)]
         named = {one for scope in within for one in way.find(self.lines, edit, scope)}
         ahead = [one for one in named if one.start >= self._cursor]
         return ahead if len(named) != 1 and len(ahead) == 1 else list(named)
@@ -113,7 +113,7 @@ class Locator:
     def _at_end(self, edit: Edit, found: list[Found]) -> list[Found]:
         return [one for one in found if edit.at_end and not self.lines.view[one.end :].strip()]
 
-    def _ahead(self, edit: Edit, way: Way, found: list[Found]) -> list[Found]:
+    def _ahead(self, edit: Edit, way: MatchStrategy, found: list[Found]) -> list[Found]:
         if way.how is not How.EXACT or edit.headers:
             return []
         if len(found) >= MOST and found[0].lines:
@@ -128,28 +128,28 @@ def _all_exact(view: str, text: str) -> Iterator[Found]:
         at = view.find(text, at + len(text))
 
 
-def _blank(lines: Lines, edit: Edit) -> Place:
+def _place_blank(lines: Lines, edit: Edit) -> Place:
     """An edit that names no line: the content of an empty file, or a hunk that its header or the file's end places."""
     if not lines.view.strip():
         text = "".join(f"{line}\n" for line in edit.replace)
         return Placement(edit, 0, len(lines.view), How.WHOLE_FILE, (Splice(0, len(lines.view), text),))
     if edit.at_end or edit.headers:
-        return _inserted(lines, edit)
+        return _place_insert(lines, edit)
     if edit.search:
         return Miss(edit, "its search part has only blank lines; add lines around")
     return Miss(edit, "its search part is empty, which is right only for an empty or new file")
 
 
-def _inserted(lines: Lines, edit: Edit) -> Place:
-    starts = [scope[0] for scope in scopes(lines, edit.headers)] if edit.headers else [lines.count]
+def _place_insert(lines: Lines, edit: Edit) -> Place:
+    starts = [scope[0] for scope in find_scopes(lines, edit.headers)] if edit.headers else [lines.count]
     if edit.search or len(starts) != 1:
         return Miss(edit, f"it has no line to go by, and its `@@` lines fit {len(starts)} places; add lines around")
     at = lines.count if edit.at_end else starts[0]
-    splice = _splice(lines.view, lines.starts, at, at, edit.replace)
+    splice = _make_splice(lines.view, lines.starts, at, at, edit.replace)
     return Placement(edit, splice.start, splice.end, How.INSERTED, (splice,))
 
 
-def _placed(lines: Lines, edit: Edit, way: Way, found: Found) -> Place:
+def _make_place(lines: Lines, edit: Edit, way: MatchStrategy, found: Found) -> Place:
     starts, mapping, replace = lines.starts, found.lines, edit.replace
     if not mapping:
         starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
@@ -158,8 +158,10 @@ def _placed(lines: Lines, edit: Edit, way: Way, found: Found) -> Place:
         replace = _at_depth(lines, edit, found) if way.moves else replace
     except Uneven as why:
         return Miss(edit, f"its lines are there, but {why}", found.lines)
-    spans = [(_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in steps(edit.search, edit.replace or replace)]
-    splices = [_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
+    spans = [
+        (_map_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in list_steps(edit.search, edit.replace or replace)
+    ]
+    splices = [_make_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
     if len(splices) < len(spans):
         return Miss(edit, "similar lines are there, but not next to what it changes", found.lines)
     return Placement(edit, found.start, found.end, way.how, tuple(splices))
@@ -167,10 +169,10 @@ def _placed(lines: Lines, edit: Edit, way: Way, found: Found) -> Place:
 
 def _at_depth(lines: Lines, edit: Edit, found: Found) -> tuple[str, ...]:
     pairs = [(line, lines.texts[at]) for line, at in zip(edit.search, found.lines, strict=True) if at is not None]
-    return moved([line for line, _ in pairs], [line for _, line in pairs], edit.replace)
+    return reindent([line for line, _ in pairs], [line for _, line in pairs], edit.replace)
 
 
-def _region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | None:
+def _map_region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | None:
     """The file's lines for the searched lines `a` up to `b`; None where they do not stand together."""
     if a < b:
         there = mapping[a:b]
@@ -185,7 +187,7 @@ def _region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | 
     return (at, at) if before is None or before + 1 == at else None
 
 
-def _splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequence[str]) -> Splice:
+def _make_splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequence[str]) -> Splice:
     """Lines `first` up to `end` become `new`, without what stays at both ends. `starts` ends after the last line."""
     size = len(starts) - 1
     if end < size:
@@ -200,15 +202,15 @@ def _splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequenc
     return Splice(start + before, stop - after, text[before : len(text) - after])
 
 
-def _ambiguous(lines: Lines, edit: Edit, found: Sequence[Found]) -> str:
+def _describe_ambiguous(lines: Lines, edit: Edit, found: Sequence[Found]) -> str:
     where = ", ".join(str(lines.number(one.start)) for one in found[:_LISTED]) + ", …" * (len(found) > _LISTED)
     count = "many" if len(found) >= MOST else len(found)
     more = ", or name its class or function after `@@`" if edit.grain is Grain.LINES else ""
     return f"its search text is there {count} times (lines {where}); add lines around it{more}"
 
 
-def _absent(lines: Lines, edit: Edit) -> str:
-    part = next(occurrences(lines.view, "\n".join(edit.search)), None)
+def _describe_absent(lines: Lines, edit: Edit) -> str:
+    part = next(find_occurrences(lines.view, "\n".join(edit.search)), None)
     if part is None or edit.grain is Grain.CHARACTERS:
         return "its search text is not in the file"
     first = lines.number(part)

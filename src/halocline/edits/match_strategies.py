@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from halocline.edits.anchors import anchored
+from halocline.edits.anchors import find_anchored
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.lines import MOST, Form, Lines
-from halocline.edits.similarity import as_is, folded, folded_trimmed
+from halocline.edits.similarity import as_is, fold_line, folded_trimmed
 
 Scope = tuple[int, int]
 """Lines from the first up to the second, from 0."""
@@ -44,7 +44,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class MatchStrategy:
     """One rung. `moves` says that the replacement may have to be moved to another depth."""
 
     how: How
@@ -52,31 +52,31 @@ class Way:
     moves: bool = False
 
 
-def whole(lines: Lines, first: int, count: int) -> Found:
+def whole_lines(lines: Lines, first: int, count: int) -> Found:
     """The place of some whole lines."""
     return Found(lines.starts[first], lines.end(first + count - 1), tuple(range(first, first + count)))
 
 
-def _by(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
+def _by_form(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
     def find(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
         found = lines.coded(form).places(edit.search, *scope)
-        return [whole(lines, first, len(edit.search)) for first in found]
+        return [whole_lines(lines, first, len(edit.search)) for first in found]
 
     return find
 
 
-def _texts(lines: Lines, edit: Edit) -> list[Found]:
+def _find_texts(lines: Lines, edit: Edit) -> list[Found]:
     """Where the searched text stands as it is, wherever lines begin and end."""
     if not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
         return []
     text = "\n".join(edit.search)
-    found = [Found(start, start + len(text)) for start in occurrences(lines.view, text)]
+    found = [Found(start, start + len(text)) for start in find_occurrences(lines.view, text)]
     return [one for one in found if _is_not_in_the_margin(lines.view, one, edit)]
 
 
-def _literal(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+def _match_literal(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     """Any text, for an edit that is written in characters and not in lines."""
-    return _texts(lines, edit) if edit.grain is Grain.CHARACTERS else []
+    return _find_texts(lines, edit) if edit.grain is Grain.CHARACTERS else []
 
 
 def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
@@ -84,18 +84,20 @@ def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     if edit.grain is not Grain.WORDS or len(edit.search) < 2:
         return []
     return [
-        one for one in _texts(lines, edit) if not _before(lines.view, one).strip() + _after(lines.view, one).strip()
+        one
+        for one in _find_texts(lines, edit)
+        if not _text_before(lines.view, one).strip() + _text_after(lines.view, one).strip()
     ]
 
 
-def _part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+def _match_part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     """A part of a line that cuts no word; if no whole line was found, it is what was meant."""
     if edit.grain is not Grain.WORDS or not edit.search[0].strip() or not edit.search[-1].strip():
         return []
-    return [one for one in _texts(lines, edit) if _reads_as_lines(lines.view, one, edit)]
+    return [one for one in _find_texts(lines, edit) if _reads_as_lines(lines.view, one, edit)]
 
 
-def occurrences(view: str, text: str) -> Iterator[int]:
+def find_occurrences(view: str, text: str) -> Iterator[int]:
     """Where a text stands, at most `MOST` times."""
     at, count = view.find(text), 0
     while at >= 0 and count < MOST:
@@ -105,7 +107,7 @@ def occurrences(view: str, text: str) -> Iterator[int]:
 
 def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
     """No word is cut, and a replacement of several lines does not begin right after a margin that nobody wrote."""
-    before = _before(view, found)
+    before = _text_before(view, found)
     grows = len(edit.search) == 1 and len(edit.replace) > 1
     after_margin = before != "" and not before.strip()
     return not (_cuts_a_word(view, found.start) or _cuts_a_word(view, found.end) or (after_margin and grows))
@@ -113,15 +115,15 @@ def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
 
 def _is_not_in_the_margin(view: str, found: Found, edit: Edit) -> bool:
     """Text that begins with blanks is not taken out of a deeper indentation: another way knows how to move it."""
-    before = _before(view, found)
+    before = _text_before(view, found)
     return not (before and not before.strip() and edit.search[0][:1].isspace())
 
 
-def _before(view: str, found: Found) -> str:
+def _text_before(view: str, found: Found) -> str:
     return view[view.rfind("\n", 0, found.start) + 1 : found.start]
 
 
-def _after(view: str, found: Found) -> str:
+def _text_after(view: str, found: Found) -> str:
     end = view.find("\n", found.end)
     return view[found.end : end if end >= 0 else len(view)]
 
@@ -130,25 +132,25 @@ def _cuts_a_word(view: str, at: int) -> bool:
     return 0 < at < len(view) and bool(re.fullmatch(r"\w\w", view[at - 1 : at + 1]))
 
 
-def _similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
+def _match_similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     """Lines around that are the same, with a middle that is alike; nothing that the edit changes may differ."""
     return [
         Found(lines.starts[first], lines.end(last), mapping)
-        for first, last, mapping in anchored(lines.coded(folded_trimmed), edit, scope)
+        for first, last, mapping in find_anchored(lines.coded(folded_trimmed), edit, scope)
     ]
 
 
-indented = _by(str.strip)
+indented = _by_form(str.strip)
 """The places of some lines, whatever stands at their ends."""
 
-LADDER: Sequence[Way] = (
-    Way(How.EXACT, _by(as_is)),
-    Way(How.EXACT, _literal),
-    Way(How.EXACT, _but_for_the_margin),
-    Way(How.TRAILING, _by(str.rstrip)),
-    Way(How.INDENTED, indented, moves=True),
-    Way(How.LOOKALIKE, _by(folded)),
-    Way(How.LOOKALIKE_INDENTED, _by(folded_trimmed), moves=True),
-    Way(How.EXACT, _part),
-    Way(How.ANCHORED, _similar, moves=True),
+LADDER: Sequence[MatchStrategy] = (
+    MatchStrategy(How.EXACT, _by_form(as_is)),
+    MatchStrategy(How.EXACT, _match_literal),
+    MatchStrategy(How.EXACT, _but_for_the_margin),
+    MatchStrategy(How.TRAILING, _by_form(str.rstrip)),
+    MatchStrategy(How.INDENTED, indented, moves=True),
+    MatchStrategy(How.LOOKALIKE, _by_form(fold_line)),
+    MatchStrategy(How.LOOKALIKE_INDENTED, _by_form(folded_trimmed), moves=True),
+    MatchStrategy(How.EXACT, _match_part),
+    MatchStrategy(How.ANCHORED, _match_similar, moves=True),
 )

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from halocline.edits.edit import Edit
 from halocline.edits.lines import Lines
 from halocline.edits.locate import Miss
-from halocline.edits.similarity import as_is, difference, folded_trimmed
+from halocline.edits.similarity import as_is, describe_difference, folded_trimmed
 
 _SHOWN, _TOLD = 12, 3
 _SEARCHED, _COMPARED = 20_000, 5_000
 _LINE = 200
 
 
-def numbered(lines: Sequence[str], first: int) -> str:
+def number_lines(lines: Sequence[str], first: int) -> str:
     """Lines with their numbers, as read_file labels them."""
     return "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(lines, first))
 
 
-def explained(lines: Lines, miss: Miss) -> str:
+def explain_miss(lines: Lines, miss: Miss) -> str:
     """More sentences for a miss: the numbered lines that were probably meant and what differs there, or nothing."""
     edit = miss.edit
     if edit.is_blank or "times (" in miss.why or "overlaps" in miss.why:
@@ -28,7 +28,7 @@ def explained(lines: Lines, miss: Miss) -> str:
     if (first := nearest_line(lines, miss)) < 0:
         return ""
     shown = lines.texts[first : min(first + min(len(edit.search), _SHOWN), lines.count)]
-    return f" The nearest lines are:\n{numbered(shown, first + 1)}{_differences(lines, edit.search, first)}"
+    return f" The nearest lines are:\n{number_lines(shown, first + 1)}{_list_differences(lines, edit.search, first)}"
 
 
 def nearest_line(lines: Lines, miss: Miss) -> int:
@@ -43,10 +43,10 @@ def _already_there(lines: Lines, edit: Edit) -> int | None:
     return next(iter(lines.coded(as_is).places(edit.replace)), None)
 
 
-def _differences(lines: Lines, search: Sequence[str], first: int) -> str:
+def _list_differences(lines: Lines, search: Sequence[str], first: int) -> str:
     """The first lines that differ, each with how."""
     pairs = zip(range(first, min(first + len(search), lines.count)), search, strict=False)
-    told = [f"\nLine {at + 1}: {why}." for at, line in pairs if (why := difference(lines.texts[at], line))]
+    told = [f"\nLine {at + 1}: {why}." for at, line in pairs if (why := describe_difference(lines.texts[at], line))]
     return "".join(told[:_TOLD]) + (f"\nAnd {len(told) - _TOLD} more lines differ." if len(told) > _TOLD else "")
 
 

@@ -72,13 +72,13 @@ Numbered = tuple[int, str]
 """A line of the patch with its number, from 1."""
 
 
-def parse(text: str) -> list[Section]:
+def parse_patch(text: str) -> list[Section]:
     """The files of a patch, in its order.
 
     Raises:
         MalformedPatch: an envelope line is missing, a line fits nowhere, or a file comes twice.
     """
-    sections = [_section(*part) for part in _parts(_body(list(enumerate(to_lf(text).split("\n"), 1))))]
+    sections = [_parse_section(*part) for part in _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))]
     if not sections:
         raise MalformedPatch("The patch changes no file.")
     paths = [path for section in sections for path in section.paths]
@@ -87,30 +87,30 @@ def parse(text: str) -> list[Section]:
     return sections
 
 
-def _body(lines: list[Numbered]) -> list[Numbered]:
+def _find_body(lines: list[Numbered]) -> list[Numbered]:
     """What stands between the envelope's lines, without what a shell would have taken off."""
     marks = [text.strip() for _, text in lines]
     begin = marks.index(_BEGIN) if _BEGIN in marks else None
     end = len(marks) - 1 - marks[::-1].index(_END) if _END in marks else None
     match begin, end:
         case None, None if not any(_BEGIN in text for text in marks):
-            return _unwrapped(lines)
+            return _without_envelope(lines)
         case int(), int() if begin < end:
             before, after = lines[:begin], lines[end + 1 :]
-            _require(all(_WRAPPER.fullmatch(text) for _, text in before), before, "stands before the patch")
-            _require(all(_WRAPPER_END.fullmatch(text) for _, text in after), after, "stands after the patch")
+            _require_that(all(_WRAPPER.fullmatch(text) for _, text in before), before, "stands before the patch")
+            _require_that(all(_WRAPPER_END.fullmatch(text) for _, text in after), after, "stands after the patch")
             return lines[begin + 1 : end]
         case _:
             missing = _END if end is None else _BEGIN
             raise MalformedPatch(f"The patch has no line `{missing}` in its place; it may have been cut off.")
 
 
-def _require(condition: bool, lines: Sequence[Numbered], where: str) -> None:
+def _require_that(condition: bool, lines: Sequence[Numbered], where: str) -> None:
     if not condition:
         raise MalformedPatch(f"Text {where}: {next(text for _, text in lines if text.strip())[:80]!r}.")
 
 
-def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
+def _without_envelope(lines: list[Numbered]) -> list[Numbered]:
     """The same for a patch without an envelope; it must begin with a file."""
     first = next((i for i, (_, text) in enumerate(lines) if SECTION.fullmatch(text)), None)
     if first is None or not all(_WRAPPER.fullmatch(text) for _, text in lines[:first]):
@@ -122,7 +122,7 @@ def _unwrapped(lines: list[Numbered]) -> list[Numbered]:
     return lines[first:last]
 
 
-def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
+def _split_files(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
     """Each file's first line, and the lines that belong to it. Only the very first one may have blanks before it."""
     first = next((at for at, (_, text) in enumerate(body) if text.strip()), 0)
     body = [(at, text.strip() if number == first else text) for number, (at, text) in enumerate(body)]
@@ -134,39 +134,39 @@ def _parts(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
         yield body[begin], body[begin + 1 : end]
 
 
-def _section(first: Numbered, lines: list[Numbered]) -> Section:
+def _parse_section(first: Numbered, lines: list[Numbered]) -> Section:
     found = SECTION.fullmatch(first[1])
     assert found is not None
     action, path = Action(found[1].lower()), found[2]
     match action:
         case Action.ADD:
-            return Section(action, path, lines=tuple(_added(_without_blank_end(lines))))
+            return Section(action, path, lines=tuple(_added_lines(_without_blank_end(lines))))
         case Action.DELETE:
-            _require(not any(text.strip() for _, text in lines), lines, f"belongs to no file, after `{first[1]}`")
+            _require_that(not any(text.strip() for _, text in lines), lines, f"belongs to no file, after `{first[1]}`")
             return Section(action, path)
         case Action.UPDATE:
-            return _update(path, lines)
+            return _parse_update(path, lines)
 
 
-def _added(lines: list[Numbered]) -> Iterator[str]:
+def _added_lines(lines: list[Numbered]) -> Iterator[str]:
     for number, text in lines:
         if text and not text.startswith("+"):
             raise MalformedPatch(f"Line {number} of the patch is in a new file and has no `+`: {text[:80]!r}.")
         yield text[1:]
 
 
-def _update(path: str, lines: list[Numbered]) -> Section:
+def _parse_update(path: str, lines: list[Numbered]) -> Section:
     move_to = ""
     if lines and (moved := _MOVE.fullmatch(lines[0][1])):
         move_to, lines = moved[1], lines[1:]
     numbers = count(1)
-    edits = tuple(replace(hunk, number=next(numbers)) for hunk in hunks(lines, only_moves=bool(move_to)))
+    edits = tuple(replace(hunk, number=next(numbers)) for hunk in parse_hunks(lines, only_moves=bool(move_to)))
     if not edits and not move_to:
         raise MalformedPatch(f"The section for {path} changes nothing.")
     return Section(Action.UPDATE, path, "" if move_to == path else move_to, edits=edits)
 
 
-def hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Edit]:
+def parse_hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Edit]:
     """The hunks of one file, all with the number 1. Headers that follow each other lead to one place.
 
     A file that `only_moves` may have hunks that change nothing: Codex's grammar asks for one where a file is renamed.
@@ -175,11 +175,11 @@ def hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Ed
     body: list[Numbered] = []
     for number, text in lines:
         if text.rstrip() == _EOF:
-            yield _hunk(headers, body, only_moves, at_end=True)
+            yield _make_hunk(headers, body, only_moves, at_end=True)
             headers, body = [], []
         elif found := _HEADER.fullmatch(text):
             if body and any(line for _, line in body):
-                yield _hunk(headers, body, only_moves)
+                yield _make_hunk(headers, body, only_moves)
                 headers = []
             body = []
             header = found[1].removeprefix(" ").rstrip().removesuffix("@@").rstrip()
@@ -189,12 +189,12 @@ def hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Ed
         else:
             raise MalformedPatch(f"Line {number} of the patch begins with neither space, `-` nor `+`: {text[:80]!r}.")
     if any(line for _, line in body):
-        yield _hunk(headers, body, only_moves)
+        yield _make_hunk(headers, body, only_moves)
     elif headers:
         raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, with no line that changes.")
 
 
-def _hunk(headers: list[str], body: list[Numbered], only_moves: bool, *, at_end: bool = False) -> Edit:
+def _make_hunk(headers: list[str], body: list[Numbered], only_moves: bool, *, at_end: bool = False) -> Edit:
     """One hunk. Lines that come, with none to go by and no header, belong at the file's end."""
     lines = [text for _, text in _without_blank_end(body) if not text.startswith("\\")]
     search = tuple(line[1:] for line in lines if not line.startswith("+"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from halocline.edits.edit import Edit, UnplacedEdits
 from halocline.edits.locate import Locator, Miss, Place, Placement, Splice
-from halocline.edits.nearest import explained
+from halocline.edits.nearest import explain_miss
 from halocline.edits.text import Offsets, TextFile
 
 _ADVICE = "Read the part you mean, then send fewer, smaller edits with whole lines copied exactly."
@@ -37,7 +37,7 @@ class Made:
     failures: tuple[str, ...] = ()
 
 
-def apply(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
+def apply_edits(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
     """The file with every edit applied, and where each went.
 
     Raises:
@@ -54,8 +54,8 @@ def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
     """
     locator = Locator(file.view)
-    placements = settled(locator, list(_until_too_many_miss(locator, edits)))
-    return Made(rebuilt(file, placements), report(locator, placements))
+    placements = settle_places(locator, list(_until_too_many_miss(locator, edits)))
+    return Made(rebuild_file(file, placements), report_applied(locator, placements))
 
 
 def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
@@ -65,23 +65,23 @@ def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
         UnplacedEdits: there is none.
     """
     locator = Locator(file.view)
-    found = _judged([place for edit in edits for place in locator.places(edit)])
+    found = _judge_places([place for edit in edits for place in locator.places(edit)])
     placements = _in_order(found)
     misses = [place for place in found if isinstance(place, Miss)]
     if misses and not placements:
-        raise UnplacedEdits(_status(locator, found), _ADVICE)
-    after = rebuilt(file, placements)
-    return Made(after, report(locator, placements), _failures(misses, after) if misses else ())
+        raise UnplacedEdits(_describe_status(locator, found), _ADVICE)
+    after = rebuild_file(file, placements)
+    return Made(after, report_applied(locator, placements), _describe_failures(misses, after) if misses else ())
 
 
-def _failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ...]:
+def _describe_failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ...]:
     """Why edits failed, with the lines as they are numbered now."""
     locator = Locator(after.view)
     now = [
         next((p for p in locator.places(miss.edit) if isinstance(p, Miss)), Miss(miss.edit, miss.why))
         for miss in misses
     ]
-    return (_status(locator, now), "Send only the failed ones again, corrected.")
+    return (_describe_status(locator, now), "Send only the failed ones again, corrected.")
 
 
 def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Place]:
@@ -96,22 +96,22 @@ def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Pl
         yield from places
 
 
-def settled(locator: Locator, places: Sequence[Place]) -> list[Placement]:
+def settle_places(locator: Locator, places: Sequence[Place]) -> list[Placement]:
     """The places in the file's order.
 
     Raises:
         UnplacedEdits: one is missing, or two overlap.
     """
-    found = _judged(places)
+    found = _judge_places(places)
     if any(isinstance(place, Miss) for place in found):
-        raise UnplacedEdits(_status(locator, found), _ADVICE)
+        raise UnplacedEdits(_describe_status(locator, found), _ADVICE)
     return _in_order(found)
 
 
-def _judged(places: Sequence[Place]) -> list[Place]:
+def _judge_places(places: Sequence[Place]) -> list[Place]:
     """The places without repeats; those that disturb each other are misses."""
     places = list(_without_repeats(places))
-    clashes = _clashes(places)
+    clashes = _find_clashes(places)
     return [clashes.get(id(place), place) for place in places]
 
 
@@ -131,12 +131,12 @@ def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
         yield place
 
 
-def _clashes(places: Sequence[Place]) -> dict[int, Miss]:
+def _find_clashes(places: Sequence[Place]) -> dict[int, Miss]:
     """For each place that another one disturbs, a miss instead. Both may only share lines that neither changes."""
     clashes: dict[int, Miss] = {}
     reaching: Placement | None = None
     for place in _in_order(places):
-        if reaching is not None and _disturb(reaching, place):
+        if reaching is not None and _do_disturb(reaching, place):
             for one, other in ((reaching, place), (place, reaching)):
                 why = f"it overlaps {other.edit.name} {other.edit.number}; make one of the two"
                 clashes.setdefault(id(one), Miss(one.edit, why))
@@ -145,24 +145,24 @@ def _clashes(places: Sequence[Place]) -> dict[int, Miss]:
     return clashes
 
 
-def _disturb(one: Placement, other: Placement) -> bool:
+def _do_disturb(one: Placement, other: Placement) -> bool:
     if one.start == other.start and one.end == other.end:
         return True
-    return any(_meet(s.start, s.end, other) for s in one.splices) or any(
-        _meet(s.start, s.end, one) for s in other.splices
+    return any(_do_meet(s.start, s.end, other) for s in one.splices) or any(
+        _do_meet(s.start, s.end, one) for s in other.splices
     )
 
 
-def _meet(start: int, end: int, place: Placement) -> bool:
+def _do_meet(start: int, end: int, place: Placement) -> bool:
     return start == place.start or (start < place.end and place.start < end) or place.start < start < place.end
 
 
-def _status(locator: Locator, found: Sequence[Place]) -> str:
+def _describe_status(locator: Locator, found: Sequence[Place]) -> str:
     """How each edit fared, the failed ones first; a very long list is cut."""
     failed = [place for place in found if isinstance(place, Miss)]
     fine = [place for place in found if isinstance(place, Placement)]
     said = [
-        f"{miss.edit.title} failed: {miss.why}.{explained(locator.lines, miss) if number < _EXPLAINED else ''}"
+        f"{miss.edit.title} failed: {miss.why}.{explain_miss(locator.lines, miss) if number < _EXPLAINED else ''}"
         for number, miss in enumerate(failed[:_TOLD])
     ]
     said += [
@@ -173,7 +173,7 @@ def _status(locator: Locator, found: Sequence[Place]) -> str:
     return "\n".join([*said, f"… and {rest} more, {len(failed)} failed in all."] if rest else said)
 
 
-def rebuilt(file: TextFile, placements: Sequence[Placement]) -> TextFile:
+def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     """The file's own text with each changed part replaced; everything else keeps its bytes."""
     offsets, pieces, at = Offsets(file.text), [], 0
     for splice in sorted((s for place in placements for s in place.splices), key=lambda s: (s.start, s.end)):
@@ -182,7 +182,7 @@ def rebuilt(file: TextFile, placements: Sequence[Placement]) -> TextFile:
     return TextFile("".join([*pieces, file.text[at:]]), file.encoding, file.bom)
 
 
-def report(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
+def report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
     """Which lines of the new file each edit became, by number; the placements are in the file's order."""
     applied: dict[int, Applied] = {}
     shift = 0

@@ -7,7 +7,7 @@ and each block is looked for at most twice. A line that is not whole yet does no
 from collections import deque
 from collections.abc import Mapping
 
-from halocline.edits.edit_stats import Growth, Tally
+from halocline.edits.edit_stats import EditStats, Growth
 from halocline.edits.growing_arguments import GrowingArguments, Piece
 from halocline.edits.growing_fronts import FRONTS
 from halocline.edits.text import TextFile
@@ -20,7 +20,7 @@ class GrowingEdit:
         """`names` are other names of parameters, and what they stand for."""
         self._arguments = GrowingArguments()
         self._names = names or {}
-        self._tally = Tally()
+        self._tally = EditStats()
         self._front = FRONTS[tool](self._tally)
         self._rest: list[str] = []
         self._queue: deque[tuple[str, str | None]] = deque()

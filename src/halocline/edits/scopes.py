@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from halocline.edits.lines import Lines
-from halocline.edits.similarity import as_is, folded, folded_trimmed, indent_of
+from halocline.edits.similarity import as_is, fold_line, folded_trimmed, indent_of
 
 Scope = tuple[int, int]
-_INDENTED = (as_is, str.rstrip, folded)
+_INDENTED = (as_is, str.rstrip, fold_line)
 _TRIMMED = (str.strip, folded_trimmed)
 _WORD = re.compile(r"\w+|[^\w\s]+")
 
@@ -29,35 +29,37 @@ def header_lines(lines: Lines, header: str, scope: Scope) -> list[int]:
     return [i for i in range(*scope) if wanted and re.match(re.escape(wanted) + r"(?!\w)", trimmed[i])]
 
 
-def scopes(lines: Lines, headers: Sequence[str]) -> list[Scope]:
+def find_scopes(lines: Lines, headers: Sequence[str]) -> list[Scope]:
     """The blocks that the headers name, each one inside the one before; the whole file without headers."""
     found: list[Scope] = [(0, len(lines))]
     for header in headers:
-        found = [(at + 1, _reach(lines, at, scope[1])) for scope in found for at in header_lines(lines, header, scope)]
+        found = [
+            (at + 1, _end_of_block(lines, at, scope[1])) for scope in found for at in header_lines(lines, header, scope)
+        ]
     return found
 
 
-def _reach(lines: Lines, header: int, end: int) -> int:
+def _end_of_block(lines: Lines, header: int, end: int) -> int:
     """The line after the block of a header."""
-    depth = _depth(lines.texts[header])
+    depth = _depth_of(lines.texts[header])
     following = ((i, lines.texts[i]) for i in range(header + 1, end) if re.search(r"\w", lines.texts[i]))
-    return next(_ends(following, depth, lines.texts[header]), end)
+    return next(_does_end(following, depth, lines.texts[header]), end)
 
 
-def _ends(following: Iterator[tuple[int, str]], depth: int, header: str) -> Iterator[int]:
+def _does_end(following: Iterator[tuple[int, str]], depth: int, header: str) -> Iterator[int]:
     first = _WORD.match(header.strip())
     deeper = False
     for i, text in following:
-        if _depth(text) > depth:
+        if _depth_of(text) > depth:
             deeper = True
-        elif deeper or _depth(text) < depth or _begins(text, first[0] if first else ""):
+        elif deeper or _depth_of(text) < depth or _does_begin(text, first[0] if first else ""):
             yield i
 
 
-def _begins(text: str, word: str) -> bool:
+def _does_begin(text: str, word: str) -> bool:
     found = _WORD.match(text.strip())
     return found is not None and found[0] == word
 
 
-def _depth(text: str) -> int:
+def _depth_of(text: str) -> int:
     return len(indent_of(text).expandtabs(4))

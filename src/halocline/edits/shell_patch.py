@@ -37,25 +37,25 @@ def shell_patch(command: str, depth: int = 0) -> ShellPatch | None:
     if magic := _MAGIC.match(command):
         return shell_patch(command[magic.end() :], depth + 1)
     if _SHELL.match(command):
-        words = _words(command)
+        words = _split_words(command)
         return shell_patch(words[2], depth + 1) if len(words) == 3 else None
     if moved := _CHANGE.match(command):
         inner = shell_patch(command[moved.end() :], depth + 1)
         return None if inner is None or inner.folder else ShellPatch(moved[1].strip("\"'"), inner.text)
-    text = _heredoc(command) or _argument(command)
+    text = _find_heredoc(command) or _find_argument(command)
     return None if text is None else ShellPatch("", text)
 
 
-def _heredoc(command: str) -> str | None:
+def _find_heredoc(command: str) -> str | None:
     for heredoc in _HEREDOCS:
         if head := heredoc.match(command):
-            return _document(command[head.end() :], head[3], tabs=head[1] == "-")
+            return _read_document(command[head.end() :], head[3], tabs=head[1] == "-")
     if found := _SUBSTITUTED.fullmatch(command):
-        return _document(found[4], found[3], tabs=found[1] == "-")
+        return _read_document(found[4], found[3], tabs=found[1] == "-")
     return None
 
 
-def _document(text: str, word: str, *, tabs: bool) -> str | None:
+def _read_document(text: str, word: str, *, tabs: bool) -> str | None:
     """The lines up to the closing word, after which nothing else may stand."""
     lines = text.rstrip().split("\n")
     bare = [line.lstrip("\t") for line in lines] if tabs else lines
@@ -64,15 +64,15 @@ def _document(text: str, word: str, *, tabs: bool) -> str | None:
     return "\n".join([*bare[:-1], ""])
 
 
-def _argument(command: str) -> str | None:
+def _find_argument(command: str) -> str | None:
     """`apply_patch '*** Begin Patch …'`."""
     if not re.match(rf"\s*{_PROGRAM}\s+[\"'$]", command):
         return None
-    words = _words(re.sub(rf"^(\s*{_PROGRAM}\s+)\$(?=')", r"\1", command))
+    words = _split_words(re.sub(rf"^(\s*{_PROGRAM}\s+)\$(?=')", r"\1", command))
     return words[1] if len(words) == 2 and words[1].lstrip().startswith("*** ") else None
 
 
-def _words(command: str) -> list[str]:
+def _split_words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError:

@@ -24,7 +24,7 @@ def as_is(line: str) -> str:
     return line
 
 
-def folded(line: str) -> str:
+def fold_line(line: str) -> str:
     """The line without what eyes do not tell apart: kinds of quotes, dashes, blanks and composed accents."""
     if line.isascii() and "`" not in line:
         return line.rstrip()
@@ -37,7 +37,7 @@ def folded(line: str) -> str:
 
 def folded_trimmed(line: str) -> str:
     """The same, without outer whitespace."""
-    return folded(line).strip()
+    return fold_line(line).strip()
 
 
 def indent_of(line: str) -> str:
@@ -45,49 +45,50 @@ def indent_of(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def difference(found: str, wanted: str) -> str:
+def describe_difference(found: str, wanted: str) -> str:
     """In which way a line of the file differs from the one that was written, for a sentence; empty when it does not."""
     if found == wanted:
         return ""
     if found.rstrip() == wanted.rstrip():
         return _at_the_end(found, wanted)
     if found.strip() == wanted.strip():
-        return f"it begins with {_named(indent_of(found))} where you wrote {_named(indent_of(wanted))}"
+        return f"it begins with {_name_blanks(indent_of(found))} where you wrote {_name_blanks(indent_of(wanted))}"
     if folded_trimmed(found) == folded_trimmed(wanted):
-        return _lookalikes(found.strip(), wanted.strip())
-    return f"it is `{_cut(found.strip(), wanted.strip())}`, you wrote `{_cut(wanted.strip(), found.strip())}`"
+        return _describe_lookalikes(found.strip(), wanted.strip())
+    return f"it is `{_cut_line(found.strip(), wanted.strip())}`, you wrote `{_cut_line(wanted.strip(), found.strip())}`"
 
 
 def _at_the_end(found: str, wanted: str) -> str:
     return "it has " + " where you wrote ".join(
-        f"{_named(line[len(line.rstrip()) :])} at its end" for line in (found, wanted)
+        f"{_name_blanks(line[len(line.rstrip()) :])} at its end" for line in (found, wanted)
     )
 
 
-def _named(blanks: str) -> str:
+def _name_blanks(blanks: str) -> str:
     """`2 tabs and 4 spaces`."""
     runs = [
-        f"{len(run[0])} {_word(run[0][0])}{'' if len(run[0]) == 1 else 's'}" for run in re.finditer(r"(.)\1*", blanks)
+        f"{len(run[0])} {_blank_name(run[0][0])}{'' if len(run[0]) == 1 else 's'}"
+        for run in re.finditer(r"(.)\1*", blanks)
     ]
     return " and ".join(runs) or "nothing"
 
 
-def _word(blank: str) -> str:
+def _blank_name(blank: str) -> str:
     return {" ": "space", "\t": "tab"}.get(blank, f"U+{ord(blank):04X}")
 
 
-def _lookalikes(found: str, wanted: str) -> str:
+def _describe_lookalikes(found: str, wanted: str) -> str:
     at = next((i for i, (a, b) in enumerate(zip(found, wanted, strict=False)) if a != b), min(len(found), len(wanted)))
-    return f"it has {_character(found[at : at + 1])} where you wrote {_character(wanted[at : at + 1])}"
+    return f"it has {_name_character(found[at : at + 1])} where you wrote {_name_character(wanted[at : at + 1])}"
 
 
-def _character(char: str) -> str:
+def _name_character(char: str) -> str:
     if not char:
         return "nothing"
     return f"`{char}`" if char.isascii() else f"`{char}` (U+{ord(char):04X})"
 
 
-def _cut(line: str, other: str) -> str:
+def _cut_line(line: str, other: str) -> str:
     """The line, or of a long one the part where it begins to differ."""
     if len(line) <= _SHOWN:
         return line

@@ -27,16 +27,16 @@ class Side(Value, frozen=True):
     text: str
 
 
-def hunks(diff: str) -> Iterator[tuple[Side, Side]]:
+def list_hunks(diff: str) -> Iterator[tuple[Side, Side]]:
     """Before and after, of each hunk. Raises DoesNotFit when one was cut short."""
     parts = re.split(r"^(?=@@ -\d)", diff, flags=re.MULTILINE)
     for part in parts:
         if head := _HUNK.match(part):
             lines = part.split("\n")[1:]
-            yield _side(head[1], head[2], lines, "+"), _side(head[3], head[4], lines, "-")
+            yield _make_side(head[1], head[2], lines, "+"), _make_side(head[3], head[4], lines, "-")
 
 
-def _side(line: str, count: str | None, lines: list[str], other: str) -> Side:
+def _make_side(line: str, count: str | None, lines: list[str], other: str) -> Side:
     wanted = int(count or 1)
     text: list[str] = []
     last = ""
@@ -53,31 +53,31 @@ def _side(line: str, count: str | None, lines: list[str], other: str) -> Side:
     return Side(int(line) + (not wanted), "".join(text))
 
 
-def swapped(text: str, diff: str, *, back: bool) -> str:
+def swap_hunks(text: str, diff: str, *, back: bool) -> str:
     """The text without the hunks of the diff (`back`), or with them. Raises DoesNotFit."""
-    for before, after in reversed(list(hunks(diff))):
+    for before, after in reversed(list(list_hunks(diff))):
         there, wanted = (after, before) if back else (before, after)
         if holds_mark(wanted.text):
             raise DoesNotFit(
                 "These lines had a secret, which was left out of what was shown, so they cannot be put back from it.",
                 "Go back to a checkpoint, or change the file by hand.",
             )
-        at = _place(text, there)
+        at = _find_place(text, there)
         text = text[:at] + wanted.text + text[at + len(there.text) :]
     return text
 
 
-def _place(text: str, there: Side) -> int:
+def _find_place(text: str, there: Side) -> int:
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     at = starts[there.line - 1] if 0 < there.line <= len(starts) else len(text)
-    if _stands(text, there.text, at):
+    if _does_stand(text, there.text, at):
         return at
-    found = [start for start in starts if there.text and _stands(text, there.text, start)]
+    found = [start for start in starts if there.text and _does_stand(text, there.text, start)]
     if len(found) != 1:
         raise DoesNotFit("The file is not as it was when this was shown.", "Look at the changes again, then decide.")
     return found[0]
 
 
-def _stands(text: str, lines: str, at: int) -> bool:
+def _does_stand(text: str, lines: str, at: int) -> bool:
     """Whether these are whole lines there; without a line end of their own they are the last ones."""
     return text.startswith(lines, at) and (not lines or lines.endswith("\n") or at + len(lines) == len(text))

@@ -77,7 +77,7 @@ def to_lf(text: str) -> str:
     return text.replace(CRLF, LF)
 
 
-def counted(lines: int) -> str:
+def count_lines(lines: int) -> str:
     """`1 line`, `2 lines`."""
     return f"{lines} line{'' if lines == 1 else 's'}"
 
@@ -94,19 +94,19 @@ def common_length(left: Sequence[str], right: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
 
-def decode(data: bytes) -> TextFile:
+def decode_text(data: bytes) -> TextFile:
     """Read bytes as UTF-8, as UTF-16 when a byte order mark says so, else as Windows-1252 or Latin-1.
 
     Raises:
         BinaryContent: the content has NUL characters.
     """
-    file = _marked(data) or _unmarked(data)
+    file = _decode_marked(data) or _decode_unmarked(data)
     if "\0" in file.text:
         raise BinaryContent(f"This is binary data ({len(data):,} bytes), not text.")
     return file
 
 
-def encode(file: TextFile) -> bytes:
+def encode_text(file: TextFile) -> bytes:
     """The bytes of the file.
 
     Raises:
@@ -122,21 +122,21 @@ def encode(file: TextFile) -> bytes:
         ) from None
 
 
-def _marked(data: bytes) -> TextFile | None:
+def _decode_marked(data: bytes) -> TextFile | None:
     for bom, encoding in _MARKS:
-        if data.startswith(bom) and (text := _strictly(data[len(bom) :], encoding)) is not None:
+        if data.startswith(bom) and (text := _decode_strictly(data[len(bom) :], encoding)) is not None:
             return TextFile(text, encoding, bom)
     return None
 
 
-def _unmarked(data: bytes) -> TextFile:
+def _decode_unmarked(data: bytes) -> TextFile:
     for encoding in ("utf-8", *_LEGACY):
-        if (text := _strictly(data, encoding)) is not None:
+        if (text := _decode_strictly(data, encoding)) is not None:
             return TextFile(text, encoding)
     raise AssertionError("Latin-1 decodes every byte")
 
 
-def _strictly(data: bytes, encoding: str) -> str | None:
+def _decode_strictly(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError:

@@ -51,11 +51,11 @@ def undo_plan(
                 tools[call] = name
             case FileChanged(path=path) if event.seq > after:
                 changes.setdefault(path, []).append(event)
-    plans = (_plan(path, made, tools, calls) for path, made in changes.items())
+    plans = (_plan_file(path, made, tools, calls) for path, made in changes.items())
     return tuple(plan for plan in plans if plan is not None and plan.found != plan.wanted)
 
 
-def _plan(
+def _plan_file(
     path: str, changes: Sequence[FileChanged], tools: dict[str, str], calls: Collection[str] | None
 ) -> FileUndo | None:
     chosen = [n for n, change in enumerate(changes) if calls is None or change.cause in calls]
@@ -69,7 +69,7 @@ def _plan(
     return FileUndo(path, undone[-1].after, undone[0].before, causes, is_mixed)
 
 
-def writes(plan: Iterable[FileUndo], workspace: Path, blobs: Blobs) -> tuple[FileWrite, ...]:
+def planned_writes(plan: Iterable[FileUndo], workspace: Path, blobs: Blobs) -> tuple[FileWrite, ...]:
     """The plan as one change of files, which fails as a whole when a file is not what the plan says.
 
     Raises:

@@ -30,14 +30,14 @@ class FileDiff(Value, frozen=True):
         return frozenset(number for hunk in self.hunks for number in hunk.numbers if number is not None)
 
 
-def parsed(text: str) -> tuple[FileDiff, ...]:
+def parse_diff(text: str) -> tuple[FileDiff, ...]:
     """The files of a diff, in their order."""
     return tuple(
-        _file(part) for part in re.split(rf"^(?={_BEGIN})", text, flags=re.MULTILINE) if part.startswith(_BEGIN)
+        _parse_file(part) for part in re.split(rf"^(?={_BEGIN})", text, flags=re.MULTILINE) if part.startswith(_BEGIN)
     )
 
 
-def numbered(files: Iterable[FileDiff]) -> Iterator[str]:
+def number_diff(files: Iterable[FileDiff]) -> Iterator[str]:
     """The diff for a reader who is to name its lines."""
     for file in files:
         yield f"## {file.path}"
@@ -49,7 +49,7 @@ def numbered(files: Iterable[FileDiff]) -> Iterator[str]:
                 yield f"{line[:1]} {'' if number is None else number:>5} | {line[1:]}"
 
 
-def remarked(file: FileDiff, remarks: tuple[Remark, ...]) -> Diff:
+def diff_with_remarks(file: FileDiff, remarks: tuple[Remark, ...]) -> Diff:
     """The hunks on which somebody remarks, for the eye."""
     places = {remark.line for remark in remarks}
     kept = [hunk for hunk in file.hunks if places & set(hunk.numbers)]
@@ -63,29 +63,29 @@ def remarked(file: FileDiff, remarks: tuple[Remark, ...]) -> Diff:
     )
 
 
-def _file(text: str) -> FileDiff:
+def _parse_file(text: str) -> FileDiff:
     head, *bodies = re.split(r"^(?=@@ -)", text, flags=re.MULTILINE)
-    return FileDiff(_path(head), tuple(_hunk(body.removesuffix("\n").split("\n")) for body in bodies))
+    return FileDiff(_parse_path(head), tuple(_parse_hunk(body.removesuffix("\n").split("\n")) for body in bodies))
 
 
-def _path(head: str) -> str:
+def _parse_path(head: str) -> str:
     """The new name; of a file that is gone, the old one."""
     names = {line[:4]: line[4:].rstrip("\t") for line in head.split("\n") if line.startswith(("--- ", "+++ "))}
     for name in (names.get("+++ ", ""), names.get("--- ", "")):
         if name and name != "/dev/null":
-            return _unquoted(name)[2:]
+            return _unquote_name(name)[2:]
     renamed = re.search(r"^rename to (.*)$", head, re.MULTILINE)
-    return _unquoted(renamed[1]) if renamed else head.split("\n", 1)[0].rpartition(" b/")[2]
+    return _unquote_name(renamed[1]) if renamed else head.split("\n", 1)[0].rpartition(" b/")[2]
 
 
-def _unquoted(name: str) -> str:
+def _unquote_name(name: str) -> str:
     """The name behind git's quotes."""
     if not name.startswith('"'):
         return name
     return name[1:-1].encode("latin-1", "replace").decode("unicode_escape").encode("latin-1").decode("utf-8", "replace")
 
 
-def _hunk(lines: list[str]) -> Hunk:
+def _parse_hunk(lines: list[str]) -> Hunk:
     head, *body = lines
     found = _HUNK.match(head)
     at = int(found[2]) if found else 1

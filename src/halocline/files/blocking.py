@@ -37,7 +37,7 @@ def find_blocking(paths: Iterable[str]) -> str:
 
 def find_blocking_above(folder: str, names: Sequence[str]) -> str:
     """The same of files of these names in the folders above one."""
-    return find_blocking(os.path.join(place, name) for place in _upward(folder) for name in names)
+    return find_blocking(os.path.join(place, name) for place in _folders_upward(folder) for name in names)
 
 
 def find_blocking_below(folder: str, names: Sequence[str], is_over: Callable[[], bool]) -> str:
@@ -91,7 +91,7 @@ def watch_program(look: Callable[[Callable[[], bool]], str], end: Callable[[], N
         watch.stop()
 
 
-def _upward(folder: str) -> Iterator[str]:
+def _folders_upward(folder: str) -> Iterator[str]:
     while folder != (above := os.path.dirname(folder)):
         folder = above
         yield folder

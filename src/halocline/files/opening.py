@@ -36,12 +36,12 @@ def find_place(path: Path | str) -> str:
 
 def open_folder(place: str, *, making: bool = False) -> int:
     """A descriptor of a folder, to open by. Raises OSError when a link is on the way."""
-    return _descend(os.open("/", FOLDER), place.split("/"), making)
+    return _descend_folders(os.open("/", FOLDER), place.split("/"), making)
 
 
 def open_folder_below(folder: int, name: str, *, making: bool = False) -> int:
     """The same of a folder below another one."""
-    return _descend(os.dup(folder), name.split("/"), making)
+    return _descend_folders(os.dup(folder), name.split("/"), making)
 
 
 @contextmanager
@@ -87,13 +87,13 @@ def open_place(place: str) -> int:
     try:
         return os.open(name or ".", READING, dir_fd=parent)
     except OSError as error:
-        raise _explained(error, place) from None
+        raise _explain_error(error, place) from None
     finally:
         os.close(parent)
 
 
 @contextmanager
-def opened(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, str, os.stat_result]]:
+def open_resolved(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, str, os.stat_result]]:
     """What a path leads to: a descriptor to read from, its place without links, and what it is.
 
     Raises OSError: nothing is there, a link was put in its way, or it is not within the scope.
@@ -109,7 +109,7 @@ def opened(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, 
         os.close(fd)
 
 
-def look(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
+def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
     """What a path leads to, without opening it; None for nothing, and for what is hidden. Raises OSError."""
     place = find_place(path)
     if scope and scope.hides(place):
@@ -138,13 +138,13 @@ def require_regular(found: os.stat_result, path: Path | str) -> None:
         raise OSError(EINVAL, NOT_REGULAR, str(path))
 
 
-def _explained(error: OSError, place: str) -> OSError:
+def _explain_error(error: OSError, place: str) -> OSError:
     """A link is none of what was looked at: it was put there since. A socket cannot be opened."""
     said = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
     return OSError(error.errno, said, place)
 
 
-def _descend(fd: int, parts: list[str], making: bool) -> int:
+def _descend_folders(fd: int, parts: list[str], making: bool) -> int:
     """The folder that the parts lead to; the descriptor given is closed."""
     for part in parts:
         if not part:
@@ -152,14 +152,14 @@ def _descend(fd: int, parts: list[str], making: bool) -> int:
         try:
             if part == "..":
                 raise FileNotFoundError(ENOENT, os.strerror(ENOENT), part)
-            inner = _inner(fd, part, making)
+            inner = _open_inner(fd, part, making)
         finally:
             os.close(fd)
         fd = inner
     return fd
 
 
-def _inner(fd: int, part: str, making: bool) -> int:
+def _open_inner(fd: int, part: str, making: bool) -> int:
     try:
         return os.open(part, FOLDER, dir_fd=fd)
     except NotADirectoryError:

@@ -55,10 +55,10 @@ def read_beginning(path: str | Path, most: int) -> bytes:
 
 def open_regular(path: str | Path) -> BufferedReader:
     """The file, open to read. Raises OSError: it is not there, or no regular file."""
-    return open(_open(path), "rb")
+    return open(_open_file(path), "rb")
 
 
-def _open(path: str | Path) -> int:
+def _open_file(path: str | Path) -> int:
     _require_regular(os.stat(path), path)  # to open a device may do something
     try:
         fd = os.open(path, READING)

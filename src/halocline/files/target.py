@@ -113,7 +113,7 @@ class Target:
             os.unlink(name or self.name, dir_fd=self.folder)
 
 
-def admitted(path: str, may_write: MayWrite | None) -> str:
+def admit_path(path: str, may_write: MayWrite | None) -> str:
     """A resolved path that may be written. Raises OSError."""
     if may_write is not None and not may_write(path):
         raise OSError(ELOOP, "it leads elsewhere than when it was looked at", path)
@@ -121,7 +121,7 @@ def admitted(path: str, may_write: MayWrite | None) -> str:
 
 
 @contextmanager
-def held(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
+def hold_target(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
     """The file that a resolved path names. Raises OSError when its folder is not there or reached through a link."""
     folder = open_folder(str(path.parent), making=making_folders)
     try:

@@ -13,7 +13,7 @@ from halocline.git.programs import run_by_commit
 from halocline.git.repository import GitUnusable
 from halocline.git.view import open_view
 from halocline.ports.revisions import Committed, Uncommitted, UncommittedFile
-from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 900.0
@@ -32,7 +32,7 @@ _UNDER_WAY = {
 }
 
 
-async def uncommitted(workspace: Path) -> Uncommitted:
+async def list_uncommitted(workspace: Path) -> Uncommitted:
     """What is not committed below the workspace; runs nothing. Raises UsageError where there is no repository."""
     words = ("status", "--porcelain=v1", "--branch", "-z", "--no-renames", "--untracked-files=all")
     try:
@@ -42,14 +42,14 @@ async def uncommitted(workspace: Path) -> Uncommitted:
     except GitUnusable as error:
         raise UsageError(error.text, error.hint) from error
     if not said.is_good:
-        raise _refusal(said.errors)
+        raise _refusal_error(said.errors)
     head, *entries = said.text.rstrip("\0").split("\0")
-    files = tuple(_file(entry, repository.prefix) for entry in entries if entry)
+    files = tuple(_uncommitted_file(entry, repository.prefix) for entry in entries if entry)
     branch = "" if head.startswith("## HEAD (") else branch_of(head)
     return Uncommitted(branch, files, _under_way(repository.folder), run_by_commit(repository))
 
 
-async def commit(
+async def commit_files(
     workspace: Path, paths: Sequence[str], message: str, environment: ChildEnvironment, runs: Sequence[str]
 ) -> Committed:
     """Commit these files, named from the workspace. Hooks get the environment.
@@ -60,7 +60,7 @@ async def commit(
         UsageError: nothing was committed, and why; in git's words when it refused.
     """
     git = _Git(workspace, environment)
-    found = await uncommitted(workspace)
+    found = await list_uncommitted(workspace)
     if unseen := [program for program in found.runs if program not in runs]:
         raise UsageError(
             f"The commit would run what you were not shown: {', '.join(unseen)}. Nothing was committed.",
@@ -83,7 +83,7 @@ async def commit(
     return Committed(name, subject, len(paths), said[-MOST_SAID:].strip())
 
 
-def _file(entry: str, prefix: str) -> UncommittedFile:
+def _uncommitted_file(entry: str, prefix: str) -> UncommittedFile:
     """The first letter is of the index, the second of the disk."""
     index, disk, path = entry[0], entry[1], entry[3:].removeprefix(prefix)
     if "U" in entry[:2] or entry[:2] in ("AA", "DD"):
@@ -101,7 +101,7 @@ class _Git:
 
     def __init__(self, folder: Path, environment: ChildEnvironment) -> None:
         self._folder = folder
-        self._environment = declare(environment, {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"})
+        self._environment = declare_environment(environment, {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"})
 
     async def run(self, *words: str, given: Sequence[str] = ()) -> str:
         """What it printed. `given` are paths for its input. Raises UsageError with what it said."""
@@ -119,10 +119,10 @@ class _Git:
         except GitUnusable as error:
             raise UsageError(error.text, "See what its hooks do.") from error
         if not said.is_good:
-            raise _refusal(said.errors or said.output)
+            raise _refusal_error(said.errors or said.output)
         return said.text
 
 
-def _refusal(said: bytes) -> UsageError:
+def _refusal_error(said: bytes) -> UsageError:
     text = said.decode("utf-8", "replace").strip()[-MOST_SAID:]
     return UsageError(f"git refused: {text or 'it did not say why'}", "Nothing was committed.")

@@ -27,8 +27,8 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
     """The diff between two commits, or from one to the files as they are. Raises ToolFailure."""
     try:
         async with open_view(workspace) as view:
-            commits = [await _commit(view, ref) for ref in (old, *filter(None, (new,)))]
-            return await _answer(view, "diff", *_PLAIN, *commits, "--")
+            commits = [await _resolve_commit(view, ref) for ref in (old, *filter(None, (new,)))]
+            return await _read_answer(view, "diff", *_PLAIN, *commits, "--")
     except NoRepository as error:
         raise ToolFailure(f"{error.text} Name checkpoints instead (TASK/2).") from error
 
@@ -36,11 +36,11 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
 async def git_changes(workspace: Path) -> Changes:
     """What is not committed below the workspace. Raises ToolFailure."""
     async with open_view(workspace) as view:
-        said = await _answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
+        said = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
         branch, *entries = said.rstrip("\0").split("\0")
         # Before the first commit there is nothing to compare with.
         diff = await view.run("diff", *_PLAIN, "--relative", "HEAD", "--")
-    files = tuple(_listed(entries, view.repository.prefix))
+    files = tuple(_list_entries(entries, view.repository.prefix))
     return Changes(branch.removeprefix("## "), files, diff.text)
 
 
@@ -48,11 +48,11 @@ async def git_standing(workspace: Path) -> tuple[str, int]:
     """The branch, and how many files below the workspace are not committed; no branch where there is no git."""
     try:
         async with open_view(workspace) as view:
-            said = await _answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
+            said = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
     except ToolFailure:
         return "", 0
     head, *entries = said.rstrip("\0").split("\0")
-    return branch_of(head), sum(1 for _ in _listed(entries, ""))
+    return branch_of(head), sum(1 for _ in _list_entries(entries, ""))
 
 
 async def changed_files(workspace: Path, seconds: float) -> list[Path]:
@@ -72,7 +72,7 @@ def branch_of(head: str) -> str:
     return head.removeprefix("## ").removeprefix("No commits yet on ").partition("...")[0]
 
 
-def _listed(entries: Sequence[str], prefix: str) -> Iterator[tuple[str, str]]:
+def _list_entries(entries: Sequence[str], prefix: str) -> Iterator[tuple[str, str]]:
     """Letters and path of each entry; of a renamed file the old path follows by itself."""
     rest = iter(entries)
     for entry in rest:
@@ -85,24 +85,24 @@ def _listed(entries: Sequence[str], prefix: str) -> Iterator[tuple[str, str]]:
 async def git_commit(workspace: Path, name: str) -> Changes:
     """One commit, compared with its first parent. Raises ToolFailure."""
     async with open_view(workspace) as view:
-        plain = ("show", "--no-show-signature", await _commit(view, name))
-        title = await _answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")
+        plain = ("show", "--no-show-signature", await _resolve_commit(view, name))
+        title = await _read_answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")
         patch = ("--format=", "--diff-merges=first-parent", "--relative", "--patch", *_PLAIN)
-        return Changes(title.strip(), (), await _answer(view, *plain, *patch))
+        return Changes(title.strip(), (), await _read_answer(view, *plain, *patch))
 
 
 async def git_commits(workspace: Path, most: int) -> tuple[tuple[str, str], ...]:
     """The newest commits, each with its subject; none where git cannot tell."""
     try:
         async with open_view(workspace) as view:
-            said = await _answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
+            said = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
     except ToolFailure:
         return ()
     parts = (line.partition("\0") for line in said.splitlines())
     return tuple((name, subject) for name, _, subject in parts if name)
 
 
-async def _commit(view: View, ref: str) -> str:
+async def _resolve_commit(view: View, ref: str) -> str:
     """The full name of a commit. Raises ToolFailure when there is none of that name."""
     if "\0" in ref:
         raise ToolFailure("A ref holds no NUL character.")
@@ -112,7 +112,7 @@ async def _commit(view: View, ref: str) -> str:
     raise ToolFailure(f"There is no commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
 
 
-async def _answer(view: View, *words: str) -> str:
+async def _read_answer(view: View, *words: str) -> str:
     """What git printed, as far as it is read. Raises ToolFailure."""
     said = await view.run(*words)
     if not said.is_good:

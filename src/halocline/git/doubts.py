@@ -45,9 +45,9 @@ class Doubts:
         """Why git may run programs or read elsewhere in a folder; empty when it does not. Never raises."""
         place = os.path.realpath(folder)
         known = self._known.get(place)
-        if known and all(_stamp(path) == stamp for path, stamp in known.stamps.items()):
+        if known and all(_file_stamp(path) == stamp for path, stamp in known.stamps.items()):
             return known.doubt
-        began, seen = time.time_ns(), list(_markers(place))
+        began, seen = time.time_ns(), list(_list_markers(place))
         if not any(map(os.path.lexists, seen)):
             return ""
         try:
@@ -56,7 +56,7 @@ class Doubts:
             return ""
         except (GitUnusable, OSError) as error:
             return f"git cannot say what it would run here: {error}"
-        stamps = {path: _stamp(path) for path in seen}
+        stamps = {path: _file_stamp(path) for path in seen}
         # What was written a moment ago may be written again without another time.
         if all(stamp is None or stamp[0] < began - _TICK for stamp in stamps.values()):
             self._known[place] = _Known(doubt, stamps)
@@ -84,7 +84,7 @@ class Doubts:
 
     def _within(self, repository: Repository, seen: list[str]) -> Iterator[Repository]:
         """The repositories that git enters: those that the index names, where they are."""
-        for place in _gitlinks(repository, self._environment):
+        for place in _list_gitlinks(repository, self._environment):
             seen.append(str(place / ".git"))
             if os.path.lexists(place / ".git"):
                 found = find_repository(place, self._environment)
@@ -93,7 +93,7 @@ class Doubts:
                     yield found
 
 
-def _gitlinks(repository: Repository, environment: Mapping[str, str]) -> list[Path]:
+def _list_gitlinks(repository: Repository, environment: Mapping[str, str]) -> list[Path]:
     indexes = [repository.folder / "index", *repository.folder.glob("sharedindex.*")]
     if not any(_has_gitlinks(index) for index in indexes):
         return []
@@ -109,7 +109,7 @@ def _has_gitlinks(index: Path) -> bool:
     return _GITLINK in data or len(data) == _LARGEST_INDEX
 
 
-def _markers(folder: str) -> Iterator[str]:
+def _list_markers(folder: str) -> Iterator[str]:
     """What makes git take a folder, or one above it, for part of a repository."""
     place = folder
     while True:
@@ -119,7 +119,7 @@ def _markers(folder: str) -> Iterator[str]:
             return
 
 
-def _stamp(path: str) -> Stamp:
+def _file_stamp(path: str) -> Stamp:
     try:
         found = os.lstat(path)
     except OSError:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 
 OVERRIDES = {
     "core.fsmonitor": "false",
@@ -48,13 +48,13 @@ def looking_environment() -> dict[str, str]:
 
 def bare_environment(environment: Mapping[str, str], folder: str) -> ChildEnvironment:
     """The whole environment of a git that only looks at a folder."""
-    return declare(plain_environment(environment, folder), looking_environment())
+    return declare_environment(plain_environment(environment, folder), looking_environment())
 
 
 def plain_environment(environment: Mapping[str, str], folder: str) -> ChildEnvironment:
     """What any git of ours needs to know of the person and the machine, and no more."""
     kept = child_environment({name: value for name, value in environment.items() if _KEPT.fullmatch(name)})
-    return declare(kept, {"PATH": git_path(environment, folder), "LC_ALL": "C"})
+    return declare_environment(kept, {"PATH": git_path(environment, folder), "LC_ALL": "C"})
 
 
 def git_path(environment: Mapping[str, str], folder: str) -> str:

@@ -62,10 +62,10 @@ async def run_git(
     except OSError as error:
         raise GitUnusable(f"git could not be started in {folder}: {error.strerror}.", "Look at the folder.") from error
     try:
-        with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end, process)) as watch:
+        with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end_process, process)) as watch:
             async with asyncio.timeout(seconds):
                 output, errors, _ = await asyncio.gather(
-                    _bounded(process.stdout, most), _bounded(process.stderr, most), _feed(process, data)
+                    _read_bounded(process.stdout, most), _read_bounded(process.stderr, most), _feed_input(process, data)
                 )
                 code = None if len(output) > most else await process.wait()
         if watch.found:
@@ -73,19 +73,19 @@ async def run_git(
     except TimeoutError:
         raise GitUnusable(f"git {words[0]} took longer than {seconds:g} s.", "Try again with less.") from None
     finally:
-        _end(process)
+        _end_process(process)
         await process.wait()
     return Answer(code, output[:most], errors)
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
+def _end_process(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
+async def _feed_input(process: asyncio.subprocess.Process, data: bytes) -> None:
     assert process.stdin is not None
     with suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(data)
@@ -93,7 +93,7 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
     process.stdin.close()
 
 
-async def _bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:
+async def _read_bounded(stream: asyncio.StreamReader | None, most: int) -> bytes:
     data = b""
     while stream is not None and len(data) <= most and (chunk := await stream.read(1 << 16)):
         data += chunk

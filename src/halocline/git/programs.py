@@ -54,7 +54,7 @@ def run_by_commit(repository: Repository) -> tuple[str, ...]:
     """The programs of a repository that a commit runs, as a person is told of them."""
     named = [one for one in repository.settings if _COMMITTING.fullmatch(one.key) and _is_doubtful(one)]
     told = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
-    return tuple(dict.fromkeys((*_hooks(repository), *told)))
+    return tuple(dict.fromkeys((*_list_hooks(repository), *told)))
 
 
 def _is_doubtful(setting: Setting) -> bool:
@@ -63,7 +63,7 @@ def _is_doubtful(setting: Setting) -> bool:
     return setting.is_of_the_repository and setting.value not in _HARMLESS.get(setting.key, ())
 
 
-def _hooks(repository: Repository) -> Iterator[str]:
+def _list_hooks(repository: Repository) -> Iterator[str]:
     """Those that are there; the person's own, which lie elsewhere, are not the repository's."""
     chosen = [setting.value for setting in repository.settings if setting.key == "core.hookspath"]
     folder = repository.top / os.path.expanduser(chosen[-1]) if chosen else repository.common / "hooks"

@@ -65,7 +65,7 @@ def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
         raise GitUnusable("git's answer cannot be read.", "Rename folders whose names hold line ends.")
     top, place, common = (Path(os.path.realpath(line)) for line in said[:3])
     listed = ask_git(folder, environment, "config", "--null", "--list", "--show-scope")
-    return Repository(top, place, common, said[3], tuple(_settings(listed)))
+    return Repository(top, place, common, said[3], tuple(_parse_settings(listed)))
 
 
 def refuse_blocking(folder: Path, environment: Mapping[str, str]) -> None:
@@ -110,7 +110,7 @@ def _first_line(path: Path) -> str:
     return read_beginning(path, _LONGEST_LINE).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
-def _settings(listed: str) -> list[Setting]:
+def _parse_settings(listed: str) -> list[Setting]:
     fields = listed.split("\0")[:-1]
     pairs = zip(fields[::2], fields[1::2], strict=True)
     # What this question came with is not the repository's.
@@ -128,10 +128,10 @@ def ask_git(folder: Path, environment: Mapping[str, str], *words: str) -> str:
     Raises:
         GitUnusable, NoRepository
     """
-    return _run(folder, bare_environment(environment, os.fspath(folder)), words)
+    return _run_git(folder, bare_environment(environment, os.fspath(folder)), words)
 
 
-def _run(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]) -> str:
+def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]) -> str:
     program = find_git(environment["PATH"])
     if program is None:
         raise GitUnusable("git was not found on this machine.", "Install git.")
@@ -151,11 +151,11 @@ def _run(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]) ->
     except OSError as error:
         raise NoRepository(f"{folder} cannot be entered: {error.strerror}.", "Choose another folder.") from error
     if asked.returncode:
-        raise _refusal(folder, asked.stderr.decode(errors="replace").strip())
+        raise _refusal_error(folder, asked.stderr.decode(errors="replace").strip())
     return asked.stdout.decode("utf-8", "surrogateescape")
 
 
-def _refusal(folder: Path, said: str) -> GitUnusable:
+def _refusal_error(folder: Path, said: str) -> GitUnusable:
     if "not a git repository" in said:
         return NoRepository(f"{folder} is no git repository.", "Make one with: git init")
     return GitUnusable(f"git refused: {said[-500:] or 'it did not say why'}", "Run git status there to see more.")

@@ -18,7 +18,7 @@ from halocline.files.regular import read_beginning
 from halocline.git.environment import bare_environment
 from halocline.git.process import Answer, run_git
 from halocline.git.repository import GitUnusable, Repository, Setting, check_ownership, find_repository
-from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.private_files import open_private
 
 TIME_LIMIT = 30.0
@@ -76,7 +76,7 @@ async def open_view(workspace: Path, environment: Mapping[str, str] | None = Non
     check_ownership(repository)
     place = lend_folder(repository, around)
     try:
-        yield View(repository, workspace, _environment(repository, place, around))
+        yield View(repository, workspace, _build_environment(repository, place, around))
     finally:
         rmtree(place, ignore_errors=True)
 
@@ -85,8 +85,10 @@ def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
     """Make a git folder that lends a repository's history and none of its settings. Raises GitUnusable."""
     place = _new_folder(repository.top)
     try:
-        _link(repository, place)
-        _write(place / "config", _configuration(repository.settings, environment).encode(errors="surrogateescape"))
+        _link_objects(repository, place)
+        _write_file(
+            place / "config", _build_configuration(repository.settings, environment).encode(errors="surrogateescape")
+        )
     except OSError as error:
         rmtree(place, ignore_errors=True)
         raise GitUnusable(f"No view of the repository could be made: {error}.", "Look at the disk.") from error
@@ -99,7 +101,7 @@ def _new_folder(top: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="halocline-git-", dir="/tmp" if usual.is_relative_to(top) else usual))
 
 
-def _link(repository: Repository, place: Path) -> None:
+def _link_objects(repository: Repository, place: Path) -> None:
     folder, common = repository.folder, repository.common
     links = {name: common / name for name in _SHARED} | {name: folder / name for name in _OWN}
     links |= {found.name: found for found in folder.glob("sharedindex.*")}
@@ -111,32 +113,32 @@ def _link(repository: Repository, place: Path) -> None:
             (place / name).symlink_to(target)
     for name in _HEADS:
         with suppress(OSError):
-            _write(place / name, _head(folder / name))
+            _write_file(place / name, _read_head(folder / name))
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     with open(path, "wb", opener=open_private) as file:
         file.write(data)
 
 
-def _head(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     """What a reference like HEAD holds; of one that is a link, the name. Raises OSError."""
     if path.is_symlink() and (target := os.readlink(path)).startswith("refs/"):
         return f"ref: {target}\n".encode()
     return read_beginning(path, _LARGEST_HEAD)
 
 
-def _configuration(settings: Sequence[Setting], environment: Mapping[str, str]) -> str:
+def _build_configuration(settings: Sequence[Setting], environment: Mapping[str, str]) -> str:
     kept = [(key, value) for _, key, value in settings if _CARRIED.fullmatch(key)]
     kept += [(key, value) for _, key, value in settings if _FORMAT.fullmatch(key) and value.isalnum()]
     # git takes no notice of a remote without an address; this one is never used.
     remotes = {key.removesuffix(".fetch") for key, _ in kept if key.startswith("remote.")}
     kept += [(f"{remote}.url", "/dev/null") for remote in sorted(remotes)]
-    kept += _lists(settings, environment)
-    return _FIXED + "".join(_line(key, value) for key, value in kept)
+    kept += _list_settings(settings, environment)
+    return _FIXED + "".join(_format_line(key, value) for key, value in kept)
 
 
-def _lists(settings: Sequence[Setting], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _list_settings(settings: Sequence[Setting], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     home = environment.get("HOME") or os.path.expanduser("~")
     own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
     for key, name in _LISTS.items():
@@ -147,18 +149,18 @@ def _lists(settings: Sequence[Setting], environment: Mapping[str, str]) -> Itera
             yield key, path
 
 
-def _line(key: str, value: str) -> str:
+def _format_line(key: str, value: str) -> str:
     section, _, rest = key.partition(".")
     below, _, name = rest.rpartition(".")
-    head = f'{section} "{_escaped(below)}"' if below else section
-    return f'[{head}]\n\t{name} = "{_escaped(value)}"\n'.replace("\0", "")
+    head = f'{section} "{_escape_value(below)}"' if below else section
+    return f'[{head}]\n\t{name} = "{_escape_value(value)}"\n'.replace("\0", "")
 
 
-def _escaped(text: str) -> str:
+def _escape_value(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _environment(repository: Repository, place: Path, environment: Mapping[str, str]) -> ChildEnvironment:
+def _build_environment(repository: Repository, place: Path, environment: Mapping[str, str]) -> ChildEnvironment:
     own = {
         "GIT_DIR": os.fspath(place),
         "GIT_WORK_TREE": os.fspath(repository.top),
@@ -170,4 +172,4 @@ def _environment(repository: Repository, place: Path, environment: Mapping[str, 
         "HOME": os.fspath(place),
         "XDG_CONFIG_HOME": os.fspath(place),
     }
-    return declare(bare_environment(environment, os.fspath(repository.top)), own)
+    return declare_environment(bare_environment(environment, os.fspath(repository.top)), own)

@@ -22,13 +22,13 @@ async def add_worktree(workspace: Path, folder: Path) -> None:
         if repository.prefix:
             raise UsageError(f"{workspace} is only a part of its repository.", _INSTEAD)
         # No file is written, so no filter has anything to do.
-        await _git(workspace, workspace, "worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder))
-        await _git(folder, workspace, "reset", "--quiet", "--mixed")
+        await _run_git(workspace, workspace, "worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder))
+        await _run_git(folder, workspace, "reset", "--quiet", "--mixed")
     except GitUnusable as error:
         raise UsageError(f"git made no worktree: {error.text}", _INSTEAD) from error
 
 
-async def _git(place: Path, workspace: Path, *words: str) -> None:
+async def _run_git(place: Path, workspace: Path, *words: str) -> None:
     environment = bare_environment(os.environ, os.fspath(workspace))
     said = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
     if not said.is_good:

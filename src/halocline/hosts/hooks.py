@@ -20,7 +20,7 @@ from functools import cached_property
 
 from halocline.hosts.shell import readiness
 from halocline.ports.hooks import Hook, HookEnd
-from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 
 MARK = "HALOCLINE_HOOK"
 """The variable by which a hook's processes are known when they left its session."""
@@ -91,15 +91,15 @@ class LocalHooks:
         began = time.monotonic()
         mark = os.urandom(8).hex()
         try:
-            process = self._start(hook, declare(self._environment, {MARK: mark}))
+            process = self._start(hook, declare_environment(self._environment, {MARK: mark}))
         except (OSError, ValueError) as error:
-            return HookEnd(trouble=f"it cannot be run: {_why(error)}")
+            return HookEnd(trouble=f"it cannot be run: {_explain_error(error)}")
         conversation = Conversation(process, given)
         with process:
             try:
                 in_time = conversation.goes_on_until(began + timeout, stop)
             finally:
-                _kill(process.pid, f"{MARK}={mark}".encode())
+                _kill_group(process.pid, f"{MARK}={mark}".encode())
         seconds = round(time.monotonic() - began, 3)
         if conversation.output.over:
             trouble = f"it printed more than {MOST_OUTPUT:,} bytes"
@@ -121,7 +121,7 @@ class LocalHooks:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env=declare(environment, own),
+            env=declare_environment(environment, own),
             start_new_session=True,
         )
 
@@ -208,15 +208,15 @@ class Conversation:
         return bool(chunk)
 
 
-def _kill(leader: int, mark: bytes) -> None:
-    members = readiness.members(leader, mark)
+def _kill_group(leader: int, mark: bytes) -> None:
+    members = readiness.list_members(leader, mark)
     groups = {leader} if members is None else {member.group for member in members}
     for group in groups:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
 
 
-def _why(error: OSError | ValueError) -> str:
+def _explain_error(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.strerror == "Exec format error":
         return "its first line names no program (as #!/bin/sh does)"
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

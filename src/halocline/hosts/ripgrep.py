@@ -14,7 +14,7 @@ from typing import IO, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from halocline.context.budget import MATCH_LINE, short
+from halocline.context.budget import MATCH_LINE, shorten_line
 from halocline.files.blocking import (
     SEARCH_LISTS,
     find_blocking,
@@ -22,9 +22,9 @@ from halocline.files.blocking import (
     find_blocking_below,
     watch_program,
 )
-from halocline.files.opening import look
+from halocline.files.opening import look_at
 from halocline.hosts.search_source import Source, search_source
-from halocline.hosts.shell.executables import ripgrep
+from halocline.hosts.shell.executables import find_ripgrep
 from halocline.ports.host import Match, Scope, SearchQuery, SearchResult
 from halocline.protocol.errors import ToolFailure
 
@@ -80,7 +80,7 @@ class Ripgrep:
     @property
     def program(self) -> str:
         """Where `rg` is. Raises ToolFailure when there is none."""
-        self._program = self._program or ripgrep()
+        self._program = self._program or find_ripgrep()
         return self._program
 
     def only(self, scope: Scope) -> "Ripgrep":
@@ -92,20 +92,20 @@ class Ripgrep:
         return found if found.matches and not query.glob else replace(found, left_out=await self._secrets(query))
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
-        names = await self._run(str(path), _FILES, _names)
+        names = await self._run(str(path), _FILES, _read_names)
         names.sort(key=lambda name: (name.count("/"), name))
         return names[:limit], len(names) > limit
 
     async def _matches(self, query: SearchQuery) -> SearchResult:
-        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *_globs(query))
-        return await self._run(query.path, options, partial(_result, limit=query.limit))
+        options = ("--json", "--crlf", f"--context={query.context}", f"--regexp={query.regex}", *_list_globs(query))
+        return await self._run(query.path, options, partial(_build_result, limit=query.limit))
 
     async def _secrets(self, query: SearchQuery) -> tuple[str, ...]:
         """Files that are left out for what they may hold, whether or not they have a match."""
-        found = look(query.path) if self._scope else None
+        found = look_at(query.path) if self._scope else None
         if found is None or not S_ISDIR(found.st_mode):
             return ()
-        return await self._run(query.path, (*_FILES, *_globs(query)), _secret_names)
+        return await self._run(query.path, (*_FILES, *_list_globs(query)), _secret_names)
 
     async def _run(self, path: str, options: Sequence[str], collect: Collect[T]) -> T:
         running = _Running([self.program, *_COMMON, *options])
@@ -146,7 +146,7 @@ class _Running:
             raise ToolFailure(BLOCKED.format(found=watch.found))
         # A file that could not be read also gives code 2, but no message.
         if process.returncode > 1 and message:
-            raise ToolFailure(f"ripgrep could not search: {_explained(message)}")
+            raise ToolFailure(f"ripgrep could not search: {_explain_message(message)}")
         return result
 
     def _start(self, source: Source) -> "subprocess.Popen[bytes]":
@@ -170,20 +170,20 @@ def _find_blocking(folder: str, is_over: Callable[[], bool]) -> str:
     return found or find_blocking_below(folder, SEARCH_LISTS, is_over)
 
 
-def _globs(query: SearchQuery) -> tuple[str, ...]:
+def _list_globs(query: SearchQuery) -> tuple[str, ...]:
     return (f"--glob={query.glob}",) if query.glob else ()
 
 
-def _explained(message: str) -> str:
+def _explain_message(message: str) -> str:
     """What ripgrep says, without an option that it names and nobody here can set."""
     said, advice, _ = message.partition("\n\nConsider enabling PCRE2")
     return f"{said}\nWrite it in another way." if advice else said
 
 
-def _result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
+def _build_result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
     found: list[Match] = []
     count, cut = 0, False
-    for match in _matches(stream, source):
+    for match in _read_matches(stream, source):
         count += match.is_match
         if count > limit:
             cut = True
@@ -192,18 +192,18 @@ def _result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
     return SearchResult(tuple(sorted(found, key=lambda match: (match.path, match.line))), cut)
 
 
-def _matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
-    for record in map(_record.decode, _records(stream)):
+def _read_matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
+    for record in map(_record.decode, _read_records(stream)):
         data = record.data
         if record.type not in ("match", "context") or not (data.path and data.lines and data.line_number):
             continue
         name = data.path.text or os.fsdecode(data.path.raw)
         if source.holds(name, data.line_number, data.absolute_offset, data.lines.raw):
-            text = short(str(data.lines).rstrip("\r\n"), MATCH_LINE)
+            text = shorten_line(str(data.lines).rstrip("\r\n"), MATCH_LINE)
             yield Match(source.path_of(name), data.line_number, text, record.type == "match")
 
 
-def _records(stream: IO[bytes]) -> Iterator[bytes]:
+def _read_records(stream: IO[bytes]) -> Iterator[bytes]:
     """The lines of the stream; those of absurd length are left out."""
     whole = True
     while line := stream.readline(_LONGEST_RECORD):
@@ -213,10 +213,10 @@ def _records(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _secret_names(stream: IO[bytes], source: Source) -> tuple[str, ...]:
-    return tuple(sorted(filter(source.is_secret, _names(stream, source))))
+    return tuple(sorted(filter(source.is_secret, _read_names(stream, source))))
 
 
-def _names(stream: IO[bytes], source: Source) -> list[str]:
+def _read_names(stream: IO[bytes], source: Source) -> list[str]:
     names: list[str] = []
     rest = b""
     while len(names) < _MOST_FILES and (chunk := stream.read(1 << 16)):

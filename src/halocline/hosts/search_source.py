@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from halocline.files.opening import NOT_REGULAR, open_below, opened
+from halocline.files.opening import NOT_REGULAR, open_below, open_resolved
 from halocline.files.regular import read_from
 from halocline.ports.host import Scope
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
@@ -47,12 +47,12 @@ class Source:
         given = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)}
         env = child_environment(given)
         if not self.is_folder:
-            return _start(command, env, stdin=self._fd)
+            return _start_process(command, env, stdin=self._fd)
         if os.path.isdir(_BY_DESCRIPTOR):
             folder = f"{_BY_DESCRIPTOR}/{self._fd}"
-            return _start(command, env, cwd=folder)
+            return _start_process(command, env, cwd=folder)
         enter = partial(os.fchdir, self._fd)
-        return _start(command, env, enter=enter)
+        return _start_process(command, env, enter=enter)
 
     def path_of(self, name: str) -> str:
         """The path of a file as the source was named; the program named it by the operand."""
@@ -107,7 +107,7 @@ class Source:
         return bool(lines) and lines[0] == line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _start(
+def _start_process(
     command: list[str],
     environment: ChildEnvironment,
     stdin: int = subprocess.DEVNULL,
@@ -123,7 +123,7 @@ def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
     """Raises ToolFailure: nothing is there that can be searched, or it is not within the scope."""
     with ExitStack() as stack:
         try:
-            fd, place, found = stack.enter_context(opened(path, scope))
+            fd, place, found = stack.enter_context(open_resolved(path, scope))
         except OSError as error:
             raise ToolFailure(f"{path} is not accessible: {error.strerror}.") from error
         source = Source(path, fd, place, scope, is_folder=stat.S_ISDIR(found.st_mode))
@@ -134,11 +134,11 @@ def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
 
 
 def _decoded_lines(file: int) -> list[str]:
-    from halocline.edits.text import BinaryContent, decode  # most files are UTF-8
+    from halocline.edits.text import BinaryContent, decode_text  # most files are UTF-8
 
     os.lseek(file, 0, os.SEEK_SET)
     try:
-        text = decode(read_from(file, _LARGEST_ENCODED)).text
+        text = decode_text(read_from(file, _LARGEST_ENCODED)).text
     except BinaryContent:
         return []
     return [line.rstrip("\r") for line in text.split("\n")]

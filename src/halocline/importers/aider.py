@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from halocline.files.regular import open_regular
-from halocline.importers.transcript import Found, Ground, Prompt, Reply, Said, first_line, moment, stamped
+from halocline.importers.transcript import Found, Ground, Prompt, Reply, Said, first_line, parse_time, stamp_files
 from halocline.protocol.messages import Text
 
 TOOL = "aider"
@@ -31,8 +31,8 @@ def found_at(path: Path) -> Iterator[Found]:
     file = path / NAME if path.is_dir() else path
     if not file.is_file() or file.suffix != ".md":
         return
-    _, changed, _ = stamped(file)
-    chats = list(_chats(file))
+    _, changed, _ = stamp_files(file)
+    chats = list(_split_chats(file))
     for number, (started, lines) in enumerate(chats, start=1):
         text = "\n".join(lines)
         model = next((found[1] for line in lines if (found := _MODEL.match(line))), "")
@@ -55,20 +55,20 @@ def found_at(path: Path) -> Iterator[Found]:
 def said(found: Found, ground: Ground) -> Iterator[Said]:
     """One chat of the file."""
     number = int(found.id.rpartition("#")[2])
-    for count, (started, lines) in enumerate(_chats(Path(found.path)), start=1):
+    for count, (started, lines) in enumerate(_split_chats(Path(found.path)), start=1):
         if count == number:
-            yield from _talk(lines, started, ground)
+            yield from _split_talk(lines, started, ground)
 
 
-def _talk(lines: list[str], at: float, ground: Ground) -> Iterator[Said]:
-    for person, text in _runs(lines):
+def _split_talk(lines: list[str], at: float, ground: Ground) -> Iterator[Said]:
+    for person, text in _join_runs(lines):
         if not text.strip():
             continue
         part = (Text(ground.text(text.strip())),)
         yield Prompt(part, at) if person else Reply(part, at)
 
 
-def _runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
+def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
     """Neighbouring lines of the same speaker as one text; the program's are passed over."""
     run: list[str] = []
     who = True
@@ -83,7 +83,7 @@ def _runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
     yield who, "\n".join(run)
 
 
-def _chats(file: Path) -> Iterator[tuple[float, list[str]]]:
+def _split_chats(file: Path) -> Iterator[tuple[float, list[str]]]:
     """Each chat: when it began, and its lines."""
     started = 0.0
     lines: list[str] = []
@@ -93,7 +93,7 @@ def _chats(file: Path) -> Iterator[tuple[float, list[str]]]:
                 if head := _HEAD.match(line):
                     if any(each.strip() for each in lines):
                         yield started, lines
-                    started, lines = moment(head[1]), []
+                    started, lines = parse_time(head[1]), []
                 else:
                     lines.append(line.rstrip("\n"))
     except OSError:

@@ -16,12 +16,12 @@ from halocline.importers.transcript import (
     Prompt,
     Reply,
     Said,
-    dollars,
+    as_table,
+    as_text,
     first_line,
-    moment,
-    stamped,
-    table,
-    words,
+    parse_cost,
+    parse_time,
+    stamp_files,
 )
 from halocline.protocol.messages import AssistantPart, Note, Text, Usage, UserPart
 from halocline.protocol.values import JsonObject
@@ -52,43 +52,43 @@ def found_at(path: Path) -> Iterator[Found]:
     """A session's file, or all below a folder. Files of sub-agents are no conversations of a person."""
     files = [path] if path.is_file() else sorted(path.rglob("*.jsonl")) if path.is_dir() else []
     for file in files:
-        if file.suffix == ".jsonl" and not file.name.startswith("agent-") and (one := _session(file)):
+        if file.suffix == ".jsonl" and not file.name.startswith("agent-") and (one := _read_session(file)):
             yield one
 
 
-def _session(file: Path) -> Found | None:
-    head = json_stream.head(file, HEAD)
+def _read_session(file: Path) -> Found | None:
+    head = json_stream.read_head(file, HEAD)
     talk = [line for line in head if line.get("type") in ("user", "assistant") and "message" in line]
     if not talk:
         return None
-    size, changed, stamp = stamped(file)
-    started = next((at for line in head if (at := moment(line.get("timestamp")))), changed)
+    size, changed, stamp = stamp_files(file)
+    started = next((at for line in head if (at := parse_time(line.get("timestamp")))), changed)
     prompts = (_words_of(line) for line in talk if _is_prompt(line))
-    models = (words(table(line["message"]).get("model")) for line in talk if line["type"] == "assistant")
+    models = (as_text(as_table(line["message"]).get("model")) for line in talk if line["type"] == "assistant")
     model = next((name for name in models if name and name != MADE_UP), "")
     return Found(
         tool=TOOL,
         id=file.stem,
         path=str(file),
-        title=_named(head) or next((first_line(text) for text in prompts if text), ""),
+        title=_read_title(head) or next((first_line(text) for text in prompts if text), ""),
         started=started,
         changed=changed,
         size=size,
         stamp=stamp,
-        workspace=next((place for line in talk if (place := words(line.get("cwd")))), ""),
+        workspace=next((place for line in talk if (place := as_text(line.get("cwd")))), ""),
         model=f"{MAKER}/{model}" if model else "",
     )
 
 
-def _named(head: list[JsonObject]) -> str:
+def _read_title(head: list[JsonObject]) -> str:
     """The title that a person or the program gave."""
-    given = (words(line.get("customTitle")) or words(line.get("aiTitle")) for line in head)
+    given = (as_text(line.get("customTitle")) or as_text(line.get("aiTitle")) for line in head)
     return next((first_line(title) for title in given if title), "")
 
 
 def _words_of(line: JsonObject) -> str:
-    content = content_blocks.blocks(table(line.get("message")).get("content"))
-    text = "\n".join(words(block.get("text")) for block in content if block.get("type") == "text")
+    content = content_blocks.list_blocks(as_table(line.get("message")).get("content"))
+    text = "\n".join(as_text(block.get("text")) for block in content if block.get("type") == "text")
     return "" if text.startswith(NOT_SAID) else text
 
 
@@ -96,24 +96,24 @@ def _is_prompt(line: JsonObject) -> bool:
     """A person said it: no result of a tool, no words of the program."""
     if line.get("type") != "user" or line.get("isMeta") or line.get("isCompactSummary") or line.get("isSidechain"):
         return False
-    content = content_blocks.blocks(table(line.get("message")).get("content"))
+    content = content_blocks.list_blocks(as_table(line.get("message")).get("content"))
     return bool(content) and all(block.get("type") != "tool_result" for block in content)
 
 
-def _queued(line: JsonObject) -> object:
+def _queued_prompt(line: JsonObject) -> object:
     """What a person said while the model worked. It stands in no message of its own."""
-    given = table(line.get("attachment"))
+    given = as_table(line.get("attachment"))
     if line.get("type") != "attachment" or given.get("type") != "queued_command" or given.get("isMeta") is True:
         return None
-    is_persons = table(given.get("origin")).get("kind", "human") == "human"
+    is_persons = as_table(given.get("origin")).get("kind", "human") == "human"
     return given.get("prompt") if is_persons and given.get("commandMode", "prompt") == "prompt" else None
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
     """The conversation that was gone on with last."""
     path = Path(found.path)
-    session = _Session(ground, _overtaken(path))
-    for line in json_stream.lines(path):
+    session = _Session(ground, _overtaken_prompts(path))
+    for line in json_stream.read_lines(path):
         if line is None:
             ground.lost[UNREADABLE] += 1
         elif session.counts(line):
@@ -121,13 +121,13 @@ def said(found: Found, ground: Ground) -> Iterator[Said]:
     yield from session.flush()
 
 
-def _overtaken(path: Path) -> frozenset[str]:
+def _overtaken_prompts(path: Path) -> frozenset[str]:
     """Prompts that a person went back on: a later one follows the same message."""
     newest: dict[str, str] = {}
     older: set[str] = set()
-    for line in json_stream.lines(path):
-        if line and _is_prompt(line) and (parent := words(line.get("parentUuid"))):
-            name = words(line.get("uuid"))
+    for line in json_stream.read_lines(path):
+        if line and _is_prompt(line) and (parent := as_text(line.get("parentUuid"))):
+            name = as_text(line.get("uuid"))
             if (before := newest.get(parent)) and before != name:
                 older.add(before)
             newest[parent] = name
@@ -150,27 +150,30 @@ class _Session:
 
     def counts(self, line: JsonObject) -> bool:
         """Whether a line belongs to the conversation. Each is asked about once, in order."""
-        name, is_talk = words(line.get("uuid")), line.get("type") in TALK or bool(_queued(line))
+        name, is_talk = as_text(line.get("uuid")), line.get("type") in TALK or bool(_queued_prompt(line))
         if line.get("isSidechain") is True:
             self.ground.lost["line of a sub-agent"] += is_talk
             return False
-        if name and (name in self.overtaken or words(line.get("parentUuid")) in self.abandoned):
+        if name and (name in self.overtaken or as_text(line.get("parentUuid")) in self.abandoned):
             self.abandoned.add(name)
             self.ground.lost["line that was gone back on"] += is_talk
             return False
         if not is_talk or name in self.seen:
             return False
-        self.seen |= {name, words(table(line.get("attachment")).get("source_uuid"))} - {""}
+        self.seen |= {name, as_text(as_table(line.get("attachment")).get("source_uuid"))} - {""}
         return True
 
     def tell(self, line: JsonObject) -> Iterator[Said]:
-        message, at = table(line.get("message")) or {"content": _queued(line)}, moment(line.get("timestamp"))
+        message, at = (
+            as_table(line.get("message")) or {"content": _queued_prompt(line)},
+            parse_time(line.get("timestamp")),
+        )
         if line["type"] == "assistant":
             yield from self._spoken(line, message)
             return
-        for block in content_blocks.blocks(message.get("content")):
+        for block in content_blocks.list_blocks(message.get("content")):
             if block.get("type") == "tool_result":
-                self.held.append(content_blocks.answered(block, at, self.ground))
+                self.held.append(content_blocks.tool_answer(block, at, self.ground))
         if prompt := self._prompt(line, message):
             yield from self.flush()
             self.began = True
@@ -186,17 +189,17 @@ class _Session:
     def _spoken(self, line: JsonObject, message: JsonObject) -> Iterator[Said]:
         if message.get("model") == MADE_UP or line.get("isApiErrorMessage") is True:
             return
-        name = words(message.get("id")) or words(line.get("uuid"))
+        name = as_text(message.get("id")) or as_text(line.get("uuid"))
         if name != self.reply:
             yield from self.flush()
         self.reply, self.last, self.began = name, line, True
-        self.parts += content_blocks.spoken(message.get("content"), self.ground)
+        self.parts += content_blocks.reply_parts(message.get("content"), self.ground)
 
     def _joined(self) -> Reply:
-        message = table(self.last.get("message"))
-        counted, model = table(message.get("usage")), words(message.get("model"))
-        usage: Usage | None = content_blocks.usage(counted) if counted else None
-        at, cost = moment(self.last.get("timestamp")), dollars(self.last.get("costUSD"))
+        message = as_table(self.last.get("message"))
+        counted, model = as_table(message.get("usage")), as_text(message.get("model"))
+        usage: Usage | None = content_blocks.read_usage(counted) if counted else None
+        at, cost = parse_time(self.last.get("timestamp")), parse_cost(self.last.get("costUSD"))
         return Reply(tuple(self.parts), at, f"{MAKER}/{model}" if model else "", usage, cost)
 
     def _prompt(self, line: JsonObject, message: JsonObject) -> tuple[UserPart, ...]:
@@ -204,11 +207,11 @@ class _Session:
         if line.get("isMeta") is True or (line.get("isCompactSummary") is True and self.began):
             return ()
         parts: list[UserPart] = []
-        for block in content_blocks.blocks(message.get("content")):
+        for block in content_blocks.list_blocks(message.get("content")):
             match block.get("type"):
                 case "image":
-                    parts.append(content_blocks.picture(block, self.ground))
-                case "text" if (text := words(block.get("text"))).strip() and not text.startswith(NOT_SAID):
+                    parts.append(content_blocks.read_image(block, self.ground))
+                case "text" if (text := as_text(block.get("text"))).strip() and not text.startswith(NOT_SAID):
                     is_note = text.startswith("<system-reminder>") or line.get("isCompactSummary") is True
                     taken = self.ground.text(text)
                     parts.append(Note(taken, "earlier") if is_note else Text(taken))

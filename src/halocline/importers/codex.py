@@ -18,13 +18,13 @@ from halocline.importers.transcript import (
     Prompt,
     Reply,
     Said,
+    as_rows,
+    as_table,
+    as_text,
     first_line,
-    moment,
-    rows,
-    stamped,
-    table,
-    whole,
-    words,
+    parse_time,
+    stamp_files,
+    whole_number,
 )
 from halocline.protocol import json_input
 from halocline.protocol.messages import AssistantPart, ResultPart, Text, Thinking, ToolCall, Usage, UserPart
@@ -59,69 +59,69 @@ def found_at(path: Path) -> Iterator[Found]:
     """A session's file, or all below a folder. Those of sub-agents are no conversations of a person."""
     files = [path] if path.is_file() else sorted(path.rglob(PATTERN)) if path.is_dir() else []
     for file in files:
-        if file.suffix == ".jsonl" and (one := _session(file)):
+        if file.suffix == ".jsonl" and (one := _read_session(file)):
             yield one
 
 
-def _session(file: Path) -> Found | None:
-    head = [_entry(line) for line in json_stream.head(file, HEAD)]
+def _read_session(file: Path) -> Found | None:
+    head = [_read_entry(line) for line in json_stream.read_head(file, HEAD)]
     meta = next((payload for kind, payload, _ in head if kind == "session_meta"), {})
     said = [payload for kind, payload, _ in head if kind == "response_item" and payload.get("type")]
-    if not (meta or said) or "subagent" in table(meta.get("source")):
+    if not (meta or said) or "subagent" in as_table(meta.get("source")):
         return None
-    size, changed, stamp = stamped(file)
+    size, changed, stamp = stamp_files(file)
     titles = (first_line(_prompt_words(item)) for item in said)
     contexts = [payload for kind, payload, _ in head if kind == "turn_context"]
     return Found(
         tool=TOOL,
-        id=words(meta.get("id")) or file.stem,
+        id=as_text(meta.get("id")) or file.stem,
         path=str(file),
         title=next(filter(None, titles), ""),
-        started=moment(meta.get("timestamp")) or next((at for _, _, at in head if at), changed),
+        started=parse_time(meta.get("timestamp")) or next((at for _, _, at in head if at), changed),
         changed=changed,
         size=size,
         stamp=stamp,
-        workspace=words(meta.get("cwd")) or next((words(each.get("cwd")) for each in contexts), ""),
-        model=next((_model(name) for each in contexts if (name := words(each.get("model")))), ""),
+        workspace=as_text(meta.get("cwd")) or next((as_text(each.get("cwd")) for each in contexts), ""),
+        model=next((_full_model(name) for each in contexts if (name := as_text(each.get("model")))), ""),
     )
 
 
-def _entry(line: JsonObject) -> tuple[str, JsonObject, float]:
+def _read_entry(line: JsonObject) -> tuple[str, JsonObject, float]:
     """A line's kind, content and time. In the first versions a line was an item itself, and the first one the head."""
-    at = moment(line.get("timestamp"))
+    at = parse_time(line.get("timestamp"))
     if "payload" in line:
-        return words(line.get("type")), table(line["payload"]), at
+        return as_text(line.get("type")), as_table(line["payload"]), at
     if "type" in line:
         return "response_item", line, at
     return ("session_meta", line, at) if "id" in line else ("", line, at)
 
 
-def _model(name: str) -> str:
+def _full_model(name: str) -> str:
     return name if "/" in name else f"openai/{name}"
 
 
 def _prompt_words(item: JsonObject) -> str:
     if item.get("type") != "message" or item.get("role") != "user":
         return ""
-    text = "\n".join(words(part.get("text")) for part in rows(item.get("content")))
+    text = "\n".join(as_text(part.get("text")) for part in as_rows(item.get("content")))
     return "" if text.startswith(NOT_SAID) else text
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
     """The conversation."""
     session = _Session(ground, found.model)
-    for line in json_stream.lines(Path(found.path)):
+    for line in json_stream.read_lines(Path(found.path)):
         if line is None:
             ground.lost[UNREADABLE] += 1
             continue
-        kind, payload, at = _entry(line)
+        kind, payload, at = _read_entry(line)
         match kind:
             case "response_item":
                 yield from session.tell(payload, at)
             case "turn_context":
-                session.model = _model(name) if (name := words(payload.get("model"))) else session.model
+                session.model = _full_model(name) if (name := as_text(payload.get("model"))) else session.model
             case "event_msg" if payload.get("type") == "token_count":
-                session.count(table(payload.get("info")))
+                session.count(as_table(payload.get("info")))
                 yield from session.flush()
     yield from session.flush()
 
@@ -139,7 +139,7 @@ class _Session:
     total: JsonObject = field(default_factory=dict)
 
     def tell(self, item: JsonObject, at: float) -> Iterator[Said]:
-        kind = words(item.get("type"))
+        kind = as_text(item.get("type"))
         if kind == "message" and item.get("role") == "user":
             yield from self.flush()
             if content := self._heard(item):
@@ -156,13 +156,16 @@ class _Session:
 
     def count(self, info: JsonObject) -> None:
         """What the reply took. The same numbers are told more than once."""
-        total = table(info.get("total_token_usage"))
+        total = as_table(info.get("total_token_usage"))
         if not info or (total and total == self.total) or not (self.parts or self.held):
             return
-        self.total, last = total, table(info.get("last_token_usage"))
-        cached, reasoning = whole(last.get("cached_input_tokens")), whole(last.get("reasoning_output_tokens"))
-        read = max(0, whole(last.get("input_tokens")) - cached)
-        self.usage = Usage(read, whole(last.get("output_tokens")), cached, reasoning=reasoning)
+        self.total, last = total, as_table(info.get("last_token_usage"))
+        cached, reasoning = (
+            whole_number(last.get("cached_input_tokens")),
+            whole_number(last.get("reasoning_output_tokens")),
+        )
+        read = max(0, whole_number(last.get("input_tokens")) - cached)
+        self.usage = Usage(read, whole_number(last.get("output_tokens")), cached, reasoning=reasoning)
 
     def flush(self) -> Iterator[Said]:
         """The reply that was gathered, and the results of its calls."""
@@ -174,31 +177,31 @@ class _Session:
 
     def _heard(self, item: JsonObject) -> tuple[UserPart, ...]:
         parts: list[UserPart] = []
-        for part in rows(item.get("content")):
-            text = words(part.get("text"))
+        for part in as_rows(item.get("content")):
+            text = as_text(part.get("text"))
             if part.get("type") == "input_image":
-                head, _, data = words(part.get("image_url")).partition(";base64,")
+                head, _, data = as_text(part.get("image_url")).partition(";base64,")
                 parts.append(self.ground.picture(head.removeprefix("data:"), data))
             elif text.strip() and not text.startswith(NOT_SAID):
                 parts.append(Text(self.ground.text(text)))
         return tuple(parts)
 
     def _spoken(self, item: JsonObject, kind: str) -> AssistantPart | None:
-        call = words(item.get("call_id")) or words(item.get("id"))
+        call = as_text(item.get("call_id")) or as_text(item.get("id"))
         match kind:
             case "message":
-                text = "".join(words(part.get("text")) for part in rows(item.get("content")))
+                text = "".join(as_text(part.get("text")) for part in as_rows(item.get("content")))
                 return Text(self.ground.text(text)) if text else None
             case "reasoning":
-                text = "\n\n".join(words(part.get("text")) for part in rows(item.get("summary")))
+                text = "\n\n".join(as_text(part.get("text")) for part in as_rows(item.get("summary")))
                 return Thinking(self.ground.text(text)) if text else None
             case "function_call":
-                return self._call(call, words(item.get("name")), words(item.get("arguments")))
+                return self._call(call, as_text(item.get("name")), as_text(item.get("arguments")))
             case "custom_tool_call":
-                given = {"input": self.ground.text(words(item.get("input")))}
-                return ToolCall(call, words(item.get("name")) or "unnamed", given)
+                given = {"input": self.ground.text(as_text(item.get("input")))}
+                return ToolCall(call, as_text(item.get("name")) or "unnamed", given)
             case "local_shell_call":
-                return ToolCall(call, "local_shell", self.ground.arguments(table(item.get("action"))))
+                return ToolCall(call, "local_shell", self.ground.arguments(as_table(item.get("action"))))
             case "ghost_snapshot" | "compaction" | "compaction_trigger" | "other":
                 return None
         self.ground.lost[f"item of an unknown kind ({kind[:40]})"] += 1
@@ -213,27 +216,27 @@ class _Session:
 
     def _answer(self, item: JsonObject, at: float) -> Answer:
         output = item.get("output")
-        told = _unwrapped(output) if isinstance(output, str) else table(output)
-        failed = table(told.get("metadata")).get("exit_code") not in (None, 0) or told.get("success") is False
+        told = _unwrap_output(output) if isinstance(output, str) else as_table(output)
+        failed = as_table(told.get("metadata")).get("exit_code") not in (None, 0) or told.get("success") is False
         content = told.get("output", told.get("content", output))
-        return Answer(words(item.get("call_id")), tuple(self._given(content)), at, failed)
+        return Answer(as_text(item.get("call_id")), tuple(self._given(content)), at, failed)
 
     def _given(self, content: object) -> Iterator[ResultPart]:
         if not isinstance(content, list):
             yield Text(self.ground.text(content))
-        for part in rows(content):
+        for part in as_rows(content):
             if part.get("type") == "input_image":
-                head, _, data = words(part.get("image_url")).partition(";base64,")
+                head, _, data = as_text(part.get("image_url")).partition(";base64,")
                 yield self.ground.picture(head.removeprefix("data:"), data)
             else:
-                yield Text(self.ground.text(words(part.get("text"))))
+                yield Text(self.ground.text(as_text(part.get("text"))))
 
 
-def _unwrapped(output: str) -> JsonObject:
+def _unwrap_output(output: str) -> JsonObject:
     """Some versions put the words and the exit code of a command into JSON within the text."""
     if not output.startswith('{"output"'):
         return {}
     try:
-        return table(json_input.decode(output))
+        return as_table(json_input.decode(output))
     except (msgspec.DecodeError, RecursionError):
         return {}

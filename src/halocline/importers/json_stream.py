@@ -25,39 +25,39 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _decode = json_input.Decoder(Any, deepest=None).decode
 
 
-def lines(path: Path) -> Iterator[JsonObject | None]:
+def read_lines(path: Path) -> Iterator[JsonObject | None]:
     """The objects of a file of JSON lines."""
     try:
         with open_regular(path) as file:
             while line := file.readline(LONGEST):
                 if line.strip():
-                    yield _object(line)
+                    yield _decode_object(line)
     except OSError:
         yield None
 
 
-def head(path: Path, most: int) -> list[JsonObject]:
+def read_head(path: Path, most: int) -> list[JsonObject]:
     """Objects of the first lines, for a list of many files: so many, or those in the first half megabyte."""
     found: list[JsonObject] = []
     try:
         with open_regular(path) as file:
             while len(found) < most and file.tell() < HEAD and (line := file.readline(LONGEST)):
-                found += [one] if (one := _object(line)) else []
+                found += [one] if (one := _decode_object(line)) else []
     except OSError:
         pass
     return found
 
 
-def elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
+def read_elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
     """The objects of a JSON array: the file itself, or what stands under `key` in it."""
     try:
         with open_regular(path) as file:
-            yield from map(_object, _Pieces(file, key.encode()).cut())
+            yield from map(_decode_object, _Pieces(file, key.encode()).cut())
     except OSError:
         yield None
 
 
-def whole(path: Path, largest: int = LONGEST) -> object:
+def read_whole(path: Path, largest: int = LONGEST) -> object:
     """All of a small file; None when it is missing, too large or no JSON."""
     try:
         with open_regular(path) as file:
@@ -67,16 +67,16 @@ def whole(path: Path, largest: int = LONGEST) -> object:
         return None
 
 
-def _object(data: bytes) -> JsonObject | None:
+def _decode_object(data: bytes) -> JsonObject | None:
     found: object
     try:
         found = _decode(data)
     except (msgspec.DecodeError, RecursionError):
-        found = _forgiven(data)
+        found = _decode_leniently(data)
     return found if isinstance(found, dict) else None
 
 
-def _forgiven(data: bytes) -> object:
+def _decode_leniently(data: bytes) -> object:
     """What is JSON but for half a character (a program cut a text in two there), with a sign in its place."""
     if b"\\u" not in data and data.isascii():
         return None

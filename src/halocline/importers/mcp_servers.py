@@ -10,9 +10,9 @@ from pathlib import Path
 
 from halocline.files.regular import read_regular
 from halocline.importers import json_stream
-from halocline.importers.cline.tasks import roots
-from halocline.importers.transcript import table, words
-from halocline.protocol.secrets.redaction import redacted
+from halocline.importers.cline.tasks import list_roots
+from halocline.importers.transcript import as_table, as_text
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
 
 LARGEST = 32_000_000
@@ -30,48 +30,48 @@ class Elsewhere(Value, frozen=True):
     headers: tuple[str, ...] = ()
 
 
-def elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[Elsewhere]:
+def servers_elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[Elsewhere]:
     """All of them; of those with one name, the first."""
     seen: set[str] = set()
-    for file, name, given in _tables(home, env, workspace):
-        if name not in seen and (found := _server(file, name, given)):
+    for file, name, given in _list_tables(home, env, workspace):
+        if name not in seen and (found := _read_server(file, name, given)):
             seen.add(name)
             yield found
 
 
-def _tables(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[tuple[Path, str, JsonObject]]:
+def _list_tables(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[tuple[Path, str, JsonObject]]:
     claude = home / ".claude.json"
-    settings = table(json_stream.whole(claude, LARGEST))
-    here = table(table(settings.get("projects")).get(str(workspace)))
+    settings = as_table(json_stream.read_whole(claude, LARGEST))
+    here = as_table(as_table(settings.get("projects")).get(str(workspace)))
     codex = Path(env.get("CODEX_HOME") or home / ".codex") / "config.toml"
-    places = [(claude, here.get(KEY)), (claude, settings.get(KEY)), (codex, _toml(codex).get("mcp_servers"))]
-    for root in roots(home, env):
+    places = [(claude, here.get(KEY)), (claude, settings.get(KEY)), (codex, _read_toml(codex).get("mcp_servers"))]
+    for root in list_roots(home, env):
         file = root / "settings" / "cline_mcp_settings.json"
-        places.append((file, table(json_stream.whole(file)).get(KEY)))
+        places.append((file, as_table(json_stream.read_whole(file)).get(KEY)))
     for file, servers in places:
-        yield from ((file, name, table(given)) for name, given in table(servers).items())
+        yield from ((file, name, as_table(given)) for name, given in as_table(servers).items())
 
 
-def _toml(file: Path) -> JsonObject:
+def _read_toml(file: Path) -> JsonObject:
     try:
         return tomllib.loads(read_regular(file, LARGEST).decode())
     except (OSError, ValueError, RecursionError):
         return {}
 
 
-def _server(file: Path, name: str, given: JsonObject) -> Elsewhere | None:
-    variables = tuple(table(given.get("env")))
-    if command := words(given.get("command")):
-        args = [redacted(str(part)) for part in given.get("args") or () if isinstance(part, str | int)]
+def _read_server(file: Path, name: str, given: JsonObject) -> Elsewhere | None:
+    variables = tuple(as_table(given.get("env")))
+    if command := as_text(given.get("command")):
+        args = [redact_text(str(part)) for part in given.get("args") or () if isinstance(part, str | int)]
         made: JsonObject = {"command": command, "args": args}
         made |= {"env": {name: f"${{{name}}}" for name in variables}} if variables else {}
-        made |= {"cwd": cwd} if (cwd := words(given.get("cwd"))) else {}
+        made |= {"cwd": cwd} if (cwd := as_text(given.get("cwd"))) else {}
         return Elsewhere(name, str(file), made, variables)
-    if not (url := redacted(words(given.get("url")))).startswith(("http://", "https://")):
+    if not (url := redact_text(as_text(given.get("url")))).startswith(("http://", "https://")):
         return None
-    kind = words(given.get("type")) or words(given.get("transportType"))
-    headers = tuple(table(given.get("headers")) or table(given.get("http_headers")))
-    token = words(given.get("bearer_token_env_var"))
+    kind = as_text(given.get("type")) or as_text(given.get("transportType"))
+    headers = tuple(as_table(given.get("headers")) or as_table(given.get("http_headers")))
+    token = as_text(given.get("bearer_token_env_var"))
     made = {"type": "sse" if kind == "sse" else "streamableHttp", "url": url}
     made |= {"headers": {"Authorization": f"Bearer ${{{token}}}"}} if token else {}
     return Elsewhere(name, str(file), made, (token,) if token else (), headers)

@@ -12,6 +12,6 @@ _MODULES = {"cline": "cline.tasks"}
 THEIRS: Mapping[str, Mapping[str, Theirs]] = {"cline": CLINE, "claude": CLAUDE, "codex": CODEX}
 
 
-def program(name: str) -> Program:
+def load_program(name: str) -> Program:
     """The module for one program."""
     return cast(Program, import_module(f"halocline.importers.{_MODULES.get(name, name)}"))

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from halocline.importers.tool_names import Theirs, title_of, todos_in, translated
+from halocline.importers.tool_names import Theirs, title_of, todos_in, translate_call
 from halocline.importers.transcript import Answer, Ground, Plan, Prompt, Reply, Said
 from halocline.protocol import events as ev
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
@@ -25,7 +25,7 @@ FINAL = {"attempt_completion": "result"}
 D = TypeVar("D", bound=ev.DurableEvent)
 
 
-def narrated(
+def to_events(
     said: Iterable[Said], started: float, theirs: Mapping[str, Theirs], ground: Ground
 ) -> Iterator[ev.DurableEvent]:
     """The events after the beginning, each with its time."""
@@ -98,7 +98,7 @@ class _Narrator:
             name, number = f"{call.id or 'call'}-{number}", number + 1
         self.used.add(name)
         self.named[call.id] = name
-        return translated(replace(call, id=name), self.theirs)
+        return translate_call(replace(call, id=name), self.theirs)
 
     def _call(self, call: ToolCall) -> Iterator[ev.DurableEvent]:
         title, kind = title_of(call)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from halocline.importers.transcript import rows, words
+from halocline.importers.transcript import as_rows, as_text
 from halocline.protocol.kinds import Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject, Value
@@ -59,7 +59,7 @@ def title_of(call: ToolCall) -> tuple[str, ToolKind]:
     return (title or call.name)[:LONGEST_TITLE], ours.kind
 
 
-def translated(call: ToolCall, theirs: Mapping[str, Theirs]) -> ToolCall:
+def translate_call(call: ToolCall, theirs: Mapping[str, Theirs]) -> ToolCall:
     """Their call as one of ours."""
     if (known := theirs.get(call.name)) is None:
         return call
@@ -71,14 +71,16 @@ def todos_in(call: ToolCall) -> tuple[Todo, ...] | None:
     """The list that a call set; None when it set none."""
     if call.name != "update_todos":
         return None
-    return tuple(Todo(words(row.get("text")), _status(row.get("status"))) for row in rows(call.arguments.get("todos")))
+    return tuple(
+        Todo(as_text(row.get("text")), _todo_status(row.get("status"))) for row in as_rows(call.arguments.get("todos"))
+    )
 
 
-def _status(given: Any) -> TodoStatus:
+def _todo_status(given: Any) -> TodoStatus:
     return TodoStatus(given) if given in tuple(TodoStatus) else TodoStatus.PENDING
 
 
-def _lines(given: JsonObject) -> JsonObject:
+def _line_window(given: JsonObject) -> JsonObject:
     """Claude Code's `offset` and `limit` as our lines."""
     first, number = given.pop("offset", None), given.pop("limit", None)
     if isinstance(first, int):
@@ -88,15 +90,15 @@ def _lines(given: JsonObject) -> JsonObject:
     return given
 
 
-def _list(key: str, text: str) -> Callable[[JsonObject], JsonObject]:
+def _list_reader(key: str, text: str) -> Callable[[JsonObject], JsonObject]:
     def made(given: JsonObject) -> JsonObject:
-        found = rows(given.get(key))
-        return {"todos": [{"text": words(row.get(text)), "status": _status(row.get("status"))} for row in found]}
+        found = as_rows(given.get(key))
+        return {"todos": [{"text": as_text(row.get(text)), "status": _todo_status(row.get("status"))} for row in found]}
 
     return made
 
 
-def _command(given: JsonObject) -> JsonObject:
+def _join_command(given: JsonObject) -> JsonObject:
     """A list of words, or a shell that is given one text, as a command line."""
     command = given.get("command")
     if isinstance(command, list):
@@ -106,14 +108,14 @@ def _command(given: JsonObject) -> JsonObject:
     return given
 
 
-def _flag(given: JsonObject) -> JsonObject:
+def _regex_flag(given: JsonObject) -> JsonObject:
     if "recursive" in given:
         given["recursive"] = given["recursive"] in (True, "true")
     return given
 
 
 CLINE: Mapping[str, Theirs] = {
-    "list_files": Theirs("list_files", dropped=("task_progress",), made=_flag),
+    "list_files": Theirs("list_files", dropped=("task_progress",), made=_regex_flag),
     **{
         name: Theirs(name, dropped=("task_progress",))
         for name in ("read_file", "write_to_file", "replace_in_file", "search_files", "attempt_completion")
@@ -122,14 +124,14 @@ CLINE: Mapping[str, Theirs] = {
 }
 CLAUDE: Mapping[str, Theirs] = {
     "Bash": Theirs("execute_command", dropped=("description", "timeout", "run_in_background")),
-    "Read": Theirs("read_file", {"file_path": "path"}, made=_lines),
+    "Read": Theirs("read_file", {"file_path": "path"}, made=_line_window),
     "Write": Theirs("write_to_file", {"file_path": "path"}),
     "Edit": Theirs("replace_in_file", {"file_path": "path", "old_string": "old_text", "new_string": "new_text"}),
     "LS": Theirs("list_files", dropped=("ignore",)),
     "Grep": Theirs("search_files", {"pattern": "regex", "glob": "file_pattern"}),
     "WebFetch": Theirs("web_fetch", dropped=("prompt",)),
     "WebSearch": Theirs("web_search"),
-    "TodoWrite": Theirs("update_todos", made=_list("todos", "content")),
+    "TodoWrite": Theirs("update_todos", made=_list_reader("todos", "content")),
     "ExitPlanMode": Theirs("plan_mode_respond", {"plan": "response"}),
     "Skill": Theirs("use_skill", {"skill": "skill_name", "command": "skill_name"}),
 }
@@ -137,10 +139,10 @@ _SHELL = Theirs(
     "execute_command",
     {"cmd": "command"},
     ("timeout_ms", "workdir", "yield_time_ms", "max_output_tokens", "login", "shell", "justification"),
-    _command,
+    _join_command,
 )
 CODEX: Mapping[str, Theirs] = {
     **dict.fromkeys(("shell", "exec_command", "shell_command", "container.exec", "local_shell"), _SHELL),
     "apply_patch": Theirs("apply_patch"),
-    "update_plan": Theirs("update_todos", made=_list("plan", "step")),
+    "update_plan": Theirs("update_todos", made=_list_reader("plan", "step")),
 }

@@ -149,39 +149,39 @@ class Ground:
         return Text("[a picture that could not be imported]")
 
 
-def whole(given: object) -> int:
+def whole_number(given: object) -> int:
     """A count of tokens, whatever was written."""
     return int(given) if isinstance(given, int | float) and 0 <= given < 1e15 else 0
 
 
-def dollars(given: object) -> float | None:
+def parse_cost(given: object) -> float | None:
     """A cost; None for what is none."""
     return float(given) if isinstance(given, int | float) and 0 <= given < 1e9 else None
 
 
-def moment(given: object) -> float:
+def parse_time(given: object) -> float:
     """Unix seconds of a time in ISO's form, in seconds or in milliseconds; 0 for what is none."""
     if isinstance(given, str):
         try:
             return max(0.0, datetime.fromisoformat(given).timestamp())
         except (ValueError, OverflowError):
-            return moment(float(given)) if given.isascii() and given.isdecimal() else 0.0
+            return parse_time(float(given)) if given.isascii() and given.isdecimal() else 0.0
     if not isinstance(given, int | float) or not 0 < given < 1e14:
         return 0.0
     return given / 1000 if given > 1e11 else float(given)
 
 
-def words(given: object) -> str:
+def as_text(given: object) -> str:
     """A text or nothing."""
     return given if isinstance(given, str) else ""
 
 
-def table(given: Any) -> JsonObject:
+def as_table(given: Any) -> JsonObject:
     """A JSON object or an empty one."""
     return given if isinstance(given, dict) else {}
 
 
-def rows(given: object) -> list[JsonObject]:
+def as_rows(given: object) -> list[JsonObject]:
     """The objects of a JSON array."""
     return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
 
@@ -191,7 +191,7 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.split("\n") if line.strip()), "")[:120]
 
 
-def stamped(*files: Path) -> tuple[int, float, str]:
+def stamp_files(*files: Path) -> tuple[int, float, str]:
     """Size, time of the last change, and what stands for both, of some files of which the missing ones do not count."""
     size, changed = 0, 0
     for file in files:

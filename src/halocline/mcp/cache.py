@@ -94,11 +94,11 @@ def key_of(name: str, transport: str, filled: Filled, environment: Mapping[str, 
     facts = (_FORMAT, name, transport, filled.command, filled.args, filled.url, declared, place)
     program = shutil.which(filled.command, path=environment.get("PATH")) if filled.command else None
     files = [program, *(os.path.join(place, arg) for arg in filled.args)] if program else []
-    stamps = [stamp for file in files if file and (stamp := _stamp(file))]
+    stamps = [stamp for file in files if file and (stamp := _file_stamp(file))]
     return hashlib.sha256(repr((facts, program, stamps)).encode(errors="surrogateescape")).hexdigest()[:40]
 
 
-def _stamp(file: str) -> tuple[int, int] | None:
+def _file_stamp(file: str) -> tuple[int, int] | None:
     try:
         found = os.stat(file)
     except (OSError, ValueError):

@@ -12,11 +12,11 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from halocline.context.token_estimate import tokens
+from halocline.context.token_estimate import estimate_tokens
 from halocline.mcp.connection.pool import Pool, is_same
 from halocline.mcp.connection.setup import Setup
 from halocline.mcp.connection.supervisor import Standing, Supervisor
-from halocline.mcp.tool_names import LONGEST_NAME, plain
+from halocline.mcp.tool_names import LONGEST_NAME, plain_text
 from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
 from halocline.ports.mcp_servers import Servers
 from halocline.protocol.errors import ToolFailure, UsageError
@@ -109,7 +109,7 @@ class Hub:
     def found(self, query: str) -> list[McpTool]:
         """The tools that fit a query, the best first."""
         tools = [tool for each in self.supervisors for tool in each.tools]
-        return ranked(tools, query)[:MOST_FOUND]
+        return rank_tools(tools, query)[:MOST_FOUND]
 
     def standings(self) -> list[McpStanding]:
         """How it stands with each server."""
@@ -180,17 +180,21 @@ class Hub:
     def _offers(self, state: State) -> Iterator[McpServer]:
         """What is offered otherwise than the task knows. The smallest servers are told in full, while there is room."""
         known = {server.name: server for server in state.mcp}
-        room = self._allowance(state) - sum(size(server.tools) for server in state.mcp if not server.searched)
+        room = self._allowance(state) - sum(
+            definitions_size(server.tools) for server in state.mcp if not server.searched
+        )
         now = [each for each in self.supervisors if each.is_used and each.offer]
-        for each in sorted(now, key=lambda one: (size(one.tools), one.server.name)):
+        for each in sorted(now, key=lambda one: (definitions_size(one.tools), one.server.name)):
             before = known.get(each.server.name)
             tools = tuple(self._marked(tool) for tool in each.tools)
             if before is not None:
                 # One that grew beyond all bounds while it was used is not told in full any more.
-                searched = before.searched or size(tools) > self._allowance(state)
+                searched = before.searched or definitions_size(tools) > self._allowance(state)
             else:
-                searched = size(tools) > room or (state.steps > 0 and any(one.searched for one in state.mcp))
-                room -= 0 if searched else size(tools)
+                searched = definitions_size(tools) > room or (
+                    state.steps > 0 and any(one.searched for one in state.mcp)
+                )
+                room -= 0 if searched else definitions_size(tools)
             offer = McpServer(each.server.name, tools, searched, bool(each.offer and each.offer.resources))
             if searched:
                 offer = replace(offer, tools=tuple(replace(tool, schema={}) for tool in offer.tools))
@@ -210,7 +214,7 @@ class Hub:
             if known is None and (said := self._introduced(offer)):
                 yield said
             elif known is not None and state.steps:
-                yield f"The MCP server {offer.name} offers other tools now: {_names(offer.tools) or 'none'}."
+                yield f"The MCP server {offer.name} offers other tools now: {_join_names(offer.tools) or 'none'}."
         for each in self.supervisors:
             # What is wrong with the settings is the person's matter, and a folder that nobody trusts says nothing here.
             usable = each.is_used and not each.server.problem
@@ -222,7 +226,7 @@ class Hub:
         supervisor = self._supervisors.get(offer.name)
         said = supervisor.offer.instructions if supervisor and supervisor.offer else ""
         told = (
-            [f"Tools of the MCP server {offer.name}, to be found with find_tools: {_names(offer.tools)}."]
+            [f"Tools of the MCP server {offer.name}, to be found with find_tools: {_join_names(offer.tools)}."]
             if offer.searched and offer.tools
             else []
         )
@@ -242,7 +246,7 @@ class Hub:
                 self._told[problem] = problem
                 yield Noticed(problem)
         for each in self.supervisors:
-            twice = ", ".join(map(_seen, each.repeated[:_NAMES_TOLD]))
+            twice = ", ".join(map(_normalize_name, each.repeated[:_NAMES_TOLD]))
             if twice and self._told.get(f"= {each.server.name}") != twice:
                 self._told[f"= {each.server.name}"] = twice
                 yield Noticed(
@@ -256,37 +260,39 @@ class Hub:
                 )
 
 
-def _seen(name: str) -> str:
-    return plain(name, LONGEST_NAME)
+def _normalize_name(name: str) -> str:
+    return plain_text(name, LONGEST_NAME)
 
 
-def size(tools: Iterable[McpTool]) -> int:
+def definitions_size(tools: Iterable[McpTool]) -> int:
     """About how many tokens the definitions are."""
-    return sum(tokens(tool.name + tool.description + msgspec.json.encode(tool.schema).decode()) for tool in tools)
+    return sum(
+        estimate_tokens(tool.name + tool.description + msgspec.json.encode(tool.schema).decode()) for tool in tools
+    )
 
 
-def ranked(tools: Sequence[McpTool], query: str) -> list[McpTool]:
+def rank_tools(tools: Sequence[McpTool], query: str) -> list[McpTool]:
     """The tools that have words of the query, those with more and rarer ones first; names count most."""
-    words = [word for word in _words(query) if len(word) > 1]
-    texts = {tool.name: (_words(f"{tool.server} {tool.tool}"), _words(tool.description)) for tool in tools}
-    weight = {word: 1 / (1 + sum(_has(word, name + about) for name, about in texts.values())) for word in words}
+    words = [word for word in _split_words(query) if len(word) > 1]
+    texts = {tool.name: (_split_words(f"{tool.server} {tool.tool}"), _split_words(tool.description)) for tool in tools}
+    weight = {word: 1 / (1 + sum(_has_word(word, name + about) for name, about in texts.values())) for word in words}
 
     def score(tool: McpTool) -> float:
         name, about = texts[tool.name]
-        return sum(weight[word] * (3 * _has(word, name) + _has(word, about)) for word in words)
+        return sum(weight[word] * (3 * _has_word(word, name) + _has_word(word, about)) for word in words)
 
     scored = [(score(tool), tool) for tool in tools]
     return [tool for points, tool in sorted(scored, key=lambda pair: -pair[0]) if points > 0 or not words]
 
 
-def _has(word: str, texts: list[str]) -> bool:
+def _has_word(word: str, texts: list[str]) -> bool:
     return any(word == each or (min(len(word), len(each)) > 2 and (word in each or each in word)) for each in texts)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return "".join(sign.lower() if sign.isalnum() else " " for sign in text).split()
 
 
-def _names(tools: Sequence[McpTool]) -> str:
+def _join_names(tools: Sequence[McpTool]) -> str:
     more = f" and {len(tools) - _NAMES_TOLD} more" if len(tools) > _NAMES_TOLD else ""
     return ", ".join(tool.name for tool in tools[:_NAMES_TOLD]) + more

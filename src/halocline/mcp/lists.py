@@ -4,7 +4,7 @@ from typing import Any
 
 import mcp_types as types
 
-from halocline.mcp.tool_names import LONGEST_DESCRIPTION, cleaned, digest, name_for, plain
+from halocline.mcp.tool_names import LONGEST_DESCRIPTION, clean_schema, digest_tool, name_for, plain_text
 from halocline.ports.mcp import McpPrompt, PromptArgument
 from halocline.protocol.mcp import McpTool
 
@@ -18,30 +18,30 @@ def tool_of(server: str, tool: types.Tool) -> McpTool:
         name=name_for(server, tool.name),
         server=server,
         tool=tool.name,
-        description=plain(tool.description or tool.title or "", LONGEST_DESCRIPTION),
-        schema=cleaned(schema),
+        description=plain_text(tool.description or tool.title or "", LONGEST_DESCRIPTION),
+        schema=clean_schema(schema),
         read_only=read_only,
-        digest=digest(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
+        digest=digest_tool(tool.name, tool.description, schema, hints.model_dump(mode="json") if hints else None),
     )
 
 
 def prompt_of(server: str, prompt: types.Prompt) -> McpPrompt:
     """One of a server's prompts."""
     arguments = [
-        PromptArgument(plain(each.name, 100), plain(each.description or "", 300), bool(each.required))
+        PromptArgument(plain_text(each.name, 100), plain_text(each.description or "", 300), bool(each.required))
         for each in prompt.arguments or ()
     ]
-    return McpPrompt(server, prompt.name, plain(prompt.description or prompt.title or "", 300), tuple(arguments))
+    return McpPrompt(server, prompt.name, plain_text(prompt.description or prompt.title or "", 300), tuple(arguments))
 
 
-def listed(each: Any) -> str:
+def describe_resource(each: Any) -> str:
     """A resource, or a template of some, as one line."""
     uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
-    words = plain(" ".join(filter(None, (each.title or each.name, each.description))), 200)
-    return f"{plain(str(uri), 1_000)}  {' '.join(words.split())}"
+    words = plain_text(" ".join(filter(None, (each.title or each.name, each.description))), 200)
+    return f"{plain_text(str(uri), 1_000)}  {' '.join(words.split())}"
 
 
 def progress_of(done: float, total: float | None, message: str | None) -> str:
     """How far a call is, as one line."""
     counted = f"{done:g} of {total:g}" if total else f"{done:g}"
-    return f"{counted} {plain(message or '', 300)}".rstrip() + "\n"
+    return f"{counted} {plain_text(message or '', 300)}".rstrip() + "\n"

@@ -35,12 +35,12 @@ class Pins:
     def changed(self, tool: McpTool) -> str:
         """How the tool differs from what was agreed to; empty when it does not, or was never used."""
         pin = self._read().get(tool.subject)
-        return difference(pin.text, described(tool)) if pin and pin.digest != tool.digest else ""
+        return diff_definitions(pin.text, describe_definition(tool)) if pin and pin.digest != tool.digest else ""
 
     def agree(self, tool: McpTool) -> None:
         """From now on this definition is the known one."""
         pins = self._read()
-        pin = Pin(tool.digest, described(tool))
+        pin = Pin(tool.digest, describe_definition(tool))
         if pins.get(tool.subject) == pin:
             return
         with suppress(OSError):
@@ -59,14 +59,14 @@ class Pins:
             return {}
 
 
-def described(tool: McpTool) -> str:
+def describe_definition(tool: McpTool) -> str:
     """A definition as a person compares it."""
     schema = msgspec.json.format(msgspec.json.encode(tool.schema), indent=1).decode()
     hint = "it says that it only reads" if tool.read_only else "it may change things"
     return f"{tool.description}\n({hint})\n{schema}\n"
 
 
-def difference(before: str, after: str) -> str:
+def diff_definitions(before: str, after: str) -> str:
     """What changed, as a unified diff. What a bound hid still counts as a change."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "as approved", "now", lineterm="", n=1)
     return "\n".join(lines)[:_LONGEST] or "--- as approved\n+++ now\n@@ a part that is not shown @@"

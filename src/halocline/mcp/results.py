@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from halocline.context.budget import bounded
-from halocline.mcp.tool_names import plain
+from halocline.context.budget import bound_text
+from halocline.mcp.tool_names import plain_text
 from halocline.ports.blobs import Blobs
 from halocline.protocol.messages import Image, ResultPart, Text
-from halocline.protocol.terminal_text import plain as visible
+from halocline.protocol.terminal_text import plain_output as visible
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -23,13 +23,13 @@ NOTHING = "(No response)"
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def parts(content: "Sequence[types.ContentBlock]", structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
+def result_parts(content: "Sequence[types.ContentBlock]", structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
     """What the model reads of a result. Structured content is told when there are no words."""
-    found = [part for block in content[:MOST_PARTS] for part in _parts(block, blobs)]
+    found = [part for block in content[:MOST_PARTS] for part in _convert_block(block, blobs)]
     if len(content) > MOST_PARTS:
         found.append(Text(f"[{len(content) - MOST_PARTS:,} more parts are left out]"))
     if structured is not None and not any(isinstance(part, Text) for part in found):
-        found.append(_text(msgspec.json.encode(structured).decode(), blobs))
+        found.append(_plain_part(msgspec.json.encode(structured).decode(), blobs))
     return tuple(found) or (Text(NOTHING),)
 
 
@@ -37,35 +37,39 @@ def resource_parts(
     contents: "Sequence[types.TextResourceContents | types.BlobResourceContents]", blobs: Blobs
 ) -> tuple[ResultPart, ...]:
     """What the model reads of a resource."""
-    return tuple(part for each in contents[:MOST_PARTS] for part in _resource(each, blobs)) or (Text(NOTHING),)
+    return tuple(part for each in contents[:MOST_PARTS] for part in _convert_resource(each, blobs)) or (Text(NOTHING),)
 
 
-def _parts(block: "types.ContentBlock", blobs: Blobs) -> Iterator[ResultPart]:
+def _convert_block(block: "types.ContentBlock", blobs: Blobs) -> Iterator[ResultPart]:
     match block.type:
         case "text":
-            yield _text(block.text, blobs)
+            yield _plain_part(block.text, blobs)
         case "image":
-            yield from _data(block.data, block.mime_type, "picture", blobs)
+            yield from _convert_data(block.data, block.mime_type, "picture", blobs)
         case "audio":
-            yield from _data(block.data, block.mime_type, "sound", blobs)
+            yield from _convert_data(block.data, block.mime_type, "sound", blobs)
         case "resource":
-            yield from _resource(block.resource, blobs)
+            yield from _convert_resource(block.resource, blobs)
         case "resource_link":
-            yield Text(f"[resource {plain(str(block.uri), 2_000)}: {plain(block.description or block.name, 500)}]")
+            yield Text(
+                f"[resource {plain_text(str(block.uri), 2_000)}: {plain_text(block.description or block.name, 500)}]"
+            )
 
 
-def _resource(
+def _convert_resource(
     resource: "types.TextResourceContents | types.BlobResourceContents", blobs: Blobs
 ) -> Iterator[ResultPart]:
-    head = f"[resource {plain(str(resource.uri), 2_000)}]\n"
+    head = f"[resource {plain_text(str(resource.uri), 2_000)}]\n"
     text = getattr(resource, "text", None)
     if isinstance(text, str):
-        yield _text(head + text, blobs)
+        yield _plain_part(head + text, blobs)
     else:
-        yield from _data(getattr(resource, "blob", ""), resource.mime_type or "", f"resource {resource.uri}", blobs)
+        yield from _convert_data(
+            getattr(resource, "blob", ""), resource.mime_type or "", f"resource {resource.uri}", blobs
+        )
 
 
-def _data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Iterator[ResultPart]:
+def _convert_data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Iterator[ResultPart]:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
@@ -75,9 +79,11 @@ def _data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Iterator[Re
     if media_type in PICTURES:
         yield Image(media_type, reference)
     else:
-        yield Text(f"[a {plain(what, 500)}, {plain(media_type, 100)}, {len(data):,} bytes, kept as {reference}]")
+        yield Text(
+            f"[a {plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, kept as {reference}]"
+        )
 
 
-def _text(text: str, blobs: Blobs) -> Text:
+def _plain_part(text: str, blobs: Blobs) -> Text:
     """Without what a terminal would obey: no server has a terminal of ours to write on."""
-    return Text(bounded(visible(text), MOST, blobs.put))
+    return Text(bound_text(visible(text), MOST, blobs.put))

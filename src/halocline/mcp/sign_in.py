@@ -140,7 +140,9 @@ class _Store:
         expires = time.time() + tokens.expires_in if tokens.expires_in else 0.0
         metadata = self._sign_in.context.oauth_metadata
         await self._keep(
-            tokens=_json(tokens), expires=round(expires), metadata=_json(metadata) if metadata is not None else None
+            tokens=_as_json(tokens),
+            expires=round(expires),
+            metadata=_as_json(metadata) if metadata is not None else None,
         )
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -156,7 +158,7 @@ class _Store:
         return OAuthClientInformationFull.model_validate(kept)
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        await self._keep(client=_json(client_info))
+        await self._keep(client=_as_json(client_info))
 
     async def _keep(self, **changed: Any) -> None:
         kept = msgspec.structs.replace(await self.kept(), **changed)
@@ -164,6 +166,6 @@ class _Store:
         await asyncio.to_thread(self._secrets.put, self._name, Secret(text))
 
 
-def _json(model: Any) -> JsonObject:
+def _as_json(model: Any) -> JsonObject:
     made: JsonObject = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return made

@@ -40,7 +40,7 @@ def name_for(server: str, tool: str) -> str:
     return name[: LONGEST_NAME - len(mark)] + mark
 
 
-def plain(text: str, most: int) -> str:
+def plain_text(text: str, most: int) -> str:
     """A text without characters that nobody sees, and not longer than that."""
     seen = "".join(sign for sign in text[: 2 * most] if sign in _BREAKS or not _is_hidden(sign)).strip()
     return seen if len(seen) <= most and len(text) <= 2 * most else seen[: most - 1] + "…"
@@ -50,21 +50,21 @@ def _is_hidden(sign: str) -> bool:
     return unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") or 0xFE00 <= ord(sign) <= 0xFE0F
 
 
-def digest(*definition: object) -> str:
+def digest_tool(*definition: object) -> str:
     """Stands for the whole definition of a tool, as the server gave it."""
-    return hashlib.sha256(repr(_sorted(definition)).encode(errors="surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(repr(_sort_keys(definition)).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-def _sorted(value: object) -> object:
+def _sort_keys(value: object) -> object:
     match value:
         case dict():
-            return sorted((str(key), _sorted(each)) for key, each in value.items())
+            return sorted((str(key), _sort_keys(each)) for key, each in value.items())
         case list() | tuple():
-            return [_sorted(each) for each in value]
+            return [_sort_keys(each) for each in value]
     return value
 
 
-def cleaned(schema: Any) -> JsonObject:
+def clean_schema(schema: Any) -> JsonObject:
     """A schema that every provider can take: an object without references, bounded in depth and size."""
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}
@@ -72,11 +72,11 @@ def cleaned(schema: Any) -> JsonObject:
         made = _Cleaner(schema, deepest, note).made()
         if len(msgspec.json.encode(made)) <= LARGEST_SCHEMA:
             return made
-    names = [plain(name, 64) for name in _properties(schema)][:100]
+    names = [plain_text(name, 64) for name in _clean_properties(schema)][:100]
     return {"type": "object", "properties": {name: {} for name in names}}
 
 
-def _properties(schema: JsonObject) -> JsonObject:
+def _clean_properties(schema: JsonObject) -> JsonObject:
     found = schema.get("properties")
     return found if isinstance(found, dict) else {}
 
@@ -110,7 +110,7 @@ class _Cleaner:
             case list():
                 return [self._value(each, depth + 1, inside) for each in value[:MOST_VALUES]]
             case str():
-                return plain(value, LONGEST_NOTE)
+                return plain_text(value, LONGEST_NOTE)
         return value
 
     def _entries(self, value: JsonObject, depth: int, inside: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -119,7 +119,7 @@ class _Cleaner:
                 continue
             if key == "description" and isinstance(each, str):
                 if self._note:
-                    yield key, plain(each, self._note)
+                    yield key, plain_text(each, self._note)
                 continue
             yield str(key), self._value(each, depth + 1, inside)
 

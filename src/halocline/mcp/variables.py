@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from halocline.ports.mcp_servers import OAuth, Owner, Server
-from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 
@@ -34,26 +34,28 @@ class Missing(Exception):
     """The text says which variable, and where it is asked for."""
 
 
-def filled(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
+def fill_variables(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
     """With all variables filled in; a project's file may not ask for the `keys`. Raises Missing."""
     hidden = keys if server.owner is Owner.PROJECT else frozenset()
     entry = server.entry
 
     def fill(text: str, where: str) -> str:
-        return _VARIABLE.sub(lambda match: _value(match, env, hidden, f"{where} of the MCP server {server.name}"), text)
+        return _VARIABLE.sub(
+            lambda match: _variable_value(match, env, hidden, f"{where} of the MCP server {server.name}"), text
+        )
 
     return Filled(
         command=fill(entry.command, "command"),
         args=tuple(fill(arg, "args") for arg in entry.args),
         cwd=fill(entry.cwd, "cwd"),
-        env=_each(entry.env, "env", fill),
+        env=_fill_each(entry.env, "env", fill),
         url=fill(entry.url, "url"),
-        headers=_each(entry.headers, "headers", fill),
-        oauth=_oauth(entry.oauth, fill),
+        headers=_fill_each(entry.headers, "headers", fill),
+        oauth=_fill_oauth(entry.oauth, fill),
     )
 
 
-def environment(
+def server_environment(
     declared: Mapping[str, Secret], env: Mapping[str, str], passed: tuple[str, ...] = ()
 ) -> ChildEnvironment:
     """All that a server's process gets: what is declared for it, and of the rest what every program needs.
@@ -62,14 +64,14 @@ def environment(
     """
     names = (*ALWAYS, *WAYS_OUT, *map(str.lower, WAYS_OUT))
     given = child_environment({name: env[name] for name in names if name in env}, passed=passed)
-    return declare(given, {name: value.reveal() for name, value in declared.items()})
+    return declare_environment(given, {name: value.reveal() for name, value in declared.items()})
 
 
-def _each(values: Mapping[str, Secret], where: str, fill: Callable[[str, str], str]) -> dict[str, Secret]:
+def _fill_each(values: Mapping[str, Secret], where: str, fill: Callable[[str, str], str]) -> dict[str, Secret]:
     return {name: Secret(fill(value.reveal(), f"{where}.{name}")) for name, value in values.items()}
 
 
-def _oauth(given: OAuth, fill: Callable[[str, str], str]) -> OAuth:
+def _fill_oauth(given: OAuth, fill: Callable[[str, str], str]) -> OAuth:
     secret = given.client_secret
     return OAuth(
         client_id=fill(given.client_id, "oauth.clientId"),
@@ -79,7 +81,7 @@ def _oauth(given: OAuth, fill: Callable[[str, str], str]) -> OAuth:
     )
 
 
-def _value(match: "re.Match[str]", env: Mapping[str, str], hidden: frozenset[str], where: str) -> str:
+def _variable_value(match: "re.Match[str]", env: Mapping[str, str], hidden: frozenset[str], where: str) -> str:
     name, default = match.groups()
     if name in hidden:
         raise Missing(f"{where} asks for {name}, which is a key of yours: a project's file does not get it.")

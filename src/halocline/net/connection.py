@@ -132,7 +132,7 @@ class Connection:
         """
         self._answer = answer = Answer()
         try:
-            for batch in _batches([head, *parts]):
+            for batch in _join_batches([head, *parts]):
                 self._writer.write(batch)
             # A server may answer and close before it has read everything; then its answer counts.
             with suppress(ConnectionError):
@@ -170,7 +170,7 @@ class Connection:
             answer.end()
 
 
-def _batches(parts: Sequence[bytes]) -> Iterator[bytes]:
+def _join_batches(parts: Sequence[bytes]) -> Iterator[bytes]:
     """The parts, joined to pieces worth a write: the first is under way while the rest of a long history is joined."""
     batch: list[bytes] = []
     size = 0

@@ -45,9 +45,9 @@ class Response:
                 yield chunk
                 patience = client.network.stall_timeout
         except TimeoutError:
-            raise _stalled(client.host, patience) from None
+            raise _stalled_error(client.host, patience) from None
         except (ProtocolError, OSError) as error:
-            raise _broken(client.host, error) from error
+            raise _broken_error(client.host, error) from error
         finally:
             self.close()
 
@@ -137,7 +137,7 @@ class HttpClient:
         try:
             return await self._ask(await self._dialer.open(), head, parts)
         except ConnectionLost as error:
-            raise _broken(self.host, error) from error
+            raise _broken_error(self.host, error) from error
 
     async def _can_carry(self, kept: Connection) -> bool:
         quiet = False
@@ -165,9 +165,9 @@ class HttpClient:
             answered = True
             return Response(answer, connection, self)
         except TimeoutError:
-            raise _stalled(self.host, self.network.first_byte_timeout) from None
+            raise _stalled_error(self.host, self.network.first_byte_timeout) from None
         except (ProtocolError, OSError) as error:
-            raise _broken(self.host, error) from error
+            raise _broken_error(self.host, error) from error
         finally:
             if not answered:
                 connection.abort()
@@ -200,7 +200,7 @@ async def fetch_json(
             raise msgspec.DecodeError(f"status {response.status}")
         return json_input.decode(answer)
     except TimeoutError:
-        raise _stalled(client.host, timeout) from None
+        raise _stalled_error(client.host, timeout) from None
     except msgspec.DecodeError as error:
         text = f"{client.host} did not answer with a JSON document ({error})."
         raise ModelError(ModelErrorKind.MALFORMED, text, "Check the address.") from error
@@ -209,13 +209,13 @@ async def fetch_json(
 
 
 # What failures mean is only read up when there is one.
-def _stalled(host: str, seconds: float) -> ModelError:
-    from halocline.net.network_failures import stalled
+def _stalled_error(host: str, seconds: float) -> ModelError:
+    from halocline.net.network_failures import stalled_error
 
-    return stalled(host, seconds)
+    return stalled_error(host, seconds)
 
 
-def _broken(host: str, error: BaseException) -> ModelError:
-    from halocline.net.network_failures import broken
+def _broken_error(host: str, error: BaseException) -> ModelError:
+    from halocline.net.network_failures import broken_error
 
-    return broken(host, error)
+    return broken_error(host, error)

@@ -31,7 +31,7 @@ _CERTIFICATES = {
 }
 
 
-def stalled(host: str, seconds: float) -> ModelError:
+def stalled_error(host: str, seconds: float) -> ModelError:
     """Nothing came for so many seconds."""
     text = f"{host} sent nothing for {seconds:g} s."
     return ModelError(ModelErrorKind.STALLED, text, "Try again; if it happens often, choose another model or server.")
@@ -43,13 +43,13 @@ def took_too_long(peer: str, seconds: float) -> ModelError:
     return ModelError(ModelErrorKind.UNREACHABLE, text, f"{_CHECK_ADDRESS} --connect-timeout gives it longer.")
 
 
-def broken(host: str, error: BaseException) -> ModelError:
+def broken_error(host: str, error: BaseException) -> ModelError:
     """A connection that stood failed."""
     if isinstance(error, _BROKEN_OFF):
         return ModelError(ModelErrorKind.NETWORK, f"{host} broke off the connection.", _AGAIN)
     if isinstance(error, ProtocolError):
         return ModelError(ModelErrorKind.NETWORK, f"{host} did not answer as HTTP says ({error}).", _CHECK_PORT)
-    return ModelError(ModelErrorKind.NETWORK, f"{host} could not be reached: {_reason(error)}.", _CHECK_ADDRESS)
+    return ModelError(ModelErrorKind.NETWORK, f"{host} could not be reached: {_error_reason(error)}.", _CHECK_ADDRESS)
 
 
 def not_connected(peer: str, error: BaseException, *, through_proxy: bool) -> ModelError:
@@ -57,13 +57,13 @@ def not_connected(peer: str, error: BaseException, *, through_proxy: bool) -> Mo
     check, start = (_CHECK_PROXY, _CHECK_PROXY) if through_proxy else (_CHECK_ADDRESS, _START)
     match error:
         case SSLCertVerificationError():
-            return _untrusted(peer, error)
+            return _untrusted_error(peer, error)
         case SSLEOFError() | SSLZeroReturnError():
             return ModelError(ModelErrorKind.NETWORK, f"{peer} broke off the connection.", _AGAIN)
         case SSLError():
             return _no_tls(peer, error)
         case _ if isinstance(error, (ProtocolError, *_BROKEN_OFF)):
-            return broken(peer, error)
+            return broken_error(peer, error)
         case gaierror():
             text, hint = f"{peer} was not found: its host name does not resolve.", check
         case UnicodeError():
@@ -71,7 +71,7 @@ def not_connected(peer: str, error: BaseException, *, through_proxy: bool) -> Mo
         case _ if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
             text, hint = f"{peer} refused the connection.", start
         case _:
-            text, hint = f"{peer} could not be reached: {_reason(error)}.", check
+            text, hint = f"{peer} could not be reached: {_error_reason(error)}.", check
     return ModelError(ModelErrorKind.UNREACHABLE, text, hint)
 
 
@@ -89,7 +89,7 @@ def proxy_refused(proxy: str, host: str, status: int) -> ModelError:
     return ModelError(kind, text, hint, status=status)
 
 
-def _untrusted(peer: str, error: SSLCertVerificationError) -> ModelError:
+def _untrusted_error(peer: str, error: SSLCertVerificationError) -> ModelError:
     other = (f"shows a certificate that cannot be trusted ({error.verify_message})", _TRUST)
     said, hint = _CERTIFICATES.get(error.verify_code, other)
     return ModelError(ModelErrorKind.TLS, f"{peer} {said}.", hint)
@@ -104,5 +104,5 @@ def _no_tls(peer: str, error: SSLError) -> ModelError:
     return ModelError(ModelErrorKind.TLS, f"{peer} agreed to no secure connection: {words}.", _CHECK_ADDRESS)
 
 
-def _reason(error: BaseException) -> str:
+def _error_reason(error: BaseException) -> str:
     return str(error) or type(error).__name__

@@ -43,28 +43,28 @@ def proxy_for(target: Address, named: str, environ: Mapping[str, str]) -> Proxy 
     lists. Raises UsageError when what stands there is no http or https proxy.
     """
     if named:
-        return None if named == NO_PROXY_AT_ALL else _proxy(named, "The setting proxy")
-    if target.is_loopback or _is_excepted(target, _variable(environ, "NO_PROXY")):
+        return None if named == NO_PROXY_AT_ALL else _parse_proxy(named, "The setting proxy")
+    if target.is_loopback or _is_excepted(target, _read_variable(environ, "NO_PROXY")):
         return None
     for variable in ("HTTPS_PROXY" if target.tls else "HTTP_PROXY", "ALL_PROXY"):
-        if url := _variable(environ, variable):
-            return _proxy(url, f"The variable {variable}")
+        if url := _read_variable(environ, variable):
+            return _parse_proxy(url, f"The variable {variable}")
     return None
 
 
-def _variable(environ: Mapping[str, str], name: str) -> str:
+def _read_variable(environ: Mapping[str, str], name: str) -> str:
     return environ.get(name.lower(), environ.get(name, "")).strip()
 
 
-def _proxy(url: str, source: str) -> Proxy:
+def _parse_proxy(url: str, source: str) -> Proxy:
     # The URL is not shown: it may hold a password, wherever it is broken.
     address = address_of(url if "://" in url else f"http://{url}")
     if address is None:
         raise UsageError(f"{source} holds no http or https proxy.", f"{_FORM} SOCKS proxies are not spoken.")
-    return Proxy(address, _authorization(url))
+    return Proxy(address, _basic_authorization(url))
 
 
-def _authorization(url: str) -> str:
+def _basic_authorization(url: str) -> str:
     from base64 import b64encode
     from urllib.parse import unquote
 
@@ -76,15 +76,15 @@ def _authorization(url: str) -> str:
 
 
 def _is_excepted(target: Address, listed: str) -> bool:
-    return any(_covers(entry, target) for entry in listed.replace(",", " ").lower().split())
+    return any(_covers_target(entry, target) for entry in listed.replace(",", " ").lower().split())
 
 
-def _covers(entry: str, target: Address) -> bool:
+def _covers_target(entry: str, target: Address) -> bool:
     if entry == "*":
         return True
     if "/" in entry:
         return _is_within(target.hostname, entry)
-    host, port = _split(entry)
+    host, port = _split_entry(entry)
     if port and port != str(target.port):
         return False
     name, host = target.hostname.lower().rstrip("."), host.removeprefix("*").strip(".")
@@ -94,7 +94,7 @@ def _covers(entry: str, target: Address) -> bool:
     return name == host or name.endswith(f".{host}")
 
 
-def _split(entry: str) -> tuple[str, str]:
+def _split_entry(entry: str) -> tuple[str, str]:
     """The host and the port of an entry; the port is empty when it names none."""
     if entry.startswith("["):
         host, _, rest = entry[1:].partition("]")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.policy.commands import Circumstances, judge_command
-from halocline.policy.destinations import Destination, Net, destination
+from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
 from halocline.ports.tool import Summary
@@ -87,10 +87,10 @@ def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances)
     if summary.mcp:
         return [_of_server(whole, summary)]
     if summary.command:
-        return _command(whole, summary, paths, where)
+        return _command_acts(whole, summary, paths, where)
     acts = [replace(whole, path=path, grant=_leave_for(summary.kind, path)) for path in paths]
     if summary.url:
-        acts.append(_server(whole, summary))
+        acts.append(_server_act(whole, summary))
     return acts or [replace(whole, grant=Grant(summary.kind))]
 
 
@@ -107,8 +107,8 @@ def _of_server(whole: Act, summary: Summary) -> Act:
     return replace(whole, grant=grant, wider=wider, scripts=scripts, changed=summary.changed)
 
 
-def _server(whole: Act, summary: Summary) -> Act:
-    server = destination(summary.url)
+def _server_act(whole: Act, summary: Summary) -> Act:
+    server = parse_destination(summary.url)
     if summary.private and server.net is Net.PUBLIC:
         server = replace(server, net=Net.PRIVATE)
     host = server.hostname if server.net is Net.PUBLIC else server.exactly
@@ -116,7 +116,7 @@ def _server(whole: Act, summary: Summary) -> Act:
     return replace(whole, server=server, grant=grant)
 
 
-def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
+def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
     """A command, and the folder where it runs: leave for it is for both."""
     exactly = f"{summary.command} (in {summary.place})" if summary.place else summary.command
     judged = judge_command(summary.command, where)
@@ -126,23 +126,23 @@ def _command(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: C
         effect=judged.effect,
         scripts=judged.scripts,
         grant=Grant(summary.kind, exactly, scripts=judged.scripts),
-        wider=_wider(judged, summary.kind) if not summary.place else None,
+        wider=_wider_grant(judged, summary.kind) if not summary.place else None,
         judged=judged,
         in_sandbox=summary.in_sandbox,
         risky=summary.risky,
-        parts=tuple(_part(whole, part) for part in judged.simple),
+        parts=tuple(_part_act(whole, part) for part in judged.simple),
         within=tuple(replace(whole, argv=words) for words in judged.within),
     )
     return [command, *(Act(ToolKind.READ, path=path, grant=command.grant, agent=summary.agent) for path in paths)]
 
 
-def _part(whole: Act, part: "JudgedPart") -> Act:
+def _part_act(whole: Act, part: "JudgedPart") -> Act:
     return replace(
         whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts
     )
 
 
-def _wider(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
+def _wider_grant(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
     """Leave for commands that begin as this one, when it is of a program whose beginning says what it does."""
     more = [part for part in judged.simple if not part.reads]
     if len(more) != 1 or not more[0].argv or more[0].place:

@@ -35,7 +35,7 @@ _LOSES = (
 
 
 @cache
-def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Compiled when the first command is judged, not at every start."""
     return tuple((re.compile(pattern), why) for pattern, why in _LOSES)
 
@@ -105,7 +105,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
     from halocline.policy.shell.ground import Ground
     from halocline.policy.shell.installed import note_impostors
-    from halocline.policy.shell.judge import MOST_COMMANDS, analyse
+    from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
 
     ground = Ground(
         where.workspace,
@@ -117,15 +117,17 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
         where.ignored,
         where.roots,
     )
-    analysis = analyse(command, ground)
+    analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
     if len(command) > MAX_LENGTH or len(analysis.findings) > MOST_COMMANDS:
         analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
-    elif odd := _odd(command):
+    elif odd := _odd_characters(command):
         analysis.problem = odd
     if where.typed or not analysis.reads:
         analysis.run_as_written()
-    judged = _never(analysis, where) or _permitted(command, analysis, where) or _plan(analysis, where)
+    judged = (
+        _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
+    )
     judged = judged or _by_mode(command, analysis, where)
     return _with_parts(replace(judged, only_form=_only_form(analysis, where)), analysis, MOST_COMMANDS)
 
@@ -137,14 +139,14 @@ def _only_form(analysis: "Analysis", where: Circumstances) -> str | None:
     written = copy(analysis)
     written.findings = [*analysis.findings]
     written.run_as_written()
-    return analysis.canonical if _never(written, where) else None
+    return analysis.canonical if _judge_floor(written, where) else None
 
 
 def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> CommandJudgement:
     canonical = analysis.canonical if judged.decision is Verdict.ALLOW and analysis.reads else None
-    worst = _worst(analysis)
+    worst = _worst_finding(analysis)
     effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
-    simple = [_simple(finding) for finding in analysis.findings]
+    simple = [_judged_part(finding) for finding in analysis.findings]
     if analysis.problem:
         # Nobody's rule says yes to what was not understood.
         simple.append(JudgedPart(None, Effect.UNKNOWN))
@@ -159,24 +161,24 @@ def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> Co
     )
 
 
-def _simple(finding: "Finding") -> JudgedPart:
+def _judged_part(finding: "Finding") -> JudgedPart:
     from halocline.policy.shell.findings import Rule
 
     place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE, Rule.LATER: Place.RUNS_LATER}.get(finding.rule)
     return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
 
 
-def _never(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
+def _judge_floor(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
     from halocline.policy.shell.findings import Rule
 
     finding = analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED)
     if finding is None:
-        return _unsure(analysis) if where.approval_mode is ApprovalMode.YOLO else None
+        return _judge_unsure(analysis) if where.approval_mode is ApprovalMode.YOLO else None
     reason = finding.part.reason if finding.rule is not Rule.FLOOR else f"{finding.part.reason}: no mode allows that"
     return CommandJudgement(Verdict.DENY, finding.rule.value, reason, binding=True)
 
 
-def _unsure(analysis: "Analysis") -> CommandJudgement | None:
+def _judge_unsure(analysis: "Analysis") -> CommandJudgement | None:
     """What may turn out to be what no mode allows: a person decides, even where nobody is asked otherwise."""
     from halocline.policy.shell.findings import Rule
 
@@ -186,26 +188,26 @@ def _unsure(analysis: "Analysis") -> CommandJudgement | None:
     return CommandJudgement(Verdict.ASK, finding.rule.value, finding.part.reason, binding=True)
 
 
-def _permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
+def _judge_permitted(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
     if where.facts.permissions is None and not where.permissions:
         return None
-    from halocline.policy.permissions import Wrong, forbidden, in_force
+    from halocline.policy.permissions import Wrong, in_force, why_forbidden
 
     try:
         given = in_force(where.facts.permissions, where.permissions)
     except Wrong as wrong:
         return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
-    why = next((why for one in given if (why := forbidden(command, analysis, *one))), "")
+    why = next((why for one in given if (why := why_forbidden(command, analysis, *one))), "")
     return CommandJudgement(Verdict.DENY, "command-permissions", why, binding=True) if why else None
 
 
-def _plan(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
+def _judge_in_plan(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
     """In plan mode commands only look."""
     from halocline.policy.shell.findings import Rule
 
     if where.mode is not Mode.PLAN or analysis.reads:
         return None
-    worst = None if analysis.problem else _worst(analysis)
+    worst = None if analysis.problem else _worst_finding(analysis)
     if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
         return None
     why = analysis.problem or (worst.part.reason if worst else "it is no command that is known to only read")
@@ -216,7 +218,7 @@ def _only_looks(analysis: "Analysis") -> bool:
     return all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
 
 
-def _worst(analysis: "Analysis") -> "Finding | None":
+def _worst_finding(analysis: "Analysis") -> "Finding | None":
     from halocline.policy.shell.findings import Rule
 
     strictness = {rule: number for number, rule in enumerate(Rule)}
@@ -231,31 +233,31 @@ def _by_mode(command: str, analysis: "Analysis", where: Circumstances) -> Comman
         return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
     if analysis.reads:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
-    worst = _worst(analysis)
+    worst = _worst_finding(analysis)
     if mode is not ApprovalMode.AUTO:
         why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
         why = f": {analysis.problem}" if analysis.problem else why
         return CommandJudgement(
             Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before commands that do more than read{why}"
         )
-    return _auto(command, analysis, worst, risky=where.risky)
+    return _judge_in_auto(command, analysis, worst, risky=where.risky)
 
 
-def _auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky: bool) -> CommandJudgement:
+def _judge_in_auto(command: str, analysis: "Analysis", worst: "Finding | None", *, risky: bool) -> CommandJudgement:
     from halocline.policy.shell.findings import Rule
 
     if analysis.problem:
         return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
     if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
-    if shown := _unguarded(analysis):
+    if shown := _why_unguarded(analysis):
         return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
     if risky:
         return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
 
 
-def _unguarded(analysis: "Analysis") -> str:
+def _why_unguarded(analysis: "Analysis") -> str:
     """Why a line that runs as it was written may show secrets, which a part of it would leave out if it ran alone."""
     from halocline.policy.shell.program import may_read_folders
 
@@ -263,14 +265,14 @@ def _unguarded(analysis: "Analysis") -> str:
     return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it alone" for words in found), "")
 
 
-def _odd(command: str) -> str:
+def _odd_characters(command: str) -> str:
     """Characters that a person would not see, or that a terminal would obey."""
     found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
     return "" if found is None else f"it holds the invisible character U+{ord(found):04X}"
 
 
-def loses(command: str, judged: CommandJudgement) -> str:
+def may_lose(command: str, judged: CommandJudgement) -> str:
     """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
     if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
         return "may lose files of the workspace"
-    return next((why for pattern, why in _patterns() if pattern.search(command)), "")
+    return next((why for pattern, why in _compile_patterns() if pattern.search(command)), "")

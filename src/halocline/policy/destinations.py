@@ -41,11 +41,11 @@ class Destination(Value, frozen=True):
         return f"{host}:{self.port}"
 
 
-def destination(url: str) -> Destination:
+def parse_destination(url: str) -> Destination:
     """Read a URL as a model wrote it. Raises ToolFailure when it is no http or https address."""
     try:
         parts = urlsplit(url.strip())
-        hostname, port = _ascii(parts.hostname or ""), parts.port or PORTS[parts.scheme]
+        hostname, port = _ascii_name(parts.hostname or ""), parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError):
         raise ToolFailure(f"{url!r} is no http or https URL. Nothing was fetched.") from None
     if not hostname:
@@ -95,7 +95,7 @@ def _net_of_name(hostname: str) -> Net:
     return Net.PRIVATE if private else Net.PUBLIC
 
 
-def _ascii(hostname: str) -> str:
+def _ascii_name(hostname: str) -> str:
     """The name as DNS knows it. Raises ValueError (UnicodeError is one) when it cannot be one."""
     name = hostname.lower() if hostname.isascii() else hostname.encode("idna").decode("ascii")
     if not name.isprintable() or any(c in name for c in " /\\@"):

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
 from halocline.policy.commands import Circumstances
-from halocline.policy.destinations import destination
-from halocline.policy.paths import resolve
-from halocline.policy.rules import allows, speaks
+from halocline.policy.destinations import parse_destination
+from halocline.policy.paths import resolve_path
+from halocline.policy.rules import find_allowing, rule_applies
 from halocline.ports.shell_facts import NoFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
@@ -19,39 +19,41 @@ from halocline.protocol.permission_rules import Rule, Verdict
 NOWHERE = Path("/nowhere")
 
 
-def failing(rule: Rule, matches: Sequence[str], not_matches: Sequence[str]) -> str:
+def failing_example(rule: Rule, matches: Sequence[str], not_matches: Sequence[str]) -> str:
     """What is wrong with the first example that is; empty when all are right."""
     for example in matches:
-        if not _covers(rule, example):
+        if not _covers_example(rule, example):
             return f"it should match {example!r}"
     for example in not_matches:
-        if _covers(rule, example):
+        if _covers_example(rule, example):
             return f"it should not match {example!r}"
     return ""
 
 
-def _covers(rule: Rule, example: str) -> bool:
+def _covers_example(rule: Rule, example: str) -> bool:
     workspace = Path(rule.workspace) if rule.workspace else NOWHERE
     mode = rule.modes[0] if rule.modes else Mode.ACT
     try:
-        act = _act(rule, example, workspace)
+        act = _example_act(rule, example, workspace)
     except ToolFailure:
         return False
     if rule.decision is Verdict.ALLOW:
-        return allows([rule], act, workspace, mode) is not None
-    return speaks(rule, act, workspace, mode)
+        return find_allowing([rule], act, workspace, mode) is not None
+    return rule_applies(rule, act, workspace, mode)
 
 
-def _act(rule: Rule, example: str, workspace: Path) -> Act:
+def _example_act(rule: Rule, example: str, workspace: Path) -> Act:
     kind = rule.kinds[0] if rule.kinds else ToolKind.EXECUTE
     tool = rule.tools[0].rstrip("*") if rule.tools else ""
     agent = (rule.agent if isinstance(rule.agent, str) else rule.agent[0]) if rule.agent else ""
     if rule.mcp:
         return Act(kind, tool, mcp=example, read_only=bool(rule.read_only), agent=agent)
     if rule.hosts:
-        return Act(kind, tool, server=destination(example if "://" in example else f"https://{example}"), agent=agent)
+        return Act(
+            kind, tool, server=parse_destination(example if "://" in example else f"https://{example}"), agent=agent
+        )
     if rule.paths or rule.places:
-        return Act(kind, tool, path=resolve(example, workspace, Path("/nowhere-home")), agent=agent)
+        return Act(kind, tool, path=resolve_path(example, workspace, Path("/nowhere-home")), agent=agent)
     summary = Summary(example, kind, command=example, tool=tool, agent=agent)
     where = Circumstances(workspace, NOWHERE, str(workspace), NoFacts(), Mode.ACT, ApprovalMode.ASK)
     (act, *_) = acts_of(summary, (), where)

@@ -13,11 +13,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.policy.acts import Act, acts_of
-from halocline.policy.commands import Circumstances, loses
+from halocline.policy.commands import Circumstances, may_lose
 from halocline.policy.destinations import Net
-from halocline.policy.paths import Classifier, Resolved, resolve
+from halocline.policy.paths import Classifier, Resolved, resolve_path
 from halocline.policy.presets import CHANGES, LOOKS, PRESETS
-from halocline.policy.rules import allows, changed_scripts, covers, is_granted, speaks
+from halocline.policy.rules import changed_scripts, find_allowing, is_granted, rule_applies, rule_covers
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
@@ -53,7 +53,7 @@ class Decision(Value, frozen=True):
     identities: tuple[str, ...] = ()
 
 
-class Posture(Value, frozen=True):
+class PolicyContext(Value, frozen=True):
     """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
 
     `exported` are the variables that earlier commands changed in the shell, `path` is the PATH where it is among them;
@@ -77,15 +77,15 @@ class Posture(Value, frozen=True):
     subagent: bool = False
 
 
-def decide(summary: Summary, posture: Posture) -> Decision:
+def decide_call(summary: Summary, posture: PolicyContext) -> Decision:
     """Judge one call.
 
     Raises:
         ToolFailure: a path or a URL is none.
     """
-    paths = _paths(summary, posture)
-    acts = acts_of(summary, paths, _circumstances(summary, paths, posture))
-    decisions = [_judged(act, posture) for act in acts]
+    paths = _resolve_paths(summary, posture)
+    acts = acts_of(summary, paths, _find_circumstances(summary, paths, posture))
+    decisions = [_judge_act(act, posture) for act in acts]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(
@@ -96,13 +96,13 @@ def decide(summary: Summary, posture: Posture) -> Decision:
     )
 
 
-def places(summary: Summary, posture: Posture) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_places(summary: Summary, posture: PolicyContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Where a call's paths lead now, and what is there. Raises ToolFailure when one is none."""
-    paths = _paths(summary, posture)
+    paths = _resolve_paths(summary, posture)
     return tuple(path.path for path in paths), tuple(path.identity for path in paths)
 
 
-def classifier(posture: Posture) -> Classifier:
+def build_classifier(posture: PolicyContext) -> Classifier:
     """Tells the kinds of places of a task apart."""
     return Classifier(
         posture.workspace,
@@ -113,15 +113,15 @@ def classifier(posture: Posture) -> Classifier:
     )
 
 
-def scripts(summary: Summary, posture: Posture) -> tuple[str, ...]:
+def find_scripts(summary: Summary, posture: PolicyContext) -> tuple[str, ...]:
     """The scripts that a command would run now. Raises ToolFailure when a path is none."""
-    paths = _paths(summary, posture)
-    return acts_of(summary, paths, _circumstances(summary, paths, posture))[0].scripts
+    paths = _resolve_paths(summary, posture)
+    return acts_of(summary, paths, _find_circumstances(summary, paths, posture))[0].scripts
 
 
-def _paths(summary: Summary, posture: Posture) -> tuple[Resolved, ...]:
+def _resolve_paths(summary: Summary, posture: PolicyContext) -> tuple[Resolved, ...]:
     return tuple(
-        resolve(
+        resolve_path(
             path,
             posture.workspace,
             posture.home,
@@ -133,7 +133,7 @@ def _paths(summary: Summary, posture: Posture) -> tuple[Resolved, ...]:
     )
 
 
-def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Posture) -> Circumstances:
+def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: PolicyContext) -> Circumstances:
     """Where a command would run. One that has a place but no folder is typed into a program that runs there."""
     return Circumstances(
         workspace=posture.workspace,
@@ -152,7 +152,7 @@ def _circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: Postu
     )
 
 
-def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
+def _of_command(act: Act, decision: Decision, posture: PolicyContext) -> Decision:
     """With what a command is made of. In plan mode what reads runs in no other form, whoever allowed it."""
     if act.judged is None:
         return decision
@@ -161,7 +161,7 @@ def _of_command(act: Act, decision: Decision, posture: Posture) -> Decision:
     return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts)
 
 
-def _judged(act: Act, posture: Posture) -> Decision:
+def _judge_act(act: Act, posture: PolicyContext) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
     decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "nothing allows it"), act)
     if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
@@ -183,7 +183,7 @@ def _in_its_form(decision: Decision, act: Act) -> Decision:
     return decision
 
 
-def _with_problems(decision: Decision, posture: Posture) -> Decision:
+def _with_problems(decision: Decision, posture: PolicyContext) -> Decision:
     """Nothing is allowed while a file of rules cannot be read, and each question says so."""
     problems = "; ".join(posture.book.problems)
     if decision.verdict is Verdict.ALLOW:
@@ -191,31 +191,31 @@ def _with_problems(decision: Decision, posture: Posture) -> Decision:
     return replace(decision, reason=f"{decision.reason}; {problems}")
 
 
-def _own_state(act: Act, posture: Posture) -> Decision | None:
+def _own_state(act: Act, posture: PolicyContext) -> Decision | None:
     if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
         return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
     return None
 
 
-def _ignored(act: Act, posture: Posture) -> Decision | None:
+def _by_ignore_file(act: Act, posture: PolicyContext) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
         reason = f"{act.path.shown} is hidden by an ignore file, which only the person may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
 
 
-def _denied(act: Act, posture: Posture) -> Decision | None:
-    return _spoken(act, posture, Verdict.DENY, *Source)
+def _by_denial(act: Act, posture: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, posture, Verdict.DENY, *Source)
 
 
-def _bound(act: Act, posture: Posture) -> Decision | None:
+def _by_bound(act: Act, posture: PolicyContext) -> Decision | None:
     """What no mode and no leave lifts for a command: the floor, the person's permissions, plan mode."""
     if act.judged and act.judged.binding:
         return Decision(act.judged.decision, act.judged.rule, act.judged.reason)
     return None
 
 
-def _plan_mode(act: Act, posture: Posture) -> Decision | None:
+def _plan_mode(act: Act, posture: PolicyContext) -> Decision | None:
     if posture.mode is Mode.PLAN and act.mcp:
         return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
@@ -224,25 +224,25 @@ def _plan_mode(act: Act, posture: Posture) -> Decision | None:
     return None
 
 
-def _plan_for_servers(act: Act, posture: Posture) -> Decision | None:
+def _plan_for_servers(act: Act, posture: PolicyContext) -> Decision | None:
     """What its server does not declare to only read is not done, unless a rule says so of plan mode by name."""
     named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
-    if act.read_only or allows(named, act, posture.workspace, posture.mode):
+    if act.read_only or find_allowing(named, act, posture.workspace, posture.mode):
         return None
     return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads, and {act.mcp} is not declared to only read")
 
 
-def _refused(act: Act, posture: Posture) -> Decision | None:
+def _by_refusal(act: Act, posture: PolicyContext) -> Decision | None:
     if act.grant and replace(act.grant, scripts=()) in {replace(said, scripts=()) for said in posture.refusals}:
         return Decision(Verdict.DENY, "refused", "the person said never in this task")
     return None
 
 
-def _managed(act: Act, posture: Posture) -> Decision | None:
-    return _spoken(act, posture, Verdict.ASK, Source.MANAGED)
+def _by_managed(act: Act, posture: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, posture, Verdict.ASK, Source.MANAGED)
 
 
-def _held(act: Act, posture: Posture) -> Decision | None:
+def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
     """What a sandbox that is required forbids. To leave one is asked every time, whatever the mode."""
     box = posture.sandbox
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
@@ -256,59 +256,59 @@ def _held(act: Act, posture: Posture) -> Decision | None:
     return None
 
 
-def _remembered(act: Act, posture: Posture) -> Decision | None:
+def _by_memory(act: Act, posture: PolicyContext) -> Decision | None:
     """A note steers every later task, so a person reads each one: no leave and no mode but yolo goes without."""
     if act.tool == "remember" and posture.approval_mode is not ApprovalMode.YOLO:
         return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder begins with what is remembered")
     return None
 
 
-def _granted(act: Act, posture: Posture) -> Decision | None:
+def _by_grant(act: Act, posture: PolicyContext) -> Decision | None:
     if is_granted(act, posture.grants):
         return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
     return _allowed_by(act, posture, Source.GRANT)
 
 
-def _link_local(act: Act, posture: Posture) -> Decision | None:
+def _link_local(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is Net.LINK_LOCAL:
         reason = f"{act.server.exactly} is an address at which machines are given their keys"
         return Decision(Verdict.ASK, "link-local", reason)
     return None
 
 
-def _another_tool(act: Act, posture: Posture) -> Decision | None:
+def _another_tool(act: Act, posture: PolicyContext) -> Decision | None:
     """A server that redefines a tool has not been given leave for the new one by anybody, in any mode."""
     if not act.changed or act.grant in posture.grants:
         return None
     return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} is defined otherwise than when you last let it run")
 
 
-def _asked(act: Act, posture: Posture) -> Decision | None:
-    return _spoken(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
+def _by_asking_rule(act: Act, posture: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
 
 
-def _allowed(act: Act, posture: Posture) -> Decision | None:
+def _by_allowing_rule(act: Act, posture: PolicyContext) -> Decision | None:
     return _allowed_by(act, posture, Source.MANAGED, Source.USER, Source.PROJECT)
 
 
-def _yolo(act: Act, posture: Posture) -> Decision | None:
+def _by_yolo(act: Act, posture: PolicyContext) -> Decision | None:
     return _by_preset(act, posture) if posture.approval_mode is ApprovalMode.YOLO else None
 
 
-def _sandboxed(act: Act, posture: Posture) -> Decision | None:
+def _by_sandbox(act: Act, posture: PolicyContext) -> Decision | None:
     """Commands in a sandbox that holds are free in auto mode, but for those that may lose files of the workspace."""
     held = act.in_sandbox and posture.sandbox.standing is SandboxStanding.FULL
     if not held or act.judged is None or posture.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
         return None
     asks = act.judged.decision is not Verdict.ALLOW  # what runs without a sandbox runs in one, too
-    if asks and (why := loses(act.command, act.judged)):
+    if asks and (why := may_lose(act.command, act.judged)):
         return Decision(Verdict.ASK, "risky-command", f"the command {why}")
     if act.risky:
         return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky")
     return Decision(Verdict.ALLOW, "sandboxed", "the sandbox holds what the command can reach")
 
 
-def _careful_place(act: Act, posture: Posture) -> Decision | None:
+def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
     path = act.path
     match act.place:
         case Place.SECRET if path:
@@ -322,61 +322,65 @@ def _careful_place(act: Act, posture: Posture) -> Decision | None:
     return None
 
 
-def _private_network(act: Act, posture: Posture) -> Decision | None:
+def _private_network(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is not Net.PUBLIC:
         reason = f"{act.server.exactly} is on this machine or in a private network"
         return Decision(Verdict.ASK, "private-network", reason)
     return None
 
 
-def _command(act: Act, posture: Posture) -> Decision | None:
+def _by_command(act: Act, posture: PolicyContext) -> Decision | None:
     if act.judged is None:
         return None
     return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
 
 
-def _by_preset(act: Act, posture: Posture) -> Decision | None:
+def _by_preset(act: Act, posture: PolicyContext) -> Decision | None:
     rules = PRESETS[posture.approval_mode]
-    return _said(next((rule for rule in rules if covers(rule, act, posture.workspace, posture.mode)), None))
+    return _rule_decision(
+        next((rule for rule in rules if rule_covers(rule, act, posture.workspace, posture.mode)), None)
+    )
 
 
-def _spoken(act: Act, posture: Posture, verdict: Verdict, *sources: Source) -> Decision | None:
+def _by_strict_rule(act: Act, posture: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
     """A rule that denies or asks; of a command it may speak of any part."""
     rules = (rule for rule in posture.book.rules if rule.decision is verdict and rule.source in sources)
-    return _said(next((rule for rule in rules if speaks(rule, act, posture.workspace, posture.mode)), None))
+    return _rule_decision(
+        next((rule for rule in rules if rule_applies(rule, act, posture.workspace, posture.mode)), None)
+    )
 
 
-def _allowed_by(act: Act, posture: Posture, *sources: Source) -> Decision | None:
+def _allowed_by(act: Act, posture: PolicyContext, *sources: Source) -> Decision | None:
     """Rules that allow; of a command, together, every part that does more than read."""
     rules = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
-    return _said(allows(rules, act, posture.workspace, posture.mode))
+    return _rule_decision(find_allowing(rules, act, posture.workspace, posture.mode))
 
 
-def _said(rule: Rule | None) -> Decision | None:
+def _rule_decision(rule: Rule | None) -> Decision | None:
     if rule is None:
         return None
     return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says so")
 
 
-LAYERS: tuple[Callable[[Act, Posture], Decision | None], ...] = (
+LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
     _own_state,
-    _ignored,
-    _denied,
-    _bound,
+    _by_ignore_file,
+    _by_denial,
+    _by_bound,
     _plan_mode,
-    _refused,
-    _managed,
-    _held,
-    _remembered,
+    _by_refusal,
+    _by_managed,
+    _by_sandbox_rule,
+    _by_memory,
     _another_tool,
-    _granted,
+    _by_grant,
     _link_local,
-    _asked,
-    _allowed,
-    _yolo,
-    _sandboxed,
+    _by_asking_rule,
+    _by_allowing_rule,
+    _by_yolo,
+    _by_sandbox,
     _careful_place,
     _private_network,
-    _command,
+    _by_command,
     _by_preset,
 )

@@ -45,7 +45,7 @@ _SWITCHES = {
 
 def rules_of(switches: AutoApprove) -> tuple[Rule, ...]:
     """The rules that the switches of the settings stand for."""
-    return tuple(_rules({ApprovalSwitch(name): on for name, on in asdict(switches).items()}))
+    return tuple(_rules_of({ApprovalSwitch(name): on for name, on in asdict(switches).items()}))
 
 
 def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
@@ -53,7 +53,7 @@ def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
     if not switches:
         return book
     left = (rule for rule in book.rules if _switch_of(rule) not in switches)
-    return replace(book, rules=(*left, *_rules(switches)))
+    return replace(book, rules=(*left, *_rules_of(switches)))
 
 
 def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:
@@ -67,15 +67,15 @@ def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:
 
 def _switch_of(rule: Rule) -> ApprovalSwitch | None:
     """The switch that a rule stands for; a person's own rule of the same name stands for none."""
-    return next((switch for switch, both in _both().items() if rule in both), None)
+    return next((switch for switch, both in _all_rules().items() if rule in both), None)
 
 
 @cache
-def _both() -> dict[ApprovalSwitch, tuple[Rule, ...]]:
-    return {switch: (*_rules({switch: True}), *_rules({switch: False})) for switch in ApprovalSwitch}
+def _all_rules() -> dict[ApprovalSwitch, tuple[Rule, ...]]:
+    return {switch: (*_rules_of({switch: True}), *_rules_of({switch: False})) for switch in ApprovalSwitch}
 
 
-def _rules(switches: Switches) -> Iterator[Rule]:
+def _rules_of(switches: Switches) -> Iterator[Rule]:
     for switch, on in switches.items():
         if on is not None:
             verdict, said = (Verdict.ALLOW, "on") if on else (Verdict.ASK, "off")

@@ -19,11 +19,11 @@ _AT_HOME = ("", ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".co
 def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place | None]) -> dict[int, tuple[str, ...]]:
     """Paths of guarded files by inode: hidden and secret ones below the roots, our own, and keys of the person's."""
     found: dict[int, list[str]] = {}
-    for entry in _below(roots):
+    for entry in _files_below(roots):
         if kind(entry.path):
             found.setdefault(entry.inode(), []).append(entry.path)
     for folder in (*filter(None, (home,)), *_folders_at_home()):
-        for entry in _entries(folder):
+        for entry in _list_entries(folder):
             if kind(entry.path):
                 found.setdefault(entry.inode(), []).append(entry.path)
     return {inode: tuple(paths) for inode, paths in found.items()}
@@ -33,11 +33,11 @@ def _folders_at_home() -> list[str]:
     return [os.path.join(os.path.realpath(os.path.expanduser("~")), name).rstrip("/") for name in _AT_HOME]
 
 
-def _below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":
+def _files_below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":
     """Files below the folders, the nearest first; links are not followed."""
     waiting, left = deque(roots), MOST_ENTRIES
     while waiting and left > 0:
-        entries = _entries(waiting.popleft())[:left]
+        entries = _list_entries(waiting.popleft())[:left]
         left -= len(entries)
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
@@ -46,7 +46,7 @@ def _below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":
                 waiting.append(entry.path)
 
 
-def _entries(folder: str) -> "list[os.DirEntry[str]]":
+def _list_entries(folder: str) -> "list[os.DirEntry[str]]":
     try:
         with os.scandir(folder) as entries:
             return list(entries)

@@ -4,7 +4,7 @@ from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 
 
-def holding(summary: Summary, checked: SandboxChecked) -> str:
+def must_hold(summary: Summary, checked: SandboxChecked) -> str:
     """Empty when no sandbox is wanted, or when the call starts no command."""
     if summary.in_sandbox is None or checked.standing is SandboxStanding.OFF:
         return ""

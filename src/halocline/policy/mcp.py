@@ -16,22 +16,22 @@ ALL = "*"
 _STRANGE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
-def named(server: str, tool: str) -> str:
+def tool_name(server: str, tool: str) -> str:
     """How a tool is called in `Summary.mcp`, in leave and in rules."""
     return f"{server}/{_STRANGE.sub('_', tool)}"
 
 
 def is_one_of(name: str, patterns: str | Sequence[str]) -> bool:
     """Whether any pattern speaks of a tool. One without a slash is of a server, with everything that it has."""
-    return any(_fits(pattern, name) for pattern in ((patterns,) if isinstance(patterns, str) else patterns))
+    return any(_matches(pattern, name) for pattern in ((patterns,) if isinstance(patterns, str) else patterns))
 
 
-def fits(text: str, pattern: str) -> bool:
+def matches_pattern(text: str, pattern: str) -> bool:
     """Whether a name is as a pattern says: `*` stands for any letters, `?` for one, a backslash takes their meaning."""
-    return _regex(pattern).fullmatch(text) is not None
+    return _compile_pattern(pattern).fullmatch(text) is not None
 
 
-def literal(text: str) -> str:
+def literal_pattern(text: str) -> str:
     """A name as a pattern that means only it."""
     return re.sub(r"([\\*?])", r"\\\1", text)
 
@@ -39,7 +39,7 @@ def literal(text: str) -> str:
 def pattern_of(grant: Grant) -> str:
     """What leave for a tool, or for all of a server's, is as a pattern."""
     server, _, tool = grant.mcp.rpartition("/")
-    return f"{literal(server)}/{tool}"
+    return f"{literal_pattern(server)}/{tool}"
 
 
 def is_granted(name: str, scripts: tuple[str, ...], grants: Iterable[Grant]) -> bool:
@@ -55,23 +55,23 @@ def rules_of(server: str, always: Sequence[str] = (), *, believed: bool = False)
     only read is not asked about either.
     """
     if always:
-        tools = tuple(f"{literal(server)}/{ALL if tool == ALL else named('', tool)[1:]}" for tool in always)
+        tools = tuple(f"{literal_pattern(server)}/{ALL if tool == ALL else tool_name('', tool)[1:]}" for tool in always)
         yield Rule(Verdict.ALLOW, "mcp.autoApprove", f"the settings of {server} allow it", mcp=tools)
     if believed:
         reason = f"{server} is believed that it only reads"
-        yield Rule(Verdict.ALLOW, "mcp.believed", reason, mcp=(f"{literal(server)}/{ALL}",), read_only=True)
+        yield Rule(Verdict.ALLOW, "mcp.believed", reason, mcp=(f"{literal_pattern(server)}/{ALL}",), read_only=True)
 
 
-def _fits(pattern: str, name: str) -> bool:
+def _matches(pattern: str, name: str) -> bool:
     server, slash, tool = pattern.rpartition("/")
     if not slash:
         server, tool = tool, ALL
     given = name.rpartition("/")
-    return fits(given[0], server) and fits(given[2], tool)
+    return matches_pattern(given[0], server) and matches_pattern(given[2], tool)
 
 
 @cache
-def _regex(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     signs = re.findall(r"\\.|.", pattern, re.DOTALL)
     kinds = {"*": ".*", "?": "."}
     return re.compile("".join(kinds.get(sign) or re.escape(sign[-1]) for sign in signs), re.DOTALL)

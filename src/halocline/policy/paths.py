@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 from halocline.files.opening import find_place
-from halocline.policy.sensitive_names import fold, is_secret, runs_later
+from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
@@ -37,7 +37,7 @@ class Judged:
         self._folders = folders
 
     def __call__(self, path: str) -> bool:
-        if path in self._places or any(within(path, os.path.realpath(folder)) for folder in self._folders):
+        if path in self._places or any(is_within(path, os.path.realpath(folder)) for folder in self._folders):
             return True
         return any(is_spelt_alike(path, place) for place in self._places)
 
@@ -46,17 +46,17 @@ def is_spelt_alike(path: str, other: str) -> bool:
     """A name in the same folder that differs only in invisible ways is found when the model writes it."""
     if os.path.dirname(path) != os.path.dirname(other):
         return False
-    return plain(os.path.basename(path)) == plain(os.path.basename(other))
+    return plain_name(os.path.basename(path)) == plain_name(os.path.basename(other))
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """The name with composed accents and with every kind of blank as a space."""
     import unicodedata  # only needed for a wrong name
 
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", name))
 
 
-def resolve(
+def resolve_path(
     text: str,
     workspace: Path,
     home: Path,
@@ -77,8 +77,8 @@ def resolve(
         raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
     ground = Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots)
     spelt = os.path.join(ground.workspace, os.path.expanduser(text))
-    path = _real(spelt)
-    found = _look(path)
+    path = _real_path(spelt)
+    found = _look_at(path)
     root = ground.root_of(path)
     shown = os.path.relpath(path, ground.workspace) if root and root.path == ground.workspace else path
     place = ground.kind(path, found)
@@ -110,7 +110,7 @@ class Classifier:
 
     def root_of(self, path: str) -> OtherRoot | None:
         """The folder of the task that a path is in."""
-        return next((root for root in self.roots if within(path, root.path)), None)
+        return next((root for root in self.roots if is_within(path, root.path)), None)
 
     def named_in_root(self, path: str) -> str:
         root = self.root_of(path)
@@ -121,15 +121,15 @@ class Classifier:
         if guarded := self.guarded_kind(path, found):
             return guarded
         root = self.root_of(path)
-        if self._outputs and within(path, self._outputs):
+        if self._outputs and is_within(path, self._outputs):
             return Place.OUTPUT
         if not root:
             return Place.OUTSIDE
-        return Place.RUNS_LATER if runs_later(_inside(path, root)) else Place.PROJECT
+        return Place.RUNS_LATER if runs_later(_path_in_root(path, root)) else Place.PROJECT
 
     def guarded_kind(self, path: str, found: os.stat_result | None = None) -> Place | None:
         """The same of a place whose content is not given unasked; None for the others."""
-        if self._outputs and within(path, self._outputs):
+        if self._outputs and is_within(path, self._outputs):
             return None
         kind = self._guarded_name(path)
         if kind or found is None or not is_linked(found):
@@ -138,11 +138,11 @@ class Classifier:
         return next((one for one in _GUARDED if one in others), None)
 
     def _guarded_name(self, path: str) -> Place | None:
-        if self.home and within(path, self.home):
+        if self.home and is_within(path, self.home):
             return Place.OWN_STATE
         root = self.root_of(path)
-        inside = _inside(path, root) if root else ""
-        if root and root.ignored and hides(root.ignored, inside, folds=self._folds[root.path]):
+        inside = _path_in_root(path, root) if root else ""
+        if root and root.ignored and is_hidden(root.ignored, inside, folds=self._folds[root.path]):
             return Place.IGNORED
         return Place.SECRET if is_secret(inside or path) else None
 
@@ -159,23 +159,23 @@ _GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
 """Kinds of places whose content is not given unasked, the strictest first."""
 
 
-def _inside(path: str, root: OtherRoot) -> str:
+def _path_in_root(path: str, root: OtherRoot) -> str:
     return path[len(root.path) :].strip("/") or "."
 
 
 def _is_same(name: str, found: os.stat_result) -> bool:
-    other = _look(name)
+    other = _look_at(name)
     return other is not None and os.path.samestat(other, found)
 
 
-def _real(path: str) -> str:
+def _real_path(path: str) -> str:
     try:
         return find_place(path)
     except OSError:
         raise ToolFailure(f"{path} changed while it was looked at. Nothing was done; try again.") from None
 
 
-def _look(path: str) -> os.stat_result | None:
+def _look_at(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:
@@ -192,15 +192,15 @@ def identity_of(found: os.stat_result) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
-def hides(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bool:
+def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bool:
     """Whether ignore files hide a path, which is relative to the workspace. `folds`: its disk takes any case."""
-    from halocline.policy.patterns import matches
+    from halocline.policy.patterns import matches_any
 
     if path == ".":
         return False
-    if folds and hides(tuple(map(fold, ignored)), fold(path)):
+    if folds and is_hidden(tuple(map(fold_case, ignored)), fold_case(path)):
         return True
-    return fold(path) in IGNORE_FILES or matches(ignored, path)
+    return fold_case(path) in IGNORE_FILES or matches_any(ignored, path)
 
 
 def folds_case(folder: str) -> bool:
@@ -209,9 +209,9 @@ def folds_case(folder: str) -> bool:
 
 
 def _is_there(folder: str, name: str) -> bool:
-    return _look(os.path.join(folder, name)) is not None
+    return _look_at(os.path.join(folder, name)) is not None
 
 
-def within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Whether a path is a folder or below it; both are absolute and free of links."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -31,7 +31,7 @@ class Wrong(Exception):
 
 
 @cache
-def read(text: str) -> CommandPermissions:
+def read_permissions(text: str) -> CommandPermissions:
     """Raises Wrong."""
     try:
         return json_input.decode(text, type=CommandPermissions)
@@ -43,10 +43,10 @@ def in_force(variable: str | None, files: Iterable[tuple[Source, CommandPermissi
     """The permissions that a command has to pass, each as its reasons name it. Raises Wrong."""
     kept = [(source, given) for source, given in files if variable is None or source is not Source.USER]
     named = [(f"{_OWNERS.get(source, source)} command_permissions", given) for source, given in kept]
-    return [*named, (VARIABLE, read(variable))] if variable is not None else named
+    return [*named, (VARIABLE, read_permissions(variable))] if variable is not None else named
 
 
-def forbidden(text: str, analysis: Analysis, name: str, given: CommandPermissions) -> str:
+def why_forbidden(text: str, analysis: Analysis, name: str, given: CommandPermissions) -> str:
     """Why these permissions forbid a command; empty when they do not."""
     if _LINE_ENDS.search(_QUOTED.sub("", text)):
         return f"{name}: several lines are forbidden"
@@ -64,18 +64,18 @@ def _of_segment(segment: tuple[str, str], given: CommandPermissions, *, redirect
     """A segment is written without its redirections: with one, `cat *` speaks of `cat` alone as well."""
     raw, plain = segment
     also = (f"{raw} ", f"{plain} ") if redirects else ()
-    if rule := _match(given.deny, (*segment, *also)):
+    if rule := _first_match(given.deny, (*segment, *also)):
         return f"`{plain or raw}` is forbidden (deny: {rule})"
-    if given.allow is not None and not _match(given.allow, (raw, *also[:1])):
+    if given.allow is not None and not _first_match(given.allow, (raw, *also[:1])):
         return f"`{raw}` is not allowed (allow: {', '.join(given.allow[:_MOST_NAMED]) or 'nothing'})"
     return ""
 
 
-def _match(patterns: Sequence[str], texts: Sequence[str]) -> str:
-    return next((pattern for pattern in patterns for text in texts if _regex(pattern).fullmatch(text)), "")
+def _first_match(patterns: Sequence[str], texts: Sequence[str]) -> str:
+    return next((pattern for pattern in patterns for text in texts if _compile_pattern(pattern).fullmatch(text)), "")
 
 
 @cache
-def _regex(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     parts = (".*" if char == "*" else "." if char == "?" else re.escape(char) for char in pattern)
     return re.compile("".join(parts), re.DOTALL)

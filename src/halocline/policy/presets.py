@@ -12,7 +12,7 @@ _ANY = ("*",)
 _READS = Rule(Verdict.ALLOW, "reads", "it changes nothing", kinds=LOOKS)
 
 
-def _asks(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:
+def _asking_rule(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:
     return Rule(Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before {before}", kinds=kinds, hosts=hosts)
 
 
@@ -24,16 +24,16 @@ PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (
         _SERVERS,
         _READS,
-        _asks(ApprovalMode.ASK, "every change", *CHANGES),
-        _asks(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asks(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ASK, "every change", *CHANGES),
+        _asking_rule(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.ACCEPT_EDITS: (
         _SERVERS,
         _READS,
         _EDITS,
-        _asks(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asks(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
     ),
     ApprovalMode.AUTO: (
         _SERVERS,

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, within
+from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, is_within
 from halocline.protocol.permission_rules import OtherRoot, Place
 
 ELSEWHERE = "it leads elsewhere than when it was judged; send the call again"
@@ -44,7 +44,7 @@ class ReadScope:
 
     def refusal(self, place: str, found: os.stat_result | None = None) -> str:
         """Why a place may not be read; empty when it may. `found` is what was opened there; None for a mere look."""
-        if any(within(place, folder) for folder in self._own):
+        if any(is_within(place, folder) for folder in self._own):
             return ""
         if place in self._judged:
             return self._refusal_of_judged(place, found) if found else ""
@@ -53,7 +53,7 @@ class ReadScope:
         if found is None:
             return ""
         kind = self._kinds.guarded_kind(place, found)
-        return SECRET if kind is Place.SECRET else _floor(kind)
+        return SECRET if kind is Place.SECRET else _floor_of(kind)
 
     @property
     def hides_names(self) -> bool:
@@ -73,17 +73,17 @@ class ReadScope:
         known = self._judged[place]
         if (self._exact or is_linked(found)) and known != identity_of(found):
             return ELSEWHERE
-        return _floor(self._kinds.guarded_kind(place, found))
+        return _floor_of(self._kinds.guarded_kind(place, found))
 
     def _covers(self, place: str) -> bool:
-        return any(within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
+        return any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
 
     def _leads_to_judged(self, place: str) -> bool:
         """Whether it is a folder on the way to a judged place, whose names tell what was meant."""
-        return any(within(judged, place) for judged in self._judged)
+        return any(is_within(judged, place) for judged in self._judged)
 
 
-def _floor(kind: Place | None) -> str:
+def _floor_of(kind: Place | None) -> str:
     """What nothing may lift, said of a place of that kind."""
     match kind:
         case Place.IGNORED:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from halocline.policy import mcp
 from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
-from halocline.policy.patterns import matches
+from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
 from halocline.protocol.events import Grant, Mode
 from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
@@ -23,44 +23,44 @@ _CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIV
 CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 
-def covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """Whether all conditions of a rule are met."""
     return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
 
 
-def speaks(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def rule_applies(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """Whether a rule that denies or asks speaks of an act, or of anything that it is made of."""
-    return any(covers(rule, one, workspace, mode) for one in (act, *act.parts, *act.within))
+    return any(rule_covers(rule, one, workspace, mode) for one in (act, *act.parts, *act.within))
 
 
-def allows(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
+def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
     """The rule that allows an act; of a command, the first of those that together allow what does more than read."""
-    whole = next((rule for rule in rules if reaches(rule, act, workspace, mode)), None)
+    whole = next((rule for rule in rules if rule_reaches(rule, act, workspace, mode)), None)
     more = [part for part in act.parts if not part.reads]
     if whole or not more:
         return whole
-    found = [next((rule for rule in rules if reaches(rule, part, workspace, mode)), None) for part in more]
+    found = [next((rule for rule in rules if rule_reaches(rule, part, workspace, mode)), None) for part in more]
     return found[0] if all(found) else None
 
 
-def reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """As `covers`, for rules of people's that allow."""
     if act.place in CAREFUL and not (rule.paths or rule.places):
         return False
     if act.mcp and not (rule.mcp or rule.tools):
         return False
-    return covers(rule, act, workspace, mode)
+    return rule_covers(rule, act, workspace, mode)
 
 
 def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
     """The tools that a rule denies whatever they are asked for, as it names them: a model need not be offered those."""
-    whole = (rule for rule in rules if _is_whole(rule) and _workspace(rule, None, Path(workspace), Mode.ACT))
+    whole = (rule for rule in rules if _is_whole(rule) and _matches_workspace(rule, None, Path(workspace), Mode.ACT))
     return frozenset(name for rule in whole for name in rule.tools)
 
 
 def is_among(tool: str, names: frozenset[str]) -> bool:
     """Tell whether a tool is meant by names as rules have them."""
-    return any(_names(pattern, tool) for pattern in names)
+    return any(_matches_name(pattern, tool) for pattern in names)
 
 
 def _is_whole(rule: Rule) -> bool:
@@ -76,10 +76,10 @@ def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
     if act.grant in grants:
         return True
     more = [part for part in act.parts if not part.reads]
-    return bool(more) and all(_begins(part, grants) for part in more)
+    return bool(more) and all(_begins_as(part, grants) for part in more)
 
 
-def _begins(part: Act, grants: frozenset[Grant]) -> bool:
+def _begins_as(part: Act, grants: frozenset[Grant]) -> bool:
     words = part.argv or ()
     begun = (
         grant
@@ -107,31 +107,31 @@ def _is_of(command: str, argv: Sequence[object], act: Act, words: Sequence[tuple
     return command == act.command if command else bool(argv) and any(one[: len(argv)] == tuple(argv) for one in words)
 
 
-def _kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_kind(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.kinds or act.kind in rule.kinds
 
 
-def _tool(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    return not rule.tools or any(_names(pattern, act.tool) for pattern in rule.tools)
+def _matches_tool(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+    return not rule.tools or any(_matches_name(pattern, act.tool) for pattern in rule.tools)
 
 
-def _names(pattern: str, name: str) -> bool:
+def _matches_name(pattern: str, name: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def _mode(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_mode(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.modes or mode in rule.modes
 
 
-def _workspace(rule: Rule, act: Act | None, workspace: Path, mode: Mode) -> bool:
+def _matches_workspace(rule: Rule, act: Act | None, workspace: Path, mode: Mode) -> bool:
     return not rule.workspace or os.path.realpath(workspace) == os.path.realpath(os.path.expanduser(rule.workspace))
 
 
-def _place(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_place(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.places or act.place in rule.places
 
 
-def _path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if not rule.paths:
         return True
     if act.path is None:
@@ -139,18 +139,18 @@ def _path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     # What forbids holds in every folder of the task; leave for `a.py` is for that of the first folder.
     further = act.path.root if rule.decision is not Verdict.ALLOW else ""
     folders = (workspace, Path(further)) if further else (workspace,)
-    return any(_fits(pattern, act.path.path, folder) for pattern in rule.paths for folder in folders)
+    return any(_matches_pattern(pattern, act.path.path, folder) for pattern in rule.paths for folder in folders)
 
 
-def _fits(pattern: str, path: str, workspace: Path) -> bool:
+def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
     """Whether a path, absolute and without links, is one that the pattern speaks of."""
     full = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern
     root = "/" if full.startswith("/") else os.path.realpath(workspace)
     inside = os.path.relpath(path, root)
-    return inside != ".." and not inside.startswith("../") and matches((full,), inside)
+    return inside != ".." and not inside.startswith("../") and matches_any((full,), inside)
 
 
-def _argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if not rule.argv:
         return True
     words = act.argv
@@ -161,7 +161,7 @@ def _argv(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
         return (
             act.effect not in _CHANGES_FILES and _fits_words(rule, words) and follows_harmlessly(words, len(rule.argv))
         )
-    return _fits_words(rule, words) and _ends(rule, rest)
+    return _fits_words(rule, words) and _ends_as(rule, rest)
 
 
 def _fits_words(rule: Rule, words: Sequence[str]) -> bool:
@@ -172,7 +172,7 @@ def _is_one_of(word: str, wanted: str | tuple[str, ...]) -> bool:
     return word == wanted or (not isinstance(wanted, str) and word in wanted)
 
 
-def _ends(rule: Rule, rest: Sequence[str]) -> bool:
+def _ends_as(rule: Rule, rest: Sequence[str]) -> bool:
     match rule.rest:
         case Rest.NONE:
             return not rest
@@ -182,18 +182,18 @@ def _ends(rule: Rule, rest: Sequence[str]) -> bool:
             return True
 
 
-def _command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.command or act.command == rule.command
 
 
-def _scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     """Leave that was given for a script is for it as it was; what a person wrote down themselves is for any."""
     if act.mcp and not rule.scripts:
         return True
     return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True
 
 
-def _mcp(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_mcp(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.mcp or _mcp_tool(rule, act)
 
 
@@ -205,16 +205,16 @@ def _read_only(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return rule.read_only is None or (bool(act.mcp) and act.read_only is rule.read_only)
 
 
-def _agent(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_agent(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     names = (rule.agent,) if isinstance(rule.agent, str) else rule.agent
-    return not any(names) or (bool(act.agent) and any(mcp.fits(act.agent, name) for name in names))
+    return not any(names) or (bool(act.agent) and any(mcp.matches_pattern(act.agent, name) for name in names))
 
 
-def _effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_effect(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     return not rule.effects or act.effect in rule.effects
 
 
-def _host(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
+def _matches_host(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
     if not rule.hosts:
         return True
     server = act.server
@@ -230,18 +230,18 @@ def _is_host(host: str, server: Destination) -> bool:
 
 
 _CONDITIONS: tuple[Callable[[Rule, Act, Path, Mode], bool], ...] = (
-    _kind,
-    _tool,
-    _mode,
-    _workspace,
-    _place,
-    _path,
-    _argv,
-    _command,
-    _scripts,
-    _effect,
-    _host,
-    _mcp,
+    _matches_kind,
+    _matches_tool,
+    _matches_mode,
+    _matches_workspace,
+    _matches_place,
+    _matches_path,
+    _matches_argv,
+    _matches_command,
+    _matches_scripts,
+    _matches_effect,
+    _matches_host,
+    _matches_mcp,
     _read_only,
-    _agent,
+    _matches_agent,
 )

@@ -125,7 +125,7 @@ RUNS_LATER_FILES = (
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
 
 
-def fold(path: str) -> str:
+def fold_case(path: str) -> str:
     """A path as disks compare it that ignore letter case, accents' composition and invisible characters."""
     if path.isascii():
         return path.lower()
@@ -137,7 +137,7 @@ def fold(path: str) -> str:
 @lru_cache(maxsize=20_000)
 def is_secret(path: str) -> bool:
     """Whether a file of that name may hold secrets. `path` is relative to a folder of the task, or absolute."""
-    folded = fold(path).rstrip("/")
+    folded = fold_case(path).rstrip("/")
     name = folded.rpartition("/")[2]
     if _EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name):
         return False
@@ -151,7 +151,7 @@ def is_secret(path: str) -> bool:
 
 def runs_later(path: str) -> bool:
     """Whether other programs run or obey a file of that name. `path` is relative to a folder of the task."""
-    folded = fold(path).rstrip("/")
+    folded = fold_case(path).rstrip("/")
     around = f"/{folded}/"
     name = folded.rpartition("/")[2]
     return any(place in around for place in RUNS_LATER) or bool(_one_of(RUNS_LATER_FILES).fullmatch(name))

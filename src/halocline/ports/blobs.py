@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-def reference(data: bytes) -> str:
+def blob_reference(data: bytes) -> str:
     """The name of these bytes, kept or not."""
     from hashlib import sha256  # loads OpenSSL, which a task without files need not pay for
 

@@ -65,7 +65,7 @@ def child_environment(
     return ChildEnvironment(kept)
 
 
-def declare(environment: ChildEnvironment, added: Mapping[str, str | None]) -> ChildEnvironment:
+def declare_environment(environment: ChildEnvironment, added: Mapping[str, str | None]) -> ChildEnvironment:
     """The environment with what is set for just this process, by Halocline or its own settings; None unsets."""
     merged: dict[str, str | None] = {**environment, **added}
     return ChildEnvironment({name: value for name, value in merged.items() if value is not None})
@@ -75,11 +75,11 @@ def in_sandbox(environment: ChildEnvironment, passed: Iterable[str] = ()) -> Chi
     """Return what is left in a sandbox, where no agent or desktop may be reached."""
     names = tuple(passed)
     return ChildEnvironment(
-        {name: value for name, value in environment.items() if not _AGENTS.match(name) or _fits(name, names)}
+        {name: value for name, value in environment.items() if not _AGENTS.match(name) or _matches_any(name, names)}
     )
 
 
-def withheld(
+def withheld_names(
     environment: Mapping[str, str], hidden: frozenset[str] = NO_NAMES, passed: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The names of what is left out as a secret, or loses a password."""
@@ -90,7 +90,7 @@ def withheld(
 
 def is_passed(name: str, hidden: frozenset[str], passed: Iterable[str]) -> bool:
     """Tell whether a person passes a variable on."""
-    return name in passed if name in hidden else _fits(name, passed)
+    return name in passed if name in hidden else _matches_any(name, passed)
 
 
 def looks_secret(name: str, value: str) -> bool:
@@ -110,12 +110,12 @@ def _holds_secret(value: str) -> bool:
     if len(value) < 8 or _LIKE_A_KEY.search(value):
         return len(value) >= 8
     from halocline.protocol.secrets.random_strings import is_random_string
-    from halocline.protocol.secrets.redaction import redacted  # the first process is soon enough
+    from halocline.protocol.secrets.redaction import redact_text  # the first process is soon enough
 
-    return is_random_string(value) or redacted(value) != value
+    return is_random_string(value) or redact_text(value) != value
 
 
-def _fits(name: str, patterns: Iterable[str]) -> bool:
+def _matches_any(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

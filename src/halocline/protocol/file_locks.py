@@ -26,13 +26,13 @@ class LockHeld(TimeoutError):
         return self.strerror or ""
 
 
-def _never() -> bool:
+def _never_stop() -> bool:
     return False
 
 
 @contextmanager
 def lock_file(
-    path: Path, doing: str, patience: float = PATIENCE, given_up: Callable[[], bool] = _never
+    path: Path, doing: str, patience: float = PATIENCE, given_up: Callable[[], bool] = _never_stop
 ) -> Iterator[int]:
     """Hold a lock file, which is made and stays, and give its descriptor. It names its holder.
 
@@ -72,13 +72,13 @@ def wait_for_lock(
     patience: float,
     *,
     shared: bool = False,
-    given_up: Callable[[], bool] = _never,
+    given_up: Callable[[], bool] = _never_stop,
 ) -> None:
     """Lock an open file, for whoever has its descriptor. `given_up` may raise. Raises LockHeld."""
     deadline = time.monotonic() + patience
     while not try_lock(descriptor, shared=shared):
         if given_up() or time.monotonic() >= deadline:
-            holder = _holder(descriptor)
+            holder = _describe_holder(descriptor)
             raise LockHeld(EBUSY, _HELD.format(holder=holder, doing=doing, seconds=patience))
         time.sleep(_PAUSE)
     if given_up():
@@ -94,9 +94,9 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     return True
 
 
-def _holder(descriptor: int) -> str:
+def _describe_holder(descriptor: int) -> str:
     """Return who holds the lock, and since when, as far as the file or the system tells."""
-    pid, since = _signature(descriptor)
+    pid, since = _read_signature(descriptor)
     pid = pid or _pid_in_table(os.fstat(descriptor))
     if not pid:
         return "Another process"
@@ -105,7 +105,7 @@ def _holder(descriptor: int) -> str:
     )
 
 
-def _signature(descriptor: int) -> tuple[str, str]:
+def _read_signature(descriptor: int) -> tuple[str, str]:
     """Return what the holder wrote into the file: its pid and a time in Unix seconds; nothing of a folder."""
     with suppress(OSError):
         pid, _, since = os.pread(descriptor, 100, 0).decode(errors="replace").partition(" ")

@@ -17,7 +17,7 @@ from halocline.protocol.instructions import ActiveInstruction
 from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Message, Usage, UserMessage, UserPart
 from halocline.protocol.state.file_knowledge import SeenFile
-from halocline.protocol.state.persistent import grown
+from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RootRestored(Value, frozen=True):
     undo: str
 
 
-def brief(target: str, length: int = 12) -> str:
+def brief_target(target: str, length: int = 12) -> str:
     """A checkpoint's name as people read it; the name of a moment is whole."""
     return target if "@" in target else target[:length]
 
@@ -130,12 +130,12 @@ _KEPT = ("mode", "todos", "compactions", "instructions", "offered", "has_planned
 _kept = attrgetter(*_KEPT)
 
 
-def remembered(before: "State", after: "State") -> "State":
+def remember_point(before: "State", after: "State") -> "State":
     """The state after an event, with a way back to it."""
     kept = _kept(after)
     if after.messages is before.messages and all(map(is_, kept, _kept(before))):
         return after
-    points = grown(after.points, Point(after.seq, len(after.messages), *kept))
+    points = grow_series(after.points, Point(after.seq, len(after.messages), *kept))
     if _goes_on(before.messages, after.messages):
         return replace(after, points=points)
     return replace(after, points=points, branches=(*after.branches, Branch(after.seq, before.messages)))
@@ -149,23 +149,23 @@ def _goes_on(before: Sequence[Message], after: Sequence[Message]) -> bool:
 
 def messages_at(state: "State", seq: int) -> Sequence[Message]:
     """The conversation as it was after event `seq`."""
-    point = _point(state, seq)
+    point = _find_point(state, seq)
     then = next((branch.messages for branch in state.branches if branch.until > seq), state.messages)
     return then[: point.length]
 
 
-def restored(state: "State", event: ConversationRestored) -> "State":
+def restore_state(state: "State", event: ConversationRestored) -> "State":
     """The state once the conversation went back."""
-    point = _point(state, event.to)
+    point = _find_point(state, event.to)
     kept = dict(zip(_KEPT, _kept(point), strict=True))
     return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
 
 
-def told(state: "State", event: CheckpointRestored) -> "State":
+def note_told(state: "State", event: CheckpointRestored) -> "State":
     """The state once the model was told which files are not as it left them."""
-    return replace(state, messages=grown(state.messages, UserMessage(event.content))) if event.content else state
+    return replace(state, messages=grow_series(state.messages, UserMessage(event.content))) if event.content else state
 
 
-def _point(state: "State", seq: int) -> Point:
+def _find_point(state: "State", seq: int) -> Point:
     at = bisect_right(state.points, seq, key=_SEQ)
     return state.points[at - 1] if at else _BEGINNING

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol.file_names import encodable
+from halocline.protocol.file_names import make_encodable
 
 
 def encode(value: object, enc_hook: Callable[[Any], Any] | None = None) -> bytes:
@@ -19,4 +19,4 @@ def encode(value: object, enc_hook: Callable[[Any], Any] | None = None) -> bytes
         import json  # the one of the standard library makes a line of any text
 
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=enc_hook)
-        return encodable(json.dumps(plain, ensure_ascii=False, separators=(",", ":"))).encode()
+        return make_encodable(json.dumps(plain, ensure_ascii=False, separators=(",", ":"))).encode()

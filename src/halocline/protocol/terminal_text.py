@@ -10,7 +10,7 @@ _SEQUENCE = re.compile(
 )
 
 
-def plain(text: str) -> str:
+def plain_output(text: str) -> str:
     """What a terminal would have shown last: no control sequences, and of a line redrawn after CR its last state."""
     text = _SEQUENCE.sub("", text)
     if "\r" not in text:

@@ -8,7 +8,7 @@ import msgspec
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     """`TurnStarted` becomes `turn_started`: a type's name as JSON shows it."""
     return _HUMP.sub("_", name).lower()
 
@@ -17,7 +17,7 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
     """A frozen value without a tag. Fields at their default are not written."""
 
 
-class Tagged(Value, frozen=True, tag_field="type", tag=snake):
+class Tagged(Value, frozen=True, tag_field="type", tag=to_snake_case):
     """A frozen value that is a member of a union; JSON names the member under `type`."""
 
 

@@ -82,7 +82,7 @@ class Endpoint:
         return Redactor(lambda: frozenset({self.key}))(text)
 
 
-def endpoint(
+def build_endpoint(
     vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", key_source: str = "", base_url: str = ""
 ) -> Endpoint:
     """Fill in what was not given from the vendor's usual environment variables.
@@ -101,12 +101,12 @@ def endpoint(
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
     return Endpoint(
-        vendor=replace(vendor, base_url=_filled(vendor.base_url, vendor, environ)),
+        vendor=replace(vendor, base_url=_fill_variables(vendor.base_url, vendor, environ)),
         model=model or vendor.default_model,
         key=key,
         key_source=key_source,
         base_url=base_url,
-        headers={name.lower(): _filled(value, vendor, environ) for name, value in vendor.headers.items()},
+        headers={name.lower(): _fill_variables(value, vendor, environ) for name, value in vendor.headers.items()},
     )
 
 
@@ -122,7 +122,7 @@ def _own_address(vendor: Vendor, environ: Mapping[str, str]) -> str:
     return address + vendor.base_url_path if rest and "/" not in rest else address
 
 
-def _filled(text: str, vendor: Vendor, environ: Mapping[str, str]) -> str:
+def _fill_variables(text: str, vendor: Vendor, environ: Mapping[str, str]) -> str:
     """The text with the variables in it replaced. Raises UsageError for one that is not set."""
     if "$" not in text:
         return text

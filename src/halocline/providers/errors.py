@@ -22,11 +22,11 @@ _SHOWN = 300
 _UNIX_TIME = 1_000_000_000
 
 
-def _words(*patterns: str) -> re.Pattern[str]:
+def _compile_words(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-_BILLING = _words(
+_BILLING = _compile_words(
     "insufficient_quota",
     "exceeded your current quota",
     "insufficient.(balance|credit|fund)",
@@ -34,12 +34,12 @@ _BILLING = _words(
     "spend(ing)?.?limit",
     "enable billing",
 )
-_KEY = _words("API_KEY_INVALID", "API key (not valid|expired)")
+_KEY = _compile_words("API_KEY_INVALID", "API key (not valid|expired)")
 # Google names the quota that was used up; only one of a day is worth another provider.
-_QUOTA_OF_A_DAY = _words(r"quotaId[^,}]*PerDay")
-_QUOTA_OF_A_MINUTE = _words(r"quotaId[^,}]*PerMinute")
-_RATE = _words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
-_CONTEXT = _words(
+_QUOTA_OF_A_DAY = _compile_words(r"quotaId[^,}]*PerDay")
+_QUOTA_OF_A_MINUTE = _compile_words(r"quotaId[^,}]*PerMinute")
+_RATE = _compile_words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
+_CONTEXT = _compile_words(
     r"context.?(length|window|size)",
     r"maximum context",
     r"(prompt|input|request) is too (long|large)",
@@ -52,7 +52,7 @@ _CONTEXT = _words(
     r"`inputs` tokens \+ `max_new_tokens` must be",  # Text Generation Inference, and Together
     r"`inputs` must have less than \d+ tokens",
 )
-_OVERLOADED = _words("overloaded", "at capacity", "no healthy upstream")
+_OVERLOADED = _compile_words("overloaded", "at capacity", "no healthy upstream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ _STATUSES = {
 }
 
 
-def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
+def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
     """What a refusal means. Header names are in lower case."""
     if 300 <= status < 400:
-        return _redirected(status, headers.get("location", ""), endpoint)
+        return _redirect_error(status, headers.get("location", ""), endpoint)
     said = body.decode("utf-8", "replace")
     kind = next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(said)))
     facts = {
@@ -172,18 +172,18 @@ def classify(status: int, body: bytes, headers: Mapping[str, str], endpoint: End
         "model": endpoint.model,
         "key": endpoint.key_source or endpoint.vendor.key_variable or "none is set for this provider",
     }
-    message = _message(body, endpoint)
+    message = _error_message(body, endpoint)
     what = _WHAT[kind].format(**facts)
     return ModelError(
         kind,
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         _HINTS[kind].format(**facts),
         status=status,
-        retry_after=_wait(headers, said),
+        retry_after=_wait_asked(headers, said),
     )
 
 
-def _redirected(status: int, location: str, endpoint: Endpoint) -> ModelError:
+def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:
     """A redirect is not followed: the key would go wherever it leads. Of its target only the host is shown."""
     target = address_of(location)
     place = f"{'https' if target.tls else 'http'}://{target.authority}" if target else "another address"
@@ -195,11 +195,13 @@ def _redirected(status: int, location: str, endpoint: Endpoint) -> ModelError:
 def classify_in_stream(error: Any, endpoint: Endpoint) -> ModelError:
     """What an error object inside a stream means."""
     fields = error if isinstance(error, dict) else {}
-    status = next((_status(fields.get(name)) for name in ("code", "type", "status") if _status(fields.get(name))), 500)
-    return classify(status, msgspec.json.encode({"error": error}), {}, endpoint)
+    status = next(
+        (_status_of(fields.get(name)) for name in ("code", "type", "status") if _status_of(fields.get(name))), 500
+    )
+    return classify_refusal(status, msgspec.json.encode({"error": error}), {}, endpoint)
 
 
-def _status(mark: Any) -> int:
+def _status_of(mark: Any) -> int:
     """The status a type or code stands for; 0 when it stands for none."""
     if isinstance(mark, int):
         return mark if 400 <= mark < 600 else 0
@@ -207,7 +209,7 @@ def _status(mark: Any) -> int:
     return int(text) if text.isdigit() and len(text) == 3 else _STATUSES.get(text, 0)
 
 
-def _message(body: bytes, endpoint: Endpoint) -> str:
+def _error_message(body: bytes, endpoint: Endpoint) -> str:
     """The server's own words, shortened, on one line. The key is blotted out first: half of it would not be found."""
     try:
         words = _words_of(json_input.decode(body))
@@ -231,22 +233,22 @@ def _words_of(document: Any) -> str:
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """The seconds a server asks to wait. `now` is Unix time, which a server that tells its own knows better."""
-    if (wait := _number(headers.get("retry-after-ms", ""))) is not None:
+    if (wait := _parse_number(headers.get("retry-after-ms", ""))) is not None:
         return wait / 1000
     asked = headers.get("retry-after", "")
-    if (wait := _number(asked)) is not None:
+    if (wait := _parse_number(asked)) is not None:
         return wait
     if (date := headers.get("date")) and (told := _http_date(date)) is not None:
         now = told
     if asked and (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
     for name in ("x-ratelimit-reset", "ratelimit-reset"):
-        if (reset := _number(headers.get(name, ""))) is not None:
-            return _until(reset, now)
+        if (reset := _parse_number(headers.get(name, ""))) is not None:
+            return _seconds_until(reset, now)
     return None
 
 
-def _wait(headers: Mapping[str, str], said: str) -> float | None:
+def _wait_asked(headers: Mapping[str, str], said: str) -> float | None:
     """The seconds asked for in the headers, or in the body, as Google does it."""
     if (asked := retry_after(headers, time.time())) is not None:
         return asked
@@ -254,14 +256,14 @@ def _wait(headers: Mapping[str, str], said: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def _until(reset: float, now: float) -> float:
+def _seconds_until(reset: float, now: float) -> float:
     """A reset is given in seconds from now, as Unix time, or as Unix time in milliseconds."""
     if reset > _UNIX_TIME * 1000:
         reset /= 1000
     return max(0.0, reset - now) if reset > _UNIX_TIME else reset
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"\d{1,15}(\.\d*)?", text.strip()) else None
 
 

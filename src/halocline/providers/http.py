@@ -39,7 +39,7 @@ class Translator(Protocol):
         """What was taken so far, as far as the server told."""
 
 
-async def exchange(
+async def stream_exchange(
     client: HttpClient,
     endpoint: Endpoint,
     path: str,
@@ -54,7 +54,7 @@ async def exchange(
     response = await client.post(path, headers, body)
     try:
         with closing(response):
-            await _check(response, endpoint)
+            await _check_response(response, endpoint)
             parser = EventParser()
             async with aclosing(response.body()) as chunks:
                 async for chunk in chunks:
@@ -62,7 +62,7 @@ async def exchange(
                         for event in translator.feed(payload):
                             yield event
                     if parser.waiting > _LARGEST_EVENT:
-                        raise unreadable(endpoint)
+                        raise unreadable_payload(endpoint)
                     if translator.ended:
                         await response.drain(_DRAIN_GRACE)
                         break
@@ -80,12 +80,14 @@ def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
     return endpoint.request_headers("authorization", "Bearer ")
 
 
-async def _check(response: Response, endpoint: Endpoint) -> None:
+async def _check_response(response: Response, endpoint: Endpoint) -> None:
     """Raises ModelError unless the answer is the beginning of a stream."""
     if response.status != 200:
-        from halocline.providers.errors import classify
+        from halocline.providers.errors import classify_refusal
 
-        raise classify(response.status, await response.read(_ERROR_LIMIT, _ERROR_TIME), response.headers, endpoint)
+        raise classify_refusal(
+            response.status, await response.read(_ERROR_LIMIT, _ERROR_TIME), response.headers, endpoint
+        )
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in ("application/json", "text/html"):
         raise _not_a_stream(await response.read(_ERROR_LIMIT, _ERROR_TIME), kind, endpoint)
@@ -110,7 +112,7 @@ def failed_in_stream(error: object, endpoint: Endpoint) -> ModelError:
     return classify_in_stream(error, endpoint)
 
 
-def unreadable(endpoint: Endpoint) -> ModelError:
+def unreadable_payload(endpoint: Endpoint) -> ModelError:
     """A payload is not what the wire format allows."""
     text = f"{endpoint.vendor.title} sent something that is not part of its stream format."
     return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it happens often, check the base URL.")
@@ -129,4 +131,4 @@ def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: End
     except UnicodeDecodeError:
         return decode_payload(decoder, payload.decode("utf-8", "replace").encode(), endpoint)
     except msgspec.DecodeError:
-        raise unreadable(endpoint) from None
+        raise unreadable_payload(endpoint) from None

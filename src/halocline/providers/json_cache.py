@@ -42,18 +42,18 @@ def _in_common(old: Sequence[Message], new: Sequence[Message]) -> int:
     return next((at for at, (one, other) in pairs if one is not other), min(len(old), len(new)))
 
 
-def separated(parts: Sequence[bytes]) -> list[bytes]:
+def separate_parts(parts: Sequence[bytes]) -> list[bytes]:
     """The parts with a comma between each two, not yet copied together."""
     out = [b","] * (2 * len(parts) - 1)
     out[::2] = parts
     return out
 
 
-def joined(parts: Iterable[bytes]) -> bytes:
+def join_parts(parts: Iterable[bytes]) -> bytes:
     return b",".join(parts)
 
 
-def picture(image: Image, blobs: Blobs) -> str | None:
+def encode_image(image: Image, blobs: Blobs) -> str | None:
     """The image's bytes in base64; None when the blob is gone."""
     try:
         return b2a_base64(blobs.get(image.blob), newline=False).decode("ascii")

@@ -23,7 +23,7 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.protocol.values import JsonObject
-from halocline.providers.catalog.models import cost
+from halocline.providers.catalog.models import cost_of
 from halocline.providers.endpoint import Endpoint
 
 _CUT_BEFORE_ARGUMENTS = "(the reply was cut off before the arguments)"
@@ -97,7 +97,7 @@ def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) ->
     return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
 
 
-def really(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
+def true_stop_reason(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
     """Why a reply ended. Some servers call one finished that is as long as was allowed (`most`, in tokens)."""
     cut = most is not None and usage is not None and usage.output >= most
     return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
@@ -117,30 +117,30 @@ def last_events(
     content = tuple(parts)
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
     if not says and stop is not StopReason.REFUSAL:
-        raise _empty(endpoint, stop)
+        raise _empty_reply(endpoint, stop)
     message = AssistantMessage(content=content, model=endpoint.name, stop_reason=stop)
-    return (usage or _untold(endpoint), AssistantMessageCompleted(message=message))
+    return (usage or _unreported_usage(endpoint), AssistantMessageCompleted(message=message))
 
 
-def reported(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
+def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
     """What an attempt took; None when the server told nothing, or only noughts.
 
     What the server says it charged goes before all but a person's own prices.
     """
     if usage is None or not usage.total:
         return None
-    price = cost(endpoint.info, usage)
+    price = cost_of(endpoint.info, usage)
     if price is None or (stated_cost is not None and not endpoint.own_prices):
         price = stated_cost
     return UsageReported(usage=usage, cost=price, window=endpoint.info.window)
 
 
-def _untold(endpoint: Endpoint) -> UsageReported:
+def _unreported_usage(endpoint: Endpoint) -> UsageReported:
     """Where nothing is told, only what costs nothing anyway has a known price."""
     return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
 
 
-def _empty(endpoint: Endpoint, stop: StopReason) -> ModelError:
+def _empty_reply(endpoint: Endpoint, stop: StopReason) -> ModelError:
     text = f"{endpoint.vendor.title} sent an empty reply."
     if stop is StopReason.MAX_TOKENS:
         text = f"{endpoint.vendor.title} used up the whole reply before saying anything."

@@ -35,7 +35,7 @@ def native_schema(request: Request, endpoint: Endpoint) -> JsonObject | None:
     if schema is None or not (models and endpoint.at_home and re.match(models, endpoint.wire_model(request.model))):
         return None
     try:
-        return _closed(schema, schema, ())
+        return _close_schema(schema, schema, ())
     except _NotForVendors:
         return None
 
@@ -53,12 +53,12 @@ def is_strict(schema: JsonObject) -> bool:
     return set(properties) <= set(schema.get("required", ())) and all(map(is_strict, inner))
 
 
-def _closed(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+def _close_schema(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObject:
     """The node with references put in place, and closed to properties that it does not name."""
     if not isinstance(node, dict):
         raise _NotForVendors
     if isinstance(name := node.get("$ref"), str):
-        return _closed(_referred(name, root, within), root, (*within, name))
+        return _close_schema(_resolve_reference(name, root, within), root, (*within, name))
     if node.keys() - _UNDERSTOOD or not node.keys() & {"type", "enum", "const", "anyOf"}:
         raise _NotForVendors
     closed: JsonObject = {key: value for key, value in node.items() if key in _KEPT}
@@ -67,24 +67,24 @@ def _closed(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObje
     if "enum" in closed and "type" not in closed:
         closed["type"] = _type_of(closed["enum"])
     if "anyOf" in node:
-        closed["anyOf"] = [_closed(one, root, within) for one in node["anyOf"]]
+        closed["anyOf"] = [_close_schema(one, root, within) for one in node["anyOf"]]
     kinds = node.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else kinds
-    return closed | _object(node, kinds, root, within) | _array(node, kinds, root, within)
+    return closed | _close_object(node, kinds, root, within) | _close_array(node, kinds, root, within)
 
 
-def _object(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+def _close_object(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
     if "object" not in kinds:
         return {}
     properties = node.get("properties")
     if not properties or node.get("additionalProperties") or not set(node.get("required", ())) <= set(properties):
         raise _NotForVendors
-    closed = {name: _closed(inner, root, within) for name, inner in properties.items()}
+    closed = {name: _close_schema(inner, root, within) for name, inner in properties.items()}
     return {"properties": closed, "required": list(node.get("required", ())), "additionalProperties": False}
 
 
-def _array(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
-    return {"items": _closed(node.get("items"), root, within)} if "array" in kinds else {}
+def _close_array(node: JsonObject, kinds: Iterable[str], root: JsonObject, within: tuple[str, ...]) -> JsonObject:
+    return {"items": _close_schema(node.get("items"), root, within)} if "array" in kinds else {}
 
 
 def _type_of(values: Iterable[object]) -> str:
@@ -95,7 +95,7 @@ def _type_of(values: Iterable[object]) -> str:
     return kinds.pop()
 
 
-def _referred(name: str, root: JsonObject, within: tuple[str, ...]) -> object:
+def _resolve_reference(name: str, root: JsonObject, within: tuple[str, ...]) -> object:
     """What a reference within the schema stands for; none may lead to itself."""
     if name in within or not name.startswith("#/"):
         raise _NotForVendors

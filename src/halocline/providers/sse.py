@@ -37,7 +37,7 @@ class EventParser:
         *blocks, rest = b"".join(self._pending).split(b"\n\n")
         self._pending = [rest] if rest else []
         self.waiting = len(rest)
-        return [data for block in blocks if (data := _data(block)) is not None]
+        return [data for block in blocks if (data := _event_data(block)) is not None]
 
     def _without_bom(self, chunk: bytes) -> bytes:
         chunk = self._head + chunk
@@ -57,13 +57,13 @@ class EventParser:
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _data(block: bytes) -> bytes | None:
+def _event_data(block: bytes) -> bytes | None:
     """The data lines of one event, joined; None when it has none."""
     if block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
-    lines = [_value(line) for line in block.split(b"\n") if line.startswith(b"data:") or line == b"data"]
+    lines = [_field_value(line) for line in block.split(b"\n") if line.startswith(b"data:") or line == b"data"]
     return b"\n".join(lines) if lines else None
 
 
-def _value(line: bytes) -> bytes:
+def _field_value(line: bytes) -> bytes:
     return line[5:].removeprefix(b" ")

@@ -41,11 +41,11 @@ class Wanted(Value, frozen=True):
         return self.effort is not None or self.budget is not None
 
 
-def fitted(request: Request, takes: Takes) -> Wanted:
+def fit_thinking(request: Request, takes: Takes) -> Wanted:
     """The nearest to the wish that the model takes."""
     effort, budget = request.effort, request.thinking_budget
     if budget and takes.budget:
-        return Wanted(budget=_within(budget, takes.budget))
+        return Wanted(budget=_clamp_tokens(budget, takes.budget))
     if budget is not None:
         effort = min(_ORDER, key=lambda level: abs(BUDGETS[level] - budget))
         effort = max(effort, Effort.MINIMAL, key=_ORDER.index) if budget else Effort.NONE
@@ -53,29 +53,29 @@ def fitted(request: Request, takes: Takes) -> Wanted:
         return Wanted(effort)
     if levels := [level for level in takes.efforts if level is not Effort.NONE]:
         return Wanted(min(levels, key=lambda level: abs(_ORDER.index(level) - _ORDER.index(effort))))
-    return Wanted(budget=_within(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
+    return Wanted(budget=_clamp_tokens(BUDGETS[effort], takes.budget)) if takes.budget else Wanted()
 
 
-def levels(endpoint: Endpoint) -> tuple[Effort, ...]:
+def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
     """The efforts that a model tells apart, the least first; none of one that is not told how hard to think."""
     if endpoint.info.thinking is False:
         return ()
     model = endpoint.wire_model(endpoint.model)
     match endpoint.family:
         case "anthropic":
-            return _levels(_known(CLAUDE, model) or ANY_CLAUDE)
+            return _levels_of(_find_known(CLAUDE, model) or ANY_CLAUDE)
         case "gemini":
-            return _levels(_known(GEMINI, model) or ANY_GEMINI)
+            return _levels_of(_find_known(GEMINI, model) or ANY_GEMINI)
         case "openai_responses":
-            return _levels(_known(OPENAI, model) or ANY_OPENAI)
+            return _levels_of(_find_known(OPENAI, model) or ANY_OPENAI)
         case "openai_chat":
-            return _of_style(STYLES[endpoint.vendor.thinking_style], _known(OPENAI, model))
+            return _of_style(STYLES[endpoint.vendor.thinking_style], _find_known(OPENAI, model))
         case "library":
             return tuple(Effort)
     return ()
 
 
-def _levels(takes: Takes) -> tuple[Effort, ...]:
+def _levels_of(takes: Takes) -> tuple[Effort, ...]:
     """Of a model that takes only tokens, efforts stand for some."""
     if takes.budget and not set(takes.efforts) - {Effort.NONE}:
         return (*takes.efforts, Effort.LOW, Effort.MEDIUM, Effort.HIGH)
@@ -84,7 +84,7 @@ def _levels(takes: Takes) -> tuple[Effort, ...]:
 
 def _of_style(style: Style, known: Takes | None) -> tuple[Effort, ...]:
     if style.efforts or known is not None:
-        return style.efforts or _levels(known or ANY_OPENAI)
+        return style.efforts or _levels_of(known or ANY_OPENAI)
     if style.on and not style.budget_field:
         return (Effort.NONE, Effort.HIGH)
     return (Effort.NONE, Effort.LOW, Effort.MEDIUM, Effort.HIGH) if style.budget_field else ANY_OPENAI.efforts
@@ -114,22 +114,22 @@ def headers_for_anthropic(request: Request, endpoint: Endpoint) -> dict[str, str
 def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
     """The fields for Chat Completions, which differ from vendor to vendor."""
     style = STYLES[endpoint.vendor.thinking_style]
-    known = Takes(style.efforts) if style.efforts else _known(OPENAI, endpoint.wire_model(request.model))
+    known = Takes(style.efforts) if style.efforts else _find_known(OPENAI, endpoint.wire_model(request.model))
     takes = known or ANY_OPENAI
-    wanted = fitted(request, Takes(takes.efforts, (1, 1_000_000) if style.budget_field else None))
+    wanted = fit_thinking(request, Takes(takes.efforts, (1, 1_000_000) if style.budget_field else None))
     return _in_style(style, wanted, has_levels=known is not None) if wanted else {}
 
 
 def for_responses(request: Request, endpoint: Endpoint) -> JsonObject:
     """What belongs into `reasoning`."""
-    wanted = fitted(request, _known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
+    wanted = fit_thinking(request, _find_known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
     return {"effort": wanted.effort} if wanted else {}
 
 
 def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
     """The `thinkingConfig`: a level or a budget, never both."""
-    takes = _known(GEMINI, endpoint.wire_model(request.model))
-    wanted = fitted(request, takes or ANY_GEMINI)
+    takes = _find_known(GEMINI, endpoint.wire_model(request.model))
+    wanted = fit_thinking(request, takes or ANY_GEMINI)
     if wanted.effort is Effort.NONE:
         return {"thinkingBudget": 0}
     config: JsonObject = {"includeThoughts": True} if wanted or (takes and takes.thinks) else {}
@@ -139,8 +139,8 @@ def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
 
 
 def _of_claude(request: Request, endpoint: Endpoint) -> tuple[Takes, Wanted]:
-    takes = _known(CLAUDE, endpoint.wire_model(request.model))
-    return takes or Takes(), fitted(request, takes or ANY_CLAUDE)
+    takes = _find_known(CLAUDE, endpoint.wire_model(request.model))
+    return takes or Takes(), fit_thinking(request, takes or ANY_CLAUDE)
 
 
 def _with_budget(budget: int, room: int, most: int | None) -> JsonObject:
@@ -157,22 +157,22 @@ def _in_style(style: Style, wanted: Wanted, *, has_levels: bool) -> JsonObject:
     is_off = wanted.effort is Effort.NONE
     fields = dict(style.off if is_off else style.on) if switched else {}
     if wanted.budget is not None:
-        return _at(fields, style.budget_field, wanted.budget)
+        return _set_field(fields, style.budget_field, wanted.budget)
     if style.effort_field and (has_levels or not switched) and not (is_off and switched):
-        return _at(fields, style.effort_field, wanted.effort)
+        return _set_field(fields, style.effort_field, wanted.effort)
     return fields
 
 
-def _at(fields: JsonObject, path: str, value: object) -> JsonObject:
+def _set_field(fields: JsonObject, path: str, value: object) -> JsonObject:
     """The fields and this one more; a dot in its path leads into an object."""
     outer, _, inner = path.partition(".")
     return {**fields, outer: {**fields.get(outer, {}), inner: value} if inner else value}
 
 
-def _known(table: Table, model: str) -> Takes | None:
+def _find_known(table: Table, model: str) -> Takes | None:
     name = model.rpartition("/")[2]
     return next((takes for pattern, takes in table if re.match(pattern, name)), None)
 
 
-def _within(tokens: int, bounds: tuple[int, int]) -> int:
+def _clamp_tokens(tokens: int, bounds: tuple[int, int]) -> int:
     return max(bounds[0], min(tokens, bounds[1]))

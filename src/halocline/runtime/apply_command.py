@@ -3,11 +3,11 @@
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.start import OpenTask, switch
-from halocline.task.inbox import Wish
+from halocline.runtime.start import OpenTask, switch_mode
+from halocline.task.inbox import InboxRequest
 
 
-def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
+def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
     """False when it came too late: nothing waits for it any more. Raises UsageError."""
     task = opened.task
     match command:
@@ -18,7 +18,7 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
         case cmd.ResolveApproval():
             return task.inbox.resolve(command)
         case cmd.SetMode(mode=mode):
-            switch(task, mode, opened.model.names, assembly)
+            switch_mode(task, mode, opened.model.names, assembly)
         case cmd.SetPolicy(approval_mode=approval_mode, client=client):
             task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
         case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
@@ -32,7 +32,7 @@ def granted(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bo
             if (effort, budget) != (task.state.effort, task.state.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
         case cmd.Compact(focus=focus, undo=undo):
-            task.inbox.wish(Wish(focus, undo))
+            task.inbox.wish(InboxRequest(focus, undo))
         case cmd.RunCommand() | cmd.StopCommand():
             return opened.own_commands().take(command)
         case cmd.LeaveRunning(run=run):

@@ -19,35 +19,41 @@ from halocline.protocol.errors import TaskNotFound, UsageError
 from halocline.protocol.events import DurableEvent, Event, Mode
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.jobs import JobInfo
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
-from halocline.runtime.apply_command import granted
+from halocline.runtime.apply_command import apply_command
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.optional_parts import Hall, lend
+from halocline.runtime.assembly.optional_parts import TaskRuntime, bind_runtime
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
-from halocline.runtime.prompts.additions import prompt
-from halocline.runtime.prompts.expand import Steering, check, heard, spoken, words_of
-from halocline.runtime.resume import edits_cut_short, take_up
+from halocline.runtime.prompts.additions import build_prompt
+from halocline.runtime.prompts.expand import (
+    Steering,
+    check_prompt,
+    expand_prompt,
+    expand_prompt_in_thread,
+    slash_commands_of,
+)
+from halocline.runtime.resume import edits_cut_short, resume_task
 from halocline.runtime.rules.workspace_roots import roots_of, taken_up
 from halocline.runtime.start import (
     OpenTask,
     TaskOptions as TaskOptions,
-    adjust,
-    adopt,
-    begun,
-    given_back_on_failure,
-    kept_open,
+    adjust_task,
+    adopt_task,
+    close_on_failure,
     model_of,
-    offer,
-    recorded,
-    switch,
-    told_then_run,
+    offer_tools,
+    report_then_run,
+    serve_socket,
+    start_event,
+    switch_mode,
+    with_recording,
 )
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks import history
-from halocline.task.log import Log, follow, read
+from halocline.task.log import Log, follow_log, read_log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ if TYPE_CHECKING:
     from halocline.protocol.queries.mentions import Mentioned
     from halocline.providers.catalog.refresh import Refreshed
     from halocline.runtime.attach.remote_task import Attached
-    from halocline.runtime.history.actions import TimeTravel
+    from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.models.efforts import Efforts
     from halocline.runtime.prompts.command_files import Words
     from halocline.runtime.prompts.uploads import Handing
@@ -86,14 +92,14 @@ class Controller:
         recorder = self.assembly.recorder(options.record) if options.record else None
         name = name or history.new_task_id()
         skills = found_skills(workspace)
-        with given_back_on_failure(Log(self.home.task(name), name)) as log:
-            model = recorded(model, recorder, log)
+        with close_on_failure(Log(self.home.task(name), name)) as log:
+            model = with_recording(model, recorder, log)
             task = self.assembly.task(log, new, workspace, model, attended=options.attended, trusted=options.trusted)
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
-            started = begun(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
+            started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
             tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ())
-            odd = offer(task, tools)
+            odd = offer_tools(task, tools)
             said = await task.machine.files.mend()
         return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), said)
 
@@ -103,25 +109,25 @@ class Controller:
         Raises:
             TaskBusy, TaskNotFound, LogDamaged
         """
-        name = history.find(self.home.tasks, name)
-        with given_back_on_failure(Log(self.home.task(name), name)) as log:
+        name = history.find_task(self.home.tasks, name)
+        with close_on_failure(Log(self.home.task(name), name)) as log:
             past = log.load()
-            state = fold(past)
+            state = fold_events(past)
             if not state.workspace:
                 raise TaskNotFound(f"The log of task {name} has no beginning.", "It cannot be resumed.")
             wanted = self.assembly.model(options.model) if options.model else model_of(self.assembly, state)
             model: Model = (chosen := Chosen(await wanted))
-            model = recorded(model, self.assembly.recorder(options.record) if options.record else None, log, past)
+            model = with_recording(model, self.assembly.recorder(options.record) if options.record else None, log, past)
             place = Path(state.workspace)
             up = taken_up(state, options.roots)
             task = self.assembly.task(log, up.state, place, model, attended=options.attended, trusted=options.trusted)
             said = await task.machine.files.mend(edits_cut_short(past, place))
-            take_up(task, past, asks_again=options.asks_again)
+            resume_task(task, past, asks_again=options.asks_again)
             if not state.system_prompt:  # imported, and opened for the first time
-                adopt(task, self.assembly, options, chosen.names)
-            adjust(task, options, chosen.names, self.assembly)
+                adopt_task(task, self.assembly, options, chosen.names)
+            adjust_task(task, options, chosen.names, self.assembly)
             task.emit(*up.news)
-            odd = offer(task, self.assembly.offered(task.state, options.attended, task.state.offered))
+            odd = offer_tools(task, self.assembly.offered(task.state, options.attended, task.state.offered))
         served = self._serve(name, task, chosen, odd, (*up.said, *said))
         self._open[name].left_at = state.last_at
         return served
@@ -156,8 +162,8 @@ class Controller:
         task = self.task(command.task)
         match command:
             case cmd.SubmitPrompt(content=content, verbatim=verbatim):
-                said = content if verbatim else spoken(task, content, self._words_of(task), only=True)
-                task.inbox.prompt(prompt(self._open[command.task], said, command))
+                said = content if verbatim else expand_prompt(task, content, self._words_of(task), only=True)
+                task.inbox.prompt(build_prompt(self._open[command.task], said, command))
             case cmd.Steer(content=content, client=client):
                 self._steering.say(task, content, self._words_of(task), client)
             case cmd.AnswerQuestion(answer=answer):
@@ -169,7 +175,7 @@ class Controller:
             case cmd.StopJob(job=job):
                 return self._stop_job(task, job)
             case _:
-                return granted(self._open[command.task], command, self.assembly)
+                return apply_command(self._open[command.task], command, self.assembly)
         return True
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
@@ -178,7 +184,7 @@ class Controller:
 
     def words(self, workspace: Path) -> "Words":
         """The words with a slash that a workspace has."""
-        return words_of(workspace, self.home, self.assembly.settings)
+        return slash_commands_of(workspace, self.home, self.assembly.settings)
 
     def _words_of(self, task: Task) -> "Callable[[], Words]":
         return lambda: self.words(Path(task.state.workspace))
@@ -191,10 +197,10 @@ class Controller:
         if command.verbatim:
             return command
         if attached := self._elsewhere(command.task):
-            await check(command, lambda: self.words(Path(attached.state.workspace)))
+            await check_prompt(command, lambda: self.words(Path(attached.state.workspace)))
             return command
         task = self.task(command.task)
-        said = await heard(task, command.content, self._words_of(task), only=True)
+        said = await expand_prompt_in_thread(task, command.content, self._words_of(task), only=True)
         return replace(command, content=said, verbatim=True)
 
     def only_model(self, name: str) -> str:
@@ -206,9 +212,9 @@ class Controller:
 
     def efforts(self, model: str, mode: Mode) -> "Efforts":
         """How hard a model can be told to think, and what holds unless a task says otherwise."""
-        from halocline.runtime.models.efforts import efforts
+        from halocline.runtime.models.efforts import list_efforts
 
-        return efforts(model, mode, self.assembly.settings, self.assembly.catalogue)
+        return list_efforts(model, mode, self.assembly.settings, self.assembly.catalogue)
 
     async def change_model(self, name: str, model: str) -> None:
         """Ask another model from now on. Raises UsageError, also while a turn runs."""
@@ -220,7 +226,7 @@ class Controller:
     def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The past of a task, then its live tail; of a task that another process writes, too."""
         stream = self.stream(name)
-        return stream.events(after) if stream else follow(self.home.log(name), after)
+        return stream.events(after) if stream else follow_log(self.home.log(name), after)
 
     def stream(self, name: str) -> "Stream | None":
         """Whence the events of a task come that is open here or joined; None for others."""
@@ -231,13 +237,13 @@ class Controller:
 
     def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
         """The same of an open task, with how its edits look while they are written."""
-        from halocline.runtime.history.previews import previewed
+        from halocline.runtime.history.previews import add_previews
 
-        return previewed(self.events(name, after), lambda: self.state(name), self.home)
+        return add_previews(self.events(name, after), lambda: self.state(name), self.home)
 
     def past(self, name: str) -> list[DurableEvent]:
         """All that was written of a task."""
-        return list(read(self.home.log(history.find(self.home.tasks, name))))
+        return list(read_log(self.home.log(history.find_task(self.home.tasks, name))))
 
     def state(self, name: str) -> State:
         """What an open task knows now."""
@@ -258,7 +264,7 @@ class Controller:
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
-        return history.find(self.home.tasks, name)
+        return history.find_task(self.home.tasks, name)
 
     @property
     def settings(self) -> Settings:
@@ -288,15 +294,15 @@ class Controller:
         return self.assembly.shadow_git(workspace, BY_HAND)
 
     @property
-    def time(self) -> "TimeTravel":
+    def time(self) -> "TaskHistory":
         """The past of tasks: looking at it, going back to it, going on from it."""
-        from halocline.runtime.history.actions import TimeTravel
+        from halocline.runtime.history.actions import TaskHistory
 
         def switched(name: str) -> None:
             opened = self._open[name]
-            switch(opened.task, opened.task.state.mode, opened.model.names, self.assembly)
+            switch_mode(opened.task, opened.task.state.mode, opened.model.names, self.assembly)
 
-        return TimeTravel(
+        return TaskHistory(
             self.home,
             lambda: {name: opened.task for name, opened in self._open.items()},
             self.assembly.shadow_git,
@@ -304,9 +310,9 @@ class Controller:
         )
 
     async def _travel(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
-        from halocline.runtime.history.commands import travel
+        from halocline.runtime.history.commands import run_history_command
 
-        await travel(command, self.task(command.task), self.time, self.pass_on)
+        await run_history_command(command, self.task(command.task), self.time, self.pass_on)
 
     async def refresh_models(self) -> "Refreshed":
         """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
@@ -378,10 +384,10 @@ class Controller:
         self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), said: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
-        lend(task, Hall(lambda: self.assembly, self._serve, self.let_go))
-        serving = asyncio.create_task(told_then_run(task, said), name=f"task {name}")
+        bind_runtime(task, TaskRuntime(lambda: self.assembly, self._serve, self.let_go))
+        serving = asyncio.create_task(report_then_run(task, said), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
-        door = asyncio.create_task(kept_open(task, self.pass_on), name=f"door of {name}")
+        door = asyncio.create_task(serve_socket(task, self.pass_on), name=f"door of {name}")
         self._open[name] = OpenTask(task, serving, model, door, remarks)
         return name
 

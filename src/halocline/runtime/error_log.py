@@ -15,9 +15,9 @@ LARGEST = 1_000_000
 
 class _Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        from halocline.protocol.secrets.redaction import redacted  # most programs never write a line
+        from halocline.protocol.secrets.redaction import redact_text  # most programs never write a line
 
-        return redacted(super().format(record))
+        return redact_text(super().format(record))
 
 
 class ProgramLog(logging.Handler):

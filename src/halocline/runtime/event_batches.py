@@ -12,7 +12,7 @@ MOST = 400
 """Events in a batch."""
 
 
-async def batches(events: AsyncIterator[Event | Caught]) -> AsyncIterator[tuple[list[Event], bool]]:
+async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncIterator[tuple[list[Event], bool]]:
     """Events as they come, those of some milliseconds at once; with whether they begin with what goes on now."""
     upcoming = asyncio.ensure_future(anext(events))
     try:

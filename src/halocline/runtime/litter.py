@@ -17,7 +17,7 @@ from halocline.runtime.resume import edits_cut_short
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 from halocline.task import lock
-from halocline.task.log_reading import read
+from halocline.task.log_reading import read_log
 
 OLD = 3600.0
 """Seconds after which nobody is still writing a file that is written at once."""
@@ -54,26 +54,26 @@ def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[
     for pattern in OF_A_TASK:
         for path in home.root.glob(pattern):
             folder = path if path.parent == home.importing else path.parent
-            if _is_old(path, now) and lock.owner(folder) is None:
+            if _is_old(path, now) and lock.read_owner(folder) is None:
                 yield path
     if any(path.suffix in (".journal", ".done") for path in home.edits.glob("*")):
         return  # a patch that was cut short is put right first, by the next task, and needs what is beside its files
-    for folder in _closed(home, changed_since):
+    for folder in _closed_tasks(home, changed_since):
         yield from _beside_edits(folder, now)
 
 
-def sweep(home: Home, now: float) -> list[Path]:
+def sweep_home(home: Home, now: float) -> list[Path]:
     """Remove what is new since the last time; gives it. What cannot be removed stays."""
     stamp = home.root / STAMP
     since = stamp.stat().st_mtime if stamp.exists() else now - MONTH
-    open_since = [log.stat().st_mtime for log in _logs(home) if lock.owner(log.parent) is not None]
-    removed = remove(list(find_litter(home, now, since)))
+    open_since = [log.stat().st_mtime for log in _list_logs(home) if lock.read_owner(log.parent) is not None]
+    removed = remove_litter(list(find_litter(home, now, since)))
     stamp.touch(mode=0o600)
     os.utime(stamp, (now, min([now, *open_since])))
     return removed
 
 
-def remove(litter: list[Path]) -> list[Path]:
+def remove_litter(litter: list[Path]) -> list[Path]:
     """Remove files and folders; gives those that are gone."""
     for path in litter:
         if path.is_dir() and not path.is_symlink():
@@ -91,28 +91,28 @@ def _is_old(path: Path, now: float) -> bool:
         return False
 
 
-def _logs(home: Home) -> Iterator[Path]:
+def _list_logs(home: Home) -> Iterator[Path]:
     for folder in os.scandir(home.tasks):
         log = home.log(folder.name)
         if log.exists():
             yield log
 
 
-def _closed(home: Home, changed_since: float) -> Iterator[Path]:
+def _closed_tasks(home: Home, changed_since: float) -> Iterator[Path]:
     """The folders of tasks that nobody has open, and whose logs changed since then."""
-    for log in _logs(home):
+    for log in _list_logs(home):
         with suppress(OSError):
-            if log.stat().st_mtime >= changed_since and lock.owner(log.parent) is None:
+            if log.stat().st_mtime >= changed_since and lock.read_owner(log.parent) is None:
                 yield log.parent
 
 
 def _beside_edits(folder: Path, now: float) -> list[Path]:
     """Return what edits that were cut short left beside their files."""
-    info = history.info(folder.parent, folder.name)
+    info = history.task_info(folder.parent, folder.name)
     if info is None or info.status != UNFINISHED:
         return []
     try:
-        past = list(read(folder / LOG_NAME))
+        past = list(read_log(folder / LOG_NAME))
     except (LogDamaged, OSError):
         return []
     return temporaries_beside(edits_cut_short(past, Path(info.workspace)), int(now * 1e9))

@@ -22,11 +22,11 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
     match command:
         case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
             return Loosening(f"the approval mode {mode}", f"/approvals {mode}")
-        case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _standing(task, switch)):
+        case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
             said = f"{switch} {WORDS[on]}"
             return Loosening(f"the approval switch {said}", f"/auto-approve {said}")
     return None
 
 
-def _standing(task: Task, switch: ApprovalSwitch) -> bool | None:
+def _find_switch(task: Task, switch: ApprovalSwitch) -> bool | None:
     return switches_in(with_switches(task.machine.leave.book(), task.state.switches))[switch]

@@ -14,7 +14,7 @@ from halocline.mcp.connection.pool import Pool
 from halocline.mcp.connection.setup import Setup
 from halocline.mcp.hub import Hub
 from halocline.mcp.pins import Pins
-from halocline.mcp.variables import environment
+from halocline.mcp.variables import server_environment
 from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
 from halocline.ports.mcp_servers import Owner, Server, Servers
@@ -64,12 +64,15 @@ class FolderServers:
 
     def servers(self, before: Servers | None = None, *, trusted: bool = False) -> Servers:
         """All that are set up; those that may not run say why. Files are read again when they changed."""
-        stamps = tuple(map(_stamp, self._files))
+        stamps = tuple(map(_read_stamp, self._files))
         if self._read is None or self._read[0] != stamps:
             found = read_servers(self.places, before)
             foreign = any(server.owner is Owner.PROJECT for server in found.servers)
             trusted = trusted or not foreign or self.hooks.is_trusted
-            self._read = stamps, replace(found, servers=tuple(_judged(each, trusted=trusted) for each in found.servers))
+            self._read = (
+                stamps,
+                replace(found, servers=tuple(_judge_server(each, trusted=trusted) for each in found.servers)),
+            )
         return self._read[1]
 
     def task(self, parts: dict[str, Any], roots: Iterable[str], *, trusted: bool) -> Task:
@@ -108,7 +111,7 @@ class FolderServers:
         """What the servers share."""
         return Setup(
             workspace=self.workspace,
-            programs=programs(self.env),
+            programs=build_programs(self.env),
             env=self.env,
             passed=self.settings.pass_environment,
             keys=self.keys | {name for vendor in VENDORS.values() for name in vendor.key_variables},
@@ -140,14 +143,14 @@ class FolderServers:
         return int((window or WINDOW) * self.settings.mcp.share)
 
 
-def programs(env: Mapping[str, str]) -> LocalPrograms:
+def build_programs(env: Mapping[str, str]) -> LocalPrograms:
     """What runs servers; it is closed by who asked for it."""
-    return LocalPrograms(environment({}, env))
+    return LocalPrograms(server_environment({}, env))
 
 
-def pool(env: Mapping[str, str]) -> Pool:
+def build_pool(env: Mapping[str, str]) -> Pool:
     """For the servers of all tasks of a process."""
-    return Pool(programs(env))
+    return Pool(build_programs(env))
 
 
 class ServersLeave:
@@ -159,13 +162,13 @@ class ServersLeave:
 
     def book(self) -> RuleBook:
         book = self._leave.book()
-        return replace(book, rules=(*book.rules, *rules(self._servers())))
+        return replace(book, rules=(*book.rules, *rules_of_servers(self._servers())))
 
     def keep(self, grant: Grant, workspace: Path | None) -> None:
         self._leave.keep(grant, workspace)
 
 
-def rules(servers: Servers) -> tuple[Rule, ...]:
+def rules_of_servers(servers: Servers) -> tuple[Rule, ...]:
     """What the settings of servers allow without asking."""
     usable = (server for server in servers.servers if not server.problem and not server.entry.disabled)
     return tuple(
@@ -175,13 +178,13 @@ def rules(servers: Servers) -> tuple[Rule, ...]:
     )
 
 
-def _judged(server: Server, *, trusted: bool) -> Server:
+def _judge_server(server: Server, *, trusted: bool) -> Server:
     if server.owner is Owner.PROJECT and not trusted and not server.problem:
         return replace(server, problem=UNTRUSTED, untrusted=True)
     return server
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _read_stamp(file: Path) -> tuple[int, int] | None:
     try:
         found = file.stat()
     except OSError:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from halocline.context.notes.idle import taken_up_after
 from halocline.context.notes.jobs import begun_anew
-from halocline.files.opening import opened, require_regular
+from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol.events import (
     CallStatus,
     DurableEvent,
@@ -29,7 +29,7 @@ from halocline.protocol.events import (
     TurnEnded,
     TurnResumed,
 )
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends, lost_calls
 from halocline.protocol.subtasks import SubagentEnded
@@ -41,7 +41,7 @@ SOURCE = "crash"
 EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
-def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> None:
+def resume_task(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> None:
     """Close what is lost. A turn that waits for a person goes on if it `asks_again`, any other ends."""
     past = [*past, *_lanes_ended(task)]
     state, lost = task.state, begun_anew(task.state)
@@ -49,27 +49,27 @@ def take_up(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> No
     if asks_again and state.is_asking:
         gap = taken_up_after(time.time() - state.last_at)
         ends = _with_what_is_known(lost_calls(state), past, state)
-        task.emit(*ends, TurnResumed(content=(gap, *told)), *_gone(state))
+        task.emit(*ends, TurnResumed(content=(gap, *told)), *_events_of_death(state))
         task.inbox.go_on()
         return
     task.emit(*_with_what_is_known(loose_ends(state), past, state))
     if state.turn is not None:
         task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-    task.emit(*_gone(state), *([JobsReported(content=told)] if told else []))
+    task.emit(*_events_of_death(state), *([JobsReported(content=told)] if told else []))
 
 
 def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
     """Sub-agents whose process died: their logs are closed, before the call that had begun them."""
     if not task.state.lanes:
         return ()
-    from halocline.runtime.subagents.monitor import lost
+    from halocline.runtime.subagents.monitor import close_lost_lanes
 
-    ended = lost(task.home, task.state.lanes)
+    ended = close_lost_lanes(task.home, task.state.lanes)
     task.emit(*ended)
     return ended
 
 
-def _gone(state: State) -> list[DurableEvent]:
+def _events_of_death(state: State) -> list[DurableEvent]:
     """What ended with the process: its browser, its jobs, and what its shell had changed."""
     gone: list[DurableEvent] = [PageShown()] if state.page else []
     gone += [
@@ -97,43 +97,43 @@ def _with_what_is_known(
 ) -> tuple[DurableEvent, ...]:
     started = {event.call: event for event in past if isinstance(event, ToolCallStarted)}
     lost = {opened.call.id for opened in state.open_calls if opened.started}
-    known = {call: _known(started[call], past, state) for call in lost if call in started}
-    return tuple(_noted(end, known) if isinstance(end, ToolCallEnded) else end for end in ends)
+    known = {call: _describe_known(started[call], past, state) for call in lost if call in started}
+    return tuple(_with_note(end, known) if isinstance(end, ToolCallEnded) else end for end in ends)
 
 
-def _noted(end: ToolCallEnded, known: dict[str, str]) -> ToolCallEnded:
+def _with_note(end: ToolCallEnded, known: dict[str, str]) -> ToolCallEnded:
     said = known.get(end.call)
     if not said:
         return end
     return replace(end, result=replace(end.result, content=(*end.result.content, Note(said, SOURCE))))
 
 
-def _known(started: ToolCallStarted, past: Sequence[DurableEvent], state: State) -> str:
+def _describe_known(started: ToolCallStarted, past: Sequence[DurableEvent], state: State) -> str:
     """What the log and the disk say of an edit, or of sub-agents, that were cut short; nothing of other calls."""
     since = (event for event in past if isinstance(event, SubagentEnded) and not 0 < event.seq < started.seq)
     if lanes := [event for event in since if event.call == started.call]:
-        return "\n".join(["Sub-agents only read. They had come so far:", *map(_reported, lanes)])
+        return "\n".join(["Sub-agents only read. They had come so far:", *map(_lane_report, lanes)])
     if started.kind not in EDITING or not started.locations:
         return ""
     written = {event.path for event in past if isinstance(event, FileChanged) and event.cause == started.call}
     paths = dict.fromkeys(place.path for place in started.locations)
-    return "Now: " + "; ".join(f"{printable(path)} {_standing(path, written, state)}" for path in paths) + "."
+    return "Now: " + "; ".join(f"{make_printable(path)} {_describe_file(path, written, state)}" for path in paths) + "."
 
 
-def _reported(lane: SubagentEnded) -> str:
+def _lane_report(lane: SubagentEnded) -> str:
     return f"- {lane.name}: {lane.report or lane.problem or lane.end}"
 
 
-def _standing(path: str, written: Collection[str], state: State) -> str:
+def _describe_file(path: str, written: Collection[str], state: State) -> str:
     if path in written:
         return "was written by this call"
     try:
-        with opened(Path(state.workspace, path)) as (fd, place, found):
+        with open_resolved(Path(state.workspace, path)) as (fd, place, found):
             require_regular(found, place)
             data = read_from(fd, found.st_size)
     except OSError:
         return "is not there"
     if path not in state.known:
         return "is there; read it"
-    same = state.known[path].content == reference(data)
+    same = state.known[path].content == blob_reference(data)
     return "is as it was before this call" if same else "is no longer as it was before this call"

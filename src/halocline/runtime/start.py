@@ -11,7 +11,7 @@ import msgspec
 
 from halocline._version import __version__
 from halocline.context.system_prompt.build import system_prompt
-from halocline.context.user_files.skills import Found, found_skills, listed
+from halocline.context.user_files.skills import Found, found_skills, skills_section
 from halocline.ports.model import Model
 from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
@@ -36,9 +36,9 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen, name_in
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.prompts.system_prompt import facts, is_compact, wishes
+from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.store.paths import Home
-from halocline.store.settings.settings import over
+from halocline.store.settings.settings import with_overrides
 from halocline.task.log import Log
 from halocline.task.task import Task
 
@@ -113,7 +113,7 @@ class OpenTask(msgspec.Struct):
         await self.task.close()
 
 
-def begun(
+def start_event(
     assembly: Assembly,
     workspace: Path,
     options: TaskOptions,
@@ -125,7 +125,7 @@ def begun(
     """How a task begins; `names` are its models. Raises SettingsError."""
     settings = assembly.settings
     mode = options.mode or Mode.ACT
-    told = listed(skills.skills) + _remembered(assembly, workspace) + rules.section
+    told = skills_section(skills.skills) + _describe_memory(assembly, workspace) + rules.section
     compact = is_compact(names.values(), settings, assembly.catalogue)
     return TaskStarted(
         workspace=str(workspace),
@@ -133,7 +133,7 @@ def begun(
         mode=mode,
         approval_mode=options.approval_mode or settings.approval_mode,
         system_prompt=system_prompt(
-            workspace, told, models=names.values(), compact=compact, wishes=wishes(settings, assembly.home)
+            workspace, told, models=names.values(), compact=compact, wishes=read_prompt_options(settings, assembly.home)
         ),
         version=__version__,
         compact=compact,
@@ -153,22 +153,22 @@ async def model_of(assembly: Assembly, state: State) -> Model:
     return await assembly.model(state.model)
 
 
-def adopt(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
+def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
     """Let an imported task begin here."""
     place = Path(task.state.workspace)
     rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
     skills = found_skills(place)
-    begins = begun(assembly, place, options, names, skills, rules)
-    task.emit(adopted(begins), *([rules.event] if rules.event else []))
+    begins = start_event(assembly, place, options, names, skills, rules)
+    task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
     if skills.skills:
-        offer(task, task.state.offered | {"use_skill"})
+        offer_tools(task, task.state.offered | {"use_skill"})
 
 
-def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
+def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
     """Go on in the mode and with the approvals that a person chose, within the limits of the settings."""
     if task.state.limits != assembly.limits():
         task.emit(LimitsChanged(limits=assembly.limits()))
-    switch(task, options.mode or task.state.mode, models, assembly)
+    switch_mode(task, options.mode or task.state.mode, models, assembly)
     if options.approval_mode not in (None, task.state.approval_mode):
         task.emit(PolicyChanged(approval_mode=options.approval_mode))
     chosen, own = (options.effort, options.thinking_budget), (task.state.effort, task.state.thinking_budget)
@@ -176,7 +176,7 @@ def adjust(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembl
         task.emit(EffortChanged(effort=options.effort, budget=options.thinking_budget))
 
 
-def adopted(begins: TaskStarted) -> TaskAdopted:
+def adopt_event(begins: TaskStarted) -> TaskAdopted:
     """How an imported task goes on: as one that began here now."""
     return TaskAdopted(
         model=begins.model,
@@ -189,7 +189,7 @@ def adopted(begins: TaskStarted) -> TaskAdopted:
     )
 
 
-def _remembered(assembly: Assembly, workspace: Path) -> str:
+def _describe_memory(assembly: Assembly, workspace: Path) -> str:
     """What the system prompt says of notes; unless memory is on, nothing is looked at."""
     if not assembly.settings.memory:
         return ""
@@ -198,7 +198,7 @@ def _remembered(assembly: Assembly, workspace: Path) -> str:
     return Memory(workspace, assembly.home.memory, on=True).given
 
 
-async def told_then_run(task: Task, said: Sequence[str]) -> None:
+async def report_then_run(task: Task, said: Sequence[str]) -> None:
     """Run the task; first the person hears what was put back that a killed process left half done."""
     if task.machine.mcp:
         task.machine.mcp.begin()
@@ -207,37 +207,37 @@ async def told_then_run(task: Task, said: Sequence[str]) -> None:
     await task.run()
 
 
-async def kept_open(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
+async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
     """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there.
 
     The first request is off by now, so this is also when what killed processes left is removed.
     """
     await asyncio.sleep(DOOR_AFTER)
-    from halocline.runtime.attach.server import Door
+    from halocline.runtime.attach.server import TaskSocket
 
     with suppress(OSError):
-        async with Door(task, send):
-            await _swept(task)
+        async with TaskSocket(task, send):
+            await _sweep_quietly(task)
             await asyncio.Event().wait()
 
 
-async def _swept(task: Task) -> None:
+async def _sweep_quietly(task: Task) -> None:
     if task.state.subtask is None:
-        from halocline.runtime.litter import sweep
+        from halocline.runtime.litter import sweep_home
 
         with suppress(OSError):
-            await asyncio.to_thread(sweep, Home(task.home), time.time())
+            await asyncio.to_thread(sweep_home, Home(task.home), time.time())
 
 
-def switch(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
+def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
     """Go on in a mode, with its model."""
     if models[mode] != task.state.model:
-        task.emit(changed(mode, models, assembly))
+        task.emit(model_change(mode, models, assembly))
     if mode is not task.state.mode:
         task.emit(ModeChanged(mode=mode))
 
 
-def changed(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
+def model_change(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
     """The model of a mode from now on."""
     return ModelChanged(model=models[mode], window=known_window(mode, models, assembly))
 
@@ -246,19 +246,19 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
     """The window of a mode's model, if it is known before that is asked. One that was given is for act mode's."""
     settings = assembly.settings
     if models[mode] != models[Mode.ACT]:
-        settings = over(settings, {"context_window": None})
-    return facts(models[mode], settings, assembly.catalogue).window
+        settings = with_overrides(settings, {"context_window": None})
+    return find_model_facts(models[mode], settings, assembly.catalogue).window
 
 
-def offer(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
+def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
     """Let the model have these tools from now on, beside those of every task. Gives what is odd about agents' files."""
-    event, remarks = offering(tools, Path(task.state.workspace), task.home / "agents")
+    event, remarks = offer_event(tools, Path(task.state.workspace), task.home / "agents")
     if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
         task.emit(event)
     return remarks
 
 
-def offering(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
+def offer_event(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
     """The event that offers these tools, with the agents that files describe; and what is odd about those files."""
     names = tuple(sorted({*tools}))
     if "use_subagents" not in names:
@@ -269,7 +269,7 @@ def offering(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOff
     return ToolsOffered(tools=names, agents=tuple(agent.line for agent in found.agents)), found.remarks
 
 
-def recorded(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[DurableEvent] = ()) -> Model:
+def with_recording(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[DurableEvent] = ()) -> Model:
     """The model, with its requests and the log's events going to the recorder as well, if there is one."""
     if recorder is None:
         return model
@@ -283,7 +283,7 @@ def recorded(model: Model, recorder: "Recorder | None", log: Log, past: Iterable
 
 
 @contextmanager
-def given_back_on_failure(log: Log) -> Iterator[Log]:
+def close_on_failure(log: Log) -> Iterator[Log]:
     """A log that nobody serves yet: its lock does not outlive a failure."""
     try:
         yield log

@@ -5,7 +5,7 @@ from msgspec.structs import asdict
 from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.store.settings.settings import Settings, over
+from halocline.store.settings.settings import Settings, with_overrides
 
 
 class Choices(Value, frozen=True):
@@ -37,4 +37,4 @@ class Choices(Value, frozen=True):
         chosen.pop("api_key", None)
         chosen.pop("profile", None)
         chosen.pop("unattended", None)
-        return over(settings, chosen)
+        return with_overrides(settings, chosen)

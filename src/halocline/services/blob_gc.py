@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from halocline.checkpoints.store.stores import disk_size
-from halocline.store.blobs import drop
+from halocline.store.blobs import drop_blob
 from halocline.store.paths import Home
 from halocline.task import lock
 
@@ -19,7 +19,7 @@ _COARSE = 1.0
 """Seconds by which a file may look older than it is."""
 
 
-def folders(home: Home) -> Iterator[Path]:
+def task_folders(home: Home) -> Iterator[Path]:
     """Those of all tasks: that are there, in the trash, and being taken over."""
     for place in (home.tasks, home.trash, home.root / "importing"):
         yield from place.glob("*")
@@ -38,24 +38,24 @@ def named_in(folder: Path) -> Iterator[str]:
 
 def in_nobodys_hands(home: Home, now: float) -> float:
     """The moment (Unix seconds) before which a blob must have been put to be free, as the logs are from `now` on."""
-    opened = [lock_at for folder in folders(home) if (lock_at := _open_since(folder)) is not None]
+    opened = [lock_at for folder in task_folders(home) if (lock_at := _open_since(folder)) is not None]
     return min([now, *opened, *([0.0] if any(at > now for at in opened) else [])]) - _COARSE
 
 
-def free(home: Home, names: Iterable[str], now: float) -> int:
+def free_blobs(home: Home, names: Iterable[str], now: float) -> int:
     """Remove those of these blobs that no task needs; gives their bytes."""
     before, left = in_nobodys_hands(home, now), set(names)
-    for folder in folders(home):
+    for folder in task_folders(home):
         if not left:
             break
         left.difference_update(named_in(folder))
     sizes = {path: disk_size(path) for path in (home.blobs / name[:2] / name[2:] for name in left)}
-    return sum(size for path, size in sizes.items() if drop(path, before))
+    return sum(size for path, size in sizes.items() if drop_blob(path, before))
 
 
 def _open_since(folder: Path) -> float | None:
     """When the task of a folder was opened; None when no process has it open."""
     try:
-        return (folder / lock.LOCK_NAME).stat().st_mtime if lock.owner(folder) is not None else None
+        return (folder / lock.LOCK_NAME).stat().st_mtime if lock.read_owner(folder) is not None else None
     except FileNotFoundError:  # it was closed while it was looked at
         return None

@@ -14,8 +14,8 @@ from halocline.ports.revisions import Committed as Committed, Uncommitted
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import CallStatus, DurableEvent, FileChanged, ToolCallEnded, TurnStarted
 from halocline.protocol.values import Value
-from halocline.runtime.history.actions import TimeTravel
-from halocline.services.tasks import TaskDesk
+from halocline.runtime.history.actions import TaskHistory
+from halocline.services.tasks import TaskService
 
 SUBJECT = 68
 """Characters of the first line of a proposed message."""
@@ -36,18 +36,18 @@ class CommitPlan(Value, frozen=True):
 class Committing:
     """`hidden` are variables that git's hooks do not get: they hold keys."""
 
-    def __init__(self, time: TimeTravel, desk: TaskDesk, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
+    def __init__(self, time: TaskHistory, desk: TaskService, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
         self._time = time
         self._desk = desk
         self._hidden, self._passed = hidden, passed
 
     async def plan(self, task: str) -> CommitPlan:
         """What could be committed of a task's workspace. Raises UsageError where there is no repository."""
-        from halocline.git.commit import uncommitted
+        from halocline.git.commit import list_uncommitted
 
         past = await asyncio.to_thread(self._time.past, task)
         workspace = self._workspace(task)
-        found = await uncommitted(workspace)
+        found = await list_uncommitted(workspace)
         changed = {event.path for event in past if isinstance(event, FileChanged)}
         with suppress(HaloclineError):  # without checkpoints only the tools' edits are known
             compared = await self._time.compare(workspace, f"{task}@1")
@@ -55,14 +55,14 @@ class Committing:
         info = self._desk.info(task)
         title = (info.name or info.title) if info else ""
         ours = tuple(file.path for file in found.files if {file.path, str(workspace / file.path)} & changed)
-        return CommitPlan(found, ours, proposed(title, _result(past)))
+        return CommitPlan(found, ours, propose_message(title, _newest_result(past)))
 
     async def commit(self, task: str, paths: Sequence[str], message: str, runs: Sequence[str] = ()) -> Committed:
         """Commit these files of a task's workspace, whole; `runs` are the programs that the person was shown.
 
         Raises UsageError with what git said.
         """
-        from halocline.git.commit import commit
+        from halocline.git.commit import commit_files
         from halocline.protocol.child_environment import child_environment
 
         if not paths:
@@ -70,7 +70,7 @@ class Committing:
         if not message.strip() or len(message) > LONGEST or "\0" in message:
             raise UsageError("A commit needs a message of some words.", f"At most {LONGEST} characters.")
         environment = child_environment(os.environ, self._hidden, self._passed)
-        return await commit(self._workspace(task), paths, message.strip(), environment, runs)
+        return await commit_files(self._workspace(task), paths, message.strip(), environment, runs)
 
     def _workspace(self, task: str) -> Path:
         info = self._desk.info(task)
@@ -79,7 +79,7 @@ class Committing:
         return Path(info.workspace)
 
 
-def proposed(title: str, result: str) -> str:
+def propose_message(title: str, result: str) -> str:
     """A message of a task's title and of how its newest result begins; pure."""
     words = " ".join(title.lstrip("/ ").split())
     subject = textwrap.shorten(words, SUBJECT, placeholder="…").rstrip(".") or "Changes"
@@ -88,7 +88,7 @@ def proposed(title: str, result: str) -> str:
     return "\n\n".join(filter(None, (subject[0].upper() + subject[1:], "\n".join(lines[:MOST_LINES]))))
 
 
-def _result(past: Sequence[DurableEvent]) -> str:
+def _newest_result(past: Sequence[DurableEvent]) -> str:
     """What the newest turn said that it did; empty when it did not."""
     for event in reversed(past):
         if isinstance(event, TurnStarted):

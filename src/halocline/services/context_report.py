@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from halocline.context.reports.cache import cache_report
 from halocline.context.reports.usage import usage_report
-from halocline.context.system_prompt.environment import environment
+from halocline.context.system_prompt.environment import environment_note
 from halocline.context.user_files.skills import found_skills
 from halocline.ports.model import Request
 from halocline.protocol.events import DurableEvent, TaskStarted
 from halocline.protocol.instructions import Beginning
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.queries.usage import CacheReport, ContextReport, Rates
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.models import ModelInfo
-from halocline.runtime.prompts.system_prompt import facts
+from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.runtime.rules.workspace_roots import roots_of
-from halocline.runtime.start import TaskOptions, begun, offering
+from halocline.runtime.start import TaskOptions, offer_event, start_event
 
 if TYPE_CHECKING:
     from halocline.runtime.assembly.assembly import Assembly
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 
 def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
     """What a new task knows when its first prompt, still without words, is sent."""
-    state = reduce(State(), started)
+    state = reduce_event(State(), started)
     offered = assembly.offered(state, attended, tools)
-    state = reduce(state, offering(offered, Path(state.workspace), assembly.home.agents)[0])
-    note = environment(state, Path(state.workspace), datetime.now().astimezone())
+    state = reduce_event(state, offer_event(offered, Path(state.workspace), assembly.home.agents)[0])
+    note = environment_note(state, Path(state.workspace), datetime.now().astimezone())
     return replace(state, messages=(UserMessage((note,)),)) if note else state
 
 
-async def fresh(assembly: "Assembly", workspace: Path, options: TaskOptions) -> State:
+async def fresh_state(assembly: "Assembly", workspace: Path, options: TaskOptions) -> State:
     """What a task would know that began here now, just before its first prompt. Raises as a start does."""
     skills = found_skills(workspace)
     names = await assembly.names(options.model or "")
     followed = assembly.instructions(workspace)
     rules = followed.begins() if followed else Beginning()
     roots = roots_of(workspace, options.roots, assembly.settings)
-    started = begun(assembly, workspace, options, names, skills, rules, roots)
+    started = start_event(assembly, workspace, options, names, skills, rules, roots)
     return at_start(assembly, started, options.attended, {"use_skill"} if skills.skills else ())
 
 
 def context_of(assembly: "Assembly", state: State) -> ContextReport:
     """What the next request would hold."""
-    info = facts(state.model, assembly.settings, assembly.catalogue)
+    info = find_model_facts(state.model, assembly.settings, assembly.catalogue)
     context = assembly.context()
     state = replace(state, window=state.window or info.window)
     report = usage_report(context.request(state, assembly.tools()), state.last_usage, state.workspace)
@@ -61,7 +61,7 @@ def context_of(assembly: "Assembly", state: State) -> ContextReport:
         window=room.window,
         window_known=bool(state.window or state.limit),
         reserve=room.window - room.allowed,
-        rates=rates(info, report.used),
+        rates=find_rates(info, report.used),
         shortened=context.passes(state),
     )
 
@@ -74,12 +74,12 @@ def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheRepor
         return context.request(state, tools)
 
     def rates_of(model: str) -> Rates | None:
-        return rates(facts(model, assembly.settings, assembly.catalogue), 0)
+        return find_rates(find_model_facts(model, assembly.settings, assembly.catalogue), 0)
 
     return cache_report(events, request_of, rates_of)
 
 
-def rates(info: ModelInfo, read: int) -> Rates | None:
+def find_rates(info: ModelInfo, read: int) -> Rates | None:
     """What a token costs that is read, in a request of that length."""
     prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)
     if prices is None:

@@ -47,14 +47,14 @@ class Standing(Value, frozen=True, omit_defaults=False):
     dirty: int
 
 
-def workspaces(tasks: Iterable[TaskInfo], known: Sequence[Path]) -> list[Workspace]:
+def list_workspaces(tasks: Iterable[TaskInfo], known: Sequence[Path]) -> list[Workspace]:
     """Those that were named at the start, then those of the tasks, which come the newest first."""
     counts = Counter(info.workspace for info in tasks if info.workspace)
     names = dict.fromkeys([*map(str, known), *counts])
     return [Workspace(path, Path(path).name or path, os.path.isdir(path), counts[path]) for path in names]
 
 
-def look(path: Path, *, hidden: bool) -> Looked:
+def list_folder(path: Path, *, hidden: bool) -> Looked:
     """The folders in a folder by name; `hidden` ones only when they are wanted. Raises UsageError."""
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name.lower())
@@ -66,7 +66,7 @@ def look(path: Path, *, hidden: bool) -> Looked:
     return Looked(str(path), parent, tuple(found), len(folders) > MOST, not os.access(path, os.W_OK))
 
 
-async def git(path: Path) -> Standing:
+async def inspect_git(path: Path) -> Standing:
     """How the git of a folder stands. Raises ToolFailure when git cannot tell."""
     from halocline.git.diffs import git_standing
 

@@ -16,10 +16,10 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.importers.programs import PROGRAMS as PROGRAMS, THEIRS, program
-from halocline.importers.to_events import narrated
+from halocline.importers.programs import PROGRAMS as PROGRAMS, THEIRS, load_program
+from halocline.importers.to_events import to_events
 from halocline.importers.transcript import Found as Found, Ground
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import (
@@ -36,12 +36,12 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
-from halocline.providers.catalog.models import cost
+from halocline.providers.catalog.models import cost_of
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.prompts.system_prompt import facts
+from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.store.tasks.history import ALPHABET, TAIL
 from halocline.task import lock
-from halocline.task.log import Log, LogUnwritable, read
+from halocline.task.log import Log, LogUnwritable, read_log
 
 NEW, HERE, GROWN, MOVED, GONE_ON = "new", "imported", "grown", "moved", "continued here"
 """How a transcript stands: not imported, as it was imported, longer than that, wanted in another folder, gone on
@@ -70,7 +70,7 @@ class Done(Value, frozen=True, omit_defaults=False):
     error: str = ""
 
 
-class ImportDesk:
+class ImportService:
     """The transcripts of one person, and the home that they are taken into."""
 
     def __init__(self, assembly: Assembly, user: Path, env: Mapping[str, str]) -> None:
@@ -82,7 +82,7 @@ class ImportDesk:
         """Where it could not be looked."""
 
     @classmethod
-    def open(cls, env: Mapping[str, str] = os.environ) -> "ImportDesk":
+    def open(cls, env: Mapping[str, str] = os.environ) -> "ImportService":
         """Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()), Path(env.get("HOME") or Path.home()), env)
 
@@ -94,18 +94,18 @@ class ImportDesk:
 
     def title(self, name: str) -> str:
         """How people call a program."""
-        return program(name).TITLE
+        return load_program(name).TITLE
 
     def _here(self, programs: Sequence[str]) -> Iterator[Found]:
         for name in programs:
             try:
-                yield from program(name).found(self._user, self._env)
+                yield from load_program(name).found(self._user, self._env)
             except OSError as error:
-                self.remarks.append(f"Cannot look for conversations with {program(name).TITLE}: {error}.")
+                self.remarks.append(f"Cannot look for conversations with {load_program(name).TITLE}: {error}.")
 
     def _at(self, programs: Sequence[str], path: Path) -> list[Found]:
         """A file is of the first program that can read it."""
-        found = (list(program(name).found_at(path)) for name in programs)
+        found = (list(load_program(name).found_at(path)) for name in programs)
         return next(filter(None, found), []) if path.is_file() else [one for each in found for one in each]
 
     def standing(self, found: Found) -> str:
@@ -113,7 +113,7 @@ class ImportDesk:
         log = self._home.log(task_of(found))
         if not log.exists():
             return NEW
-        match _end(log):
+        match _closing_events(log):
             case [Imported(origin=origin), *_]:
                 return HERE if origin.stamp == found.stamp else GROWN
         return GONE_ON
@@ -125,52 +125,52 @@ class ImportDesk:
             HaloclineError: the task cannot be written.
         """
         standing, before = self.standing(found), self._workspace(found)
-        place = str(workspace) if always else before or _place(found.workspace) or str(workspace)
+        place = str(workspace) if always else before or _usable_folder(found.workspace) or str(workspace)
         if standing == HERE and place != before:
             standing = MOVED
         done = Done(task_of(found), standing, found.title, place)
         if standing in (HERE, GONE_ON):
             return done
-        put = reference if dry else self._assembly.blobs.put
+        put = blob_reference if dry else self._assembly.blobs.put
         ground = Ground(put=put, blot=self._assembly.secrets.blot)
         events = self._events(found, place, ground)
-        told = Tally()
+        told = ImportStats()
         if dry:
             told.count(events)
         else:
             self._write(task_of(found), told.counted(events), fresh=standing == NEW)
-        return replace(done, turns=told.turns, cost=told.cost, lost=_words(ground))
+        return replace(done, turns=told.turns, cost=told.cost, lost=_text_words(ground))
 
     def _workspace(self, found: Found) -> str:
         """The folder of the task that a transcript is here; nothing when it is not."""
-        began = next(read(self._home.log(task_of(found))), None)
+        began = next(read_log(self._home.log(task_of(found))), None)
         return began.workspace if isinstance(began, TaskStarted) else ""
 
     def _events(self, found: Found, workspace: str, ground: Ground) -> Iterator[DurableEvent]:
         at = found.started
         origin = Origin(found.tool, found.id, found.path, found.stamp)
-        yield _began(found, workspace, origin)
-        module = program(found.tool)
-        for event in narrated(module.said(found, ground), at, THEIRS.get(found.tool, {}), ground):
+        yield _start_event(found, workspace, origin)
+        module = load_program(found.tool)
+        for event in to_events(module.said(found, ground), at, THEIRS.get(found.tool, {}), ground):
             at = event.at
             yield self._priced(event, found.model) if isinstance(event, UsageReported) else event
         note = Note(TOLD.format(program=module.TITLE), SOURCE)
-        yield Imported(origin=origin, lost=_words(ground), content=(note,), at=at)
+        yield Imported(origin=origin, lost=_text_words(ground), content=(note,), at=at)
 
     def _priced(self, event: UsageReported, model: str) -> UsageReported:
         """With what it cost by our prices, where nobody wrote that down."""
         if event.cost is not None:
             return event
-        known = facts(model, self._assembly.settings, self._assembly.catalogue)
-        return replace(event, cost=cost(known, event.usage))
+        known = find_model_facts(model, self._assembly.settings, self._assembly.catalogue)
+        return replace(event, cost=cost_of(known, event.usage))
 
     def _write(self, task: str, events: Iterable[DurableEvent], *, fresh: bool) -> None:
         """The whole log beside the tasks first, then into its place, with what was noted on an earlier import."""
-        notes = () if fresh else _end(self._home.log(task))[1:]
+        notes = () if fresh else _closing_events(self._home.log(task))[1:]
         making = self._home.importing / f"{task}-{os.getpid()}"
         making.parent.mkdir(exist_ok=True, mode=0o700)
         try:
-            _clear(making.parent)
+            _clear_leftovers(making.parent)
             last = self._log(making, task, events, notes)
             os.utime(making / codec.LOG_NAME, (last, last))
             if fresh:
@@ -194,15 +194,15 @@ class ImportDesk:
         return now
 
     def _replace(self, made: Path, task: str) -> None:
-        held = lock.take(self._home.task(task), task)
+        held = lock.take_lock(self._home.task(task), task)
         try:
-            if _end(self._home.log(task)):
+            if _closing_events(self._home.log(task)):
                 made.replace(self._home.log(task))
         finally:
             lock.give_back(held)
 
 
-class Tally:
+class ImportStats:
     """Counts events on their way."""
 
     def __init__(self) -> None:
@@ -222,7 +222,7 @@ class Tally:
             pass
 
 
-def _began(found: Found, workspace: str, origin: Origin) -> TaskStarted:
+def _start_event(found: Found, workspace: str, origin: Origin) -> TaskStarted:
     """Without a system prompt: it gets that of the day when it is gone on with."""
     return TaskStarted(
         workspace=workspace,
@@ -236,7 +236,7 @@ def _began(found: Found, workspace: str, origin: Origin) -> TaskStarted:
     )
 
 
-def _end(log: Path) -> list[DurableEvent]:
+def _closing_events(log: Path) -> list[DurableEvent]:
     """The `Imported` of a log, and what was noted on it since; nothing when the task was gone on with."""
     end: list[DurableEvent] = []
     with open(log, "rb") as file:
@@ -255,10 +255,10 @@ def _end(log: Path) -> list[DurableEvent]:
     return []
 
 
-def _clear(folder: Path) -> None:
+def _clear_leftovers(folder: Path) -> None:
     """Remove what imports that were killed have left."""
     for left in folder.iterdir():
-        if time.time() - left.stat().st_mtime > LEFT_AFTER and not lock.owner(left):
+        if time.time() - left.stat().st_mtime > LEFT_AFTER and not lock.read_owner(left):
             shutil.rmtree(left, ignore_errors=True)
 
 
@@ -269,10 +269,10 @@ def task_of(found: Found) -> str:
     return began + "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:4])
 
 
-def _place(workspace: str) -> str:
+def _usable_folder(workspace: str) -> str:
     """The folder that a transcript names, if it can be one."""
     return workspace if Path(workspace).is_absolute() and workspace.isprintable() and len(workspace) < 4_000 else ""
 
 
-def _words(ground: Ground) -> tuple[str, ...]:
+def _text_words(ground: Ground) -> tuple[str, ...]:
     return tuple(f"{number:,} × {what}" for what, number in sorted(ground.lost.items()))

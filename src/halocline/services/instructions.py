@@ -8,10 +8,10 @@ from pathlib import Path
 
 from halocline.context.instructions.files import Reader, RuleFile
 from halocline.context.instructions.front_matter import When
-from halocline.context.instructions.globs import fits
+from halocline.context.instructions.globs import matches_glob
 from halocline.context.system_prompt.environment import SKIPPED
-from halocline.files.target import held
-from halocline.policy.paths import within
+from halocline.files.target import hold_target
+from halocline.policy.paths import is_within
 from halocline.protocol.config_locations import NESTED, RULE_ROWS
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
@@ -56,7 +56,7 @@ class Made(Value, frozen=True, omit_defaults=False):
     is_workflow: bool
 
 
-class RulesDesk:
+class InstructionService:
     """Answers for one folder."""
 
     def __init__(self, workspace: Path, assembly: Assembly, env: dict[str, str]) -> None:
@@ -67,7 +67,7 @@ class RulesDesk:
         self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.leave)
 
     @classmethod
-    def open(cls, workspace: Path) -> "RulesDesk":
+    def open(cls, workspace: Path) -> "InstructionService":
         """Raises UsageError and SettingsError."""
         return cls(workspace, Assembly.of(Choices()), dict(os.environ))
 
@@ -79,17 +79,17 @@ class RulesDesk:
 
     def found(self) -> list[Listed]:
         """Every file there is, also those that are not followed."""
-        return [_listed(file) for file in self._files()]
+        return [_list_file(file) for file in self._files()]
 
     def why(self, path: str) -> list[Verdict]:
         """What holds for a path, or (empty) in any case."""
         inside = self._inside(path) if path else ""
         files = self._files() if not inside else [*self._reader.all(), *_nested_for(self._reader, inside)]
-        return [Verdict(file.shown, *_judged(file, inside)) for file in files]
+        return [Verdict(file.shown, *_judge_file(file, inside)) for file in files]
 
     def examples(self) -> dict[str, str]:
         """Their names, and what each is for."""
-        return {path.stem: _title(path) for path in sorted(EXAMPLES.rglob("*.md"), key=_stem)}
+        return {path.stem: _file_title(path) for path in sorted(EXAMPLES.rglob("*.md"), key=_file_stem)}
 
     def new(self, name: str, *, own: bool, paths: Sequence[str], example: str) -> Made:
         """Make a file of rules. Raises UsageError when there is one of that name, or no such example."""
@@ -104,7 +104,7 @@ class RulesDesk:
         if paths and is_workflow:
             raise UsageError("A workflow is used by its name, not for paths.", "Leave out --paths.")
         file = self._folder(own=own, is_workflow=is_workflow) / f"{name}.md"
-        _write(file, _with_paths(text, paths), None if own else self._workspace)
+        _write_file(file, _with_paths(text, paths), None if own else self._workspace)
         return Made(file, is_workflow)
 
     def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
@@ -176,11 +176,13 @@ def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
     return tuple(file for file in reader.nested(folders_of((path,))) if file.path not in known)
 
 
-def _listed(file: RuleFile) -> Listed:
-    return Listed(file.shown, file.path, file.owner, _holds(file), file.inert, file.remarks, len(file.rule.text))
+def _list_file(file: RuleFile) -> Listed:
+    return Listed(
+        file.shown, file.path, file.owner, _describe_scope(file), file.inert, file.remarks, len(file.rule.text)
+    )
 
 
-def _holds(file: RuleFile) -> str:
+def _describe_scope(file: RuleFile) -> str:
     if file.folder:
         return f"for {file.folder}/"
     match file.rule.when:
@@ -195,7 +197,7 @@ def _holds(file: RuleFile) -> str:
     return "never: its front matter names no path"
 
 
-def _judged(file: RuleFile, path: str) -> tuple[bool, str]:
+def _judge_file(file: RuleFile, path: str) -> tuple[bool, str]:
     if file.inert:
         return False, file.inert
     if file.rule.when is When.ALWAYS and not file.folder:
@@ -204,18 +206,18 @@ def _judged(file: RuleFile, path: str) -> tuple[bool, str]:
         fits_folder = path.startswith(f"{file.folder}/")
         return fits_folder, f"it holds for {file.folder}/"
     if path and file.rule.when is When.PATHS:
-        unwanted = [glob for glob in file.rule.globs if glob.startswith("!") and fits(glob[1:], path)]
-        glob = next((glob for glob in file.rule.globs if not glob.startswith("!") and fits(glob, path)), "")
+        unwanted = [glob for glob in file.rule.globs if glob.startswith("!") and matches_glob(glob[1:], path)]
+        glob = next((glob for glob in file.rule.globs if not glob.startswith("!") and matches_glob(glob, path)), "")
         if glob and not unwanted:
             return True, f"{path} fits {glob}"
-    return False, f"it holds {_holds(file)}" if file.rule.when is not When.NEVER else _holds(file)
+    return False, f"it holds {_describe_scope(file)}" if file.rule.when is not When.NEVER else _describe_scope(file)
 
 
-def _stem(path: Path) -> str:
+def _file_stem(path: Path) -> str:
     return path.stem
 
 
-def _title(path: Path) -> str:
+def _file_title(path: Path) -> str:
     lines = path.read_text(encoding="utf-8").split("\n")
     return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), path.stem)
 
@@ -230,15 +232,15 @@ def _with_paths(text: str, paths: Sequence[str]) -> str:
     return f"---\npaths:\n{lines}\n---\n{body}"
 
 
-def _write(file: Path, text: str, project: Path | None) -> None:
+def _write_file(file: Path, text: str, project: Path | None) -> None:
     """Make a file; one of the project in the project, wherever links lead. Raises UsageError."""
     if file.exists():
         raise UsageError(f"{file} is there already.", "Give the new one another name.")
     try:
         place = os.path.realpath(file)
-        if project and not within(place, os.path.realpath(project)):
+        if project and not is_within(place, os.path.realpath(project)):
             raise OSError(ELOOP, "a link leads out of the project")
-        with held(Path(place), making_folders=True) as target:
+        with hold_target(Path(place), making_folders=True) as target:
             target.stage(target.name, text.encode(), None)
     except OSError as error:
         raise UsageError(f"Cannot make {file}: {error.strerror}.", "Check the folder and its permissions.") from error

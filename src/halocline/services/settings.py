@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from halocline.protocol.errors import UsageError
-from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.store.paths import Home
-from halocline.store.settings.edit import change
+from halocline.store.settings.edit import change_setting
 from halocline.store.settings.settings import VARIABLES, Settings, load_settings, read_settings
 
 SECTIONS: dict[str, list[str]] = {
@@ -105,7 +105,7 @@ class Setting(Value, frozen=True, omit_defaults=False):
     hidden: bool = False
 
 
-class SettingsDesk:
+class SettingsService:
     """The settings of one home."""
 
     def __init__(self, home: Home, env: Mapping[str, str]) -> None:
@@ -121,7 +121,7 @@ class SettingsDesk:
             row
             for section, names in SECTIONS.items()
             for name in names
-            for row in _rows(fields[name], getattr(now, name), section, sources)
+            for row in _list_rows(fields[name], getattr(now, name), section, sources)
         ]
 
     def put(self, name: str, value: Any) -> None:
@@ -130,22 +130,22 @@ class SettingsDesk:
             raise UsageError(f"There is no setting {name!r}.", "Reload the page.")
         if _is_blotted(value):
             raise UsageError(f"A part of {name} is not shown here, so it cannot be changed here.", "Edit the file.")
-        change(self._home.settings, name, value)
+        change_setting(self._home.settings, name, value)
 
     def _sources(self, now: Settings) -> Iterator[tuple[str, str]]:
-        yield from ((name, self._home.settings.name) for name in _names(read_settings(self._home.settings)))
-        yield from ((name, f"profile {now.profile}") for name in _names(now.profiles.get(now.profile, {})))
+        yield from ((name, self._home.settings.name) for name in _setting_names(read_settings(self._home.settings)))
+        yield from ((name, f"profile {now.profile}") for name in _setting_names(now.profiles.get(now.profile, {})))
         yield from ((name, variable) for variable, name in VARIABLES.items() if self._env.get(variable))
 
 
-def _names(given: Mapping[str, Any]) -> Iterator[str]:
+def _setting_names(given: Mapping[str, Any]) -> Iterator[str]:
     for name, value in given.items():
         yield name
         if isinstance(value, dict):
             yield from (f"{name}.{inner}" for inner in value)
 
 
-def _rows(
+def _list_rows(
     field: msgspec.structs.FieldInfo,
     value: Any,
     section: str,
@@ -157,12 +157,12 @@ def _rows(
     form, said = _taken_apart(field.type)
     if isinstance(form, type) and issubclass(form, msgspec.Struct):
         for inner in msgspec.structs.fields(form):
-            yield from _rows(inner, getattr(value, inner.name), section, sources, name, said)
+            yield from _list_rows(inner, getattr(value, inner.name), section, sources, name, said)
         return
-    kind, choices, optional = _form(form)
-    shown = _plain(value)
-    safe = _blotted(shown)
-    default = _plain(field.default if field.default is not msgspec.NODEFAULT else field.default_factory())
+    kind, choices, optional = _describe_type(form)
+    shown = _plain_value(value)
+    safe = _redact_value(shown)
+    default = _plain_value(field.default if field.default is not msgspec.NODEFAULT else field.default_factory())
     source = sources.get(name, "")
     yield Setting(name, safe, default, source, kind, choices, optional, said or doc, section, safe != shown)
 
@@ -176,17 +176,17 @@ def _taken_apart(form: Any) -> tuple[Any, str]:
     return form, said
 
 
-def _form(form: Any) -> tuple[str, tuple[str, ...], bool]:
+def _describe_type(form: Any) -> tuple[str, tuple[str, ...], bool]:
     """Kind, choices, and whether it may be without a value."""
     form, _ = _taken_apart(form)
     origin, inside = typing.get_origin(form), typing.get_args(form)
     if origin in (types.UnionType, typing.Union):
-        kind, choices, _ = _form(next(one for one in inside if one is not type(None)))
+        kind, choices, _ = _describe_type(next(one for one in inside if one is not type(None)))
         return kind, choices, True
     if origin is typing.Literal:
         return "choice", tuple(inside), False
     if origin is tuple:
-        return "list", _form(inside[0])[1], False
+        return "list", _describe_type(inside[0])[1], False
     if origin is dict:
         return "table", (), False
     if issubclass(form, enum.Enum):
@@ -194,19 +194,19 @@ def _form(form: Any) -> tuple[str, tuple[str, ...], bool]:
     return KINDS[form], (), False
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _blotted(value: Any, name: str = "") -> Any:
+def _redact_value(value: Any, name: str = "") -> Any:
     """The same without what looks like a key; what a header holds is never shown."""
     match value:
         case dict():
-            return {key: HIDDEN if name == "headers" else _blotted(one, key) for key, one in value.items()}
+            return {key: HIDDEN if name == "headers" else _redact_value(one, key) for key, one in value.items()}
         case list():
-            return [_blotted(one) for one in value]
+            return [_redact_value(one) for one in value]
         case str():
-            return redacted(value)
+            return redact_text(value)
     return value
 
 

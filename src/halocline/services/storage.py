@@ -16,7 +16,7 @@ from halocline.checkpoints.store.stores import Store, disk_size
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.services import blob_gc
-from halocline.store.blobs import drop
+from halocline.store.blobs import drop_blob
 from halocline.store.paths import Home
 from halocline.store.tasks import history
 
@@ -91,14 +91,14 @@ class Pruned(Value, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-def storage(env: Mapping[str, str]) -> Storage:
+def measure_storage(env: Mapping[str, str]) -> Storage:
     """Count everything. Raises UsageError when there is no home."""
     home = Home.of(env)
     sizes = {entry.name: disk_size(entry) for entry in home.root.iterdir()}
-    found = stores.stores(home.checkpoints)
-    named, tasks = _tasks(home, found)
-    blobs = {path: disk_size(path) for path in _blobs(home)}
-    owners = {path: named.get(_name(path), frozenset()) for path in blobs}
+    found = stores.list_stores(home.checkpoints)
+    named, tasks = _list_tasks(home, found)
+    blobs = {path: disk_size(path) for path in _list_blobs(home)}
+    owners = {path: named.get(_blob_name(path), frozenset()) for path in blobs}
     own = {use.task: sum(blobs[path] for path, who in owners.items() if who == {use.task}) for use in tasks}
     parts = {
         "tasks": sizes.pop(home.tasks.name, 0),
@@ -128,8 +128,8 @@ def prune_plan(
     """
     home, now = Home.of(env), time.time() if now is None else now
     before = min(now - _FRESH, blob_gc.in_nobodys_hands(home, now))
-    found = stores.stores(home.checkpoints)
-    named, uses = _tasks(home, found)
+    found = stores.list_stores(home.checkpoints)
+    named, uses = _list_tasks(home, found)
     changed_at = {use.task: use.changed_at for use in uses} | _in_trash(home)
     chosen = [
         giving_up
@@ -138,7 +138,7 @@ def prune_plan(
         for task in store.tasks
         if (giving_up := _giving_up(store, task, changed_at, now, older, keep))
     ]
-    unused = [path for path in _blobs(home) if _name(path) not in named and path.stat().st_mtime < before]
+    unused = [path for path in _list_blobs(home) if _blob_name(path) not in named and path.stat().st_mtime < before]
     damaged = tuple(store for store in found if store.is_damaged)
     return PrunePlan(tuple(chosen), damaged, tuple(unused), sum(map(disk_size, unused)), before)
 
@@ -165,7 +165,7 @@ def _giving_up(
     return None
 
 
-def prune(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = lambda step: None) -> Pruned:
+def prune_storage(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = lambda step: None) -> Pruned:
     """Do what the plan says. A store that is busy is left for another time. `say` hears what is done next."""
     home = Home.of(env)
     before, problems = disk_size(home.root), []
@@ -174,7 +174,7 @@ def prune(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = 
         say(f"Checkpoints of folder {number} of {len(folders)}: {folders[path] or path} …")
         try:
             stores.give_up(path, {one.task: one.keep for one in plan.checkpoints if one.store == path}, _PATIENCE)
-            stores.collect(path, _PATIENCE, patience=_LONGEST)
+            stores.collect_garbage(path, _PATIENCE, patience=_LONGEST)
         except TimeoutError:
             problems.append(f"{path} is in use; try again later.")
         except HaloclineError as error:
@@ -182,17 +182,17 @@ def prune(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = 
     for store in plan.damaged:
         shutil.rmtree(store.path, ignore_errors=True)
     for blob in plan.blobs:
-        drop(blob, plan.before)
+        drop_blob(blob, plan.before)
     return Pruned(max(0, before - disk_size(home.root)), tuple(problems))
 
 
-def _tasks(home: Home, found: Iterable[Store]) -> tuple[dict[str, frozenset[str]], list[TaskUse]]:
+def _list_tasks(home: Home, found: Iterable[Store]) -> tuple[dict[str, frozenset[str]], list[TaskUse]]:
     """Which tasks name which blob (those in the trash, too), and the tasks."""
     counts: dict[str, int] = {}
     for task in (task for store in found if not store.is_damaged for task in store.tasks):
         counts[task.task] = counts.get(task.task, 0) + len(task.numbers)
     named: dict[str, frozenset[str]] = {}
-    for folder in blob_gc.folders(home):
+    for folder in blob_gc.task_folders(home):
         for blob in blob_gc.named_in(folder):
             named[blob] = named.get(blob, frozenset()) | {folder.name}
     uses = [
@@ -214,9 +214,9 @@ def _in_trash(home: Home) -> dict[str, float]:
     return {folder.name: folder.stat().st_mtime for folder in (home.root / "trash").glob("*")}
 
 
-def _blobs(home: Home) -> Iterator[Path]:
+def _list_blobs(home: Home) -> Iterator[Path]:
     return (path for path in home.blobs.glob("??/*") if path.is_file())
 
 
-def _name(blob: Path) -> str:
+def _blob_name(blob: Path) -> str:
     return blob.parent.name + blob.name

@@ -17,7 +17,7 @@ from halocline.task.log import Log
 DAY = 86400
 
 
-class TaskDesk:
+class TaskService:
     """The tasks of a home. What was deleted is kept for `days`."""
 
     def __init__(self, home: Home, days: int) -> None:
@@ -37,11 +37,11 @@ class TaskDesk:
 
     def info(self, name: str) -> TaskInfo | None:
         """What its log says of a task."""
-        return history.info(self._home.tasks, name)
+        return history.task_info(self._home.tasks, name)
 
     def writer(self, name: str) -> str:
         """The pid of the process that has a task open; empty when none has."""
-        return (lock.owner(self._home.task(name)) or "").partition(" ")[0]
+        return (lock.read_owner(self._home.task(name)) or "").partition(" ")[0]
 
     async def label(self, command: Label, client: str) -> None:
         """Write a label into a task's log, or have its writer do it.
@@ -68,9 +68,9 @@ class TaskDesk:
         with self._held(name):
             for task in (*self._children(name), name):
                 if (self._home.trash / task).exists():
-                    history.forget(self._home.trash, task)
+                    history.forget_task(self._home.trash, task)
                 history.put_away(self._home.tasks, task, self._home.trash)
-        self._remove(self._home.trash, history.outdated(self._home.trash, self.days * DAY, time.time()))
+        self._remove(self._home.trash, history.list_outdated(self._home.trash, self.days * DAY, time.time()))
 
     def deleted(self) -> list[tuple[TaskInfo, float]]:
         """What is in the trash, and since when (Unix seconds)."""
@@ -78,7 +78,7 @@ class TaskDesk:
 
     def undelete(self, name: str) -> str:
         """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
-        task = history.find(self._home.trash, name, "See what is in the trash: halo tasks undelete")
+        task = history.find_task(self._home.trash, name, "See what is in the trash: halo tasks undelete")
         if self._home.task(task).exists():
             raise UsageError(f"There is a task {task} already.", "Delete that one first.")
         for one in (*self._deleted_children(task), task):
@@ -87,7 +87,7 @@ class TaskDesk:
 
     def discard(self, name: str) -> None:
         """Remove a task that is in the trash for good. Raises TaskNotFound and UsageError."""
-        task = history.find(self._home.trash, name, "It is not in the trash any more.")
+        task = history.find_task(self._home.trash, name, "It is not in the trash any more.")
         self._remove(self._home.trash, [*self._deleted_children(task), task])
 
     def _children(self, name: str) -> list[str]:
@@ -107,13 +107,13 @@ class TaskDesk:
 
         now, named = time.time(), {blob for task in tasks for blob in blob_gc.named_in(folder / task)}
         for task in tasks:
-            history.forget(folder, task)
-            stores.forget(self._home.checkpoints, task)
-        blob_gc.free(self._home, named, now)
+            history.forget_task(folder, task)
+            stores.forget_task(self._home.checkpoints, task)
+        blob_gc.free_blobs(self._home, named, now)
 
     @contextmanager
     def _held(self, name: str) -> Iterator[None]:
-        held = lock.take(self._home.task(name), name)
+        held = lock.take_lock(self._home.task(name), name)
         try:
             yield
         finally:

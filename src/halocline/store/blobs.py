@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.protocol.file_locks import LockHeld, lock_folder
 from halocline.protocol.private_files import make_private_folder
 
@@ -30,10 +30,10 @@ class DiskBlobs:
         self._syncing = Lock()
 
     def put(self, data: bytes) -> str:
-        name = reference(data)
+        name = blob_reference(data)
         path = self._path(name)
         if not _is_kept(path, data):
-            _write(path, data)
+            _write_blob(path, data)
             self._safe.discard(path)
         if path not in self._safe:  # also one that another process wrote, and has not synced
             self._unsynced.add(path)
@@ -44,7 +44,7 @@ class DiskBlobs:
             data = self._path(ref).read_bytes()
         except FileNotFoundError:
             raise KeyError(ref) from None
-        if reference(data) != ref:
+        if blob_reference(data) != ref:
             raise KeyError(ref)
         return data
 
@@ -62,15 +62,15 @@ class DiskBlobs:
 
     def _sync(self, paths: set[Path]) -> None:
         for path in paths:
-            _sync(path)
+            _sync_folder(path)
         folders = {path.parent for path in paths}
         for folder in folders:
-            _sync(folder)
+            _sync_folder(folder)
         if not folders <= self._named:
             # A folder of blobs that was made just now is named in the one above, and that in the home.
             there = set(self._folder.glob("*"))
-            _sync(self._folder)
-            _sync(self._folder.parent)
+            _sync_folder(self._folder)
+            _sync_folder(self._folder.parent)
             self._named |= there
         self._safe |= paths
 
@@ -81,7 +81,7 @@ class DiskBlobs:
         return self._folder / found[1] / found[2]
 
 
-def drop(path: Path, before: float) -> bool:
+def drop_blob(path: Path, before: float) -> bool:
     """Remove a blob that nobody put since `before` (Unix seconds). False when somebody did, or it is gone.
 
     False as well when another process is busy with its folder: another time will do.
@@ -110,7 +110,7 @@ def _is_kept(path: Path, data: bytes) -> bool:
         return False
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_blob(path: Path, data: bytes) -> None:
     """Whole or not at all: a reader never sees part of a blob."""
     for folder in (path.parent.parent, path.parent):
         if not folder.exists():
@@ -124,7 +124,7 @@ def _write(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def _sync_folder(path: Path) -> None:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:  # somebody removed it: there is nothing to be kept

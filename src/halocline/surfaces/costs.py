@@ -11,7 +11,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, Usage
 from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.values import Value
-from halocline.surfaces.figures import count, model_name, money, plural, tokens
+from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, model_name
 
 UNKNOWN = "unknown"
 _COLUMNS = ("input", "from cache", "to cache", "output", "reasoning", "dollars")
@@ -60,50 +60,54 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
                 steps.append([])
             case ev.StepStarted() if steps:
                 steps[-1].append(Step(event.model))
-            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1] and _counts(event):
+            case ev.UsageReported() | ev.McpSampled() | SubagentEnded() if steps and steps[-1] and _is_counted(event):
                 last = steps[-1][-1]
                 steps[-1][-1] = replace(last, reports=(*last.reports, event))
     return [Turn(prompt, tuple(took)) for prompt, took in zip(prompts, steps, strict=True)]
 
 
-def _counts(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
+def _is_counted(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
     """A sub-agent that took nothing did not come to a request."""
     return not isinstance(event, SubagentEnded) or event.usage.total > 0
 
 
-def table(turns: Sequence[Turn]) -> list[str]:
+def cost_table(turns: Sequence[Turn]) -> list[str]:
     """A line for each step, turn by turn with its sum, and the sum of the task last."""
     lines: list[str] = []
     for number, turn in enumerate(turns, 1):
         lines += [f"Turn {number} · {turn.prompt}", _HEAD]
-        lines += [_line(f"step {at}", [step]) + f"  {model_name(step.model)}" for at, step in enumerate(turn.steps, 1)]
-        lines += [_line("sum", turn.steps) + _left_out(turn.steps), ""]
+        lines += [
+            _cost_line(f"step {at}", [step]) + f"  {model_name(step.model)}" for at, step in enumerate(turn.steps, 1)
+        ]
+        lines += [_cost_line("sum", turn.steps) + _left_out(turn.steps), ""]
     steps = [step for turn in turns for step in turn.steps]
-    of_task = f"Task · {plural(len(turns), 'turn')} · {plural(len(steps), 'step')}"
-    return [*lines, of_task, _HEAD, _line("sum", steps) + _left_out(steps)]
+    of_task = f"Task · {format_plural(len(turns), 'turn')} · {format_plural(len(steps), 'step')}"
+    return [*lines, of_task, _HEAD, _cost_line("sum", steps) + _left_out(steps)]
 
 
 def by_turn(turns: Sequence[Turn]) -> list[str]:
     """A line for each turn that asked a model, and one for the task."""
-    lines = [f"{number:>3}  {_brief(turn.steps)}  {turn.prompt}" for number, turn in enumerate(turns, 1) if turn.steps]
+    lines = [
+        f"{number:>3}  {_brief_line(turn.steps)}  {turn.prompt}" for number, turn in enumerate(turns, 1) if turn.steps
+    ]
     steps = [step for turn in turns for step in turn.steps]
-    return [*lines, f"all  {_brief(steps)}"] if lines else []
+    return [*lines, f"all  {_brief_line(steps)}"] if lines else []
 
 
-def _brief(steps: Sequence[Step]) -> str:
+def _brief_line(steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
     prices = [step.cost for step in steps if step.cost is not None]
     cost = sum(prices) if prices else None
-    said = tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
-    return f"{plural(len(steps), 'step')} · {said} · {money(cost)}{_left_out(steps)}"
+    said = format_tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
+    return f"{format_plural(len(steps), 'step')} · {said} · {format_money(cost)}{_left_out(steps)}"
 
 
-def _line(name: str, steps: Sequence[Step]) -> str:
+def _cost_line(name: str, steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
     prices = [step.cost for step in steps if step.cost is not None]
     usage = sum(known, Usage())
     amounts = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
-    cells = [count(number) if known else UNKNOWN for number in amounts]
+    cells = [format_count(number) if known else UNKNOWN for number in amounts]
     cells.append(f"{sum(prices):.4f}" if prices else UNKNOWN)
     return f"  {name}".ljust(_NAME) + "".join(cell.rjust(_COLUMN) for cell in cells)
 
@@ -113,5 +117,5 @@ def _left_out(steps: Sequence[Step]) -> str:
     uncounted = sum(step.usage is None for step in steps)
     unpriced = sum(step.cost is None for step in steps)
     facts = [(uncounted, "tokens"), (unpriced, "price")]
-    unknown = [f"the {what} of {plural(number, 'step')}" for number, what in facts if 0 < number < len(steps)]
+    unknown = [f"the {what} of {format_plural(number, 'step')}" for number, what in facts if 0 < number < len(steps)]
     return f"  without {' and '.join(unknown)}" if unknown else ""

@@ -32,16 +32,16 @@ class _Threads(ThreadPoolExecutor):
             thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
     """The same as `asyncio.run`."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads(thread_name_prefix=_NAME))
-        loop.set_exception_handler(_note)
+        loop.set_exception_handler(_log_unretrieved)
         return runner.run(main)
 
 
-def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_unretrieved(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Return what nobody waited for any more goes to the program's log, as long as there is one, and to no screen."""
     if _log.hasHandlers():
         _log.error("in the background: %s", context.get("message"), exc_info=context.get("exception"))

@@ -8,113 +8,116 @@ from halocline.protocol.state.todo_markdown import BOXES
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
     compaction_said,
-    duration,
-    ending,
+    describe_ending,
+    describe_retry,
+    format_duration,
     hook_ending,
     job_ending,
     lane_said,
     model_name,
-    retrying,
     rules_said,
 )
-from halocline.surfaces.row_words import decided
+from halocline.surfaces.row_words import describe_decision
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
     """The whole task: prompts and plans as sections, calls as folded output, edits as diffs."""
-    parts = [f"# {_line(title) or 'Task'}", *filter(None, map(_section, rows))]
+    parts = [f"# {_one_line(title) or 'Task'}", *filter(None, map(_export_row, rows))]
     return "\n\n".join(parts) + "\n"
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence_code(text: str, language: str = "") -> str:
     """A code block whose fence is longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def _section(row: r.Row) -> str:
+def _export_row(row: r.Row) -> str:
     match row:
         case r.StartRow():
-            model = f"Model {code(model_name(row.model))}" if row.model else "No model"
-            folders = " and ".join(map(code, row.folders))
+            model = f"Model {inline_code(model_name(row.model))}" if row.model else "No model"
+            folders = " and ".join(map(inline_code, row.folders))
             return f"{model}, {row.mode} mode, approvals {row.approval_mode}, in {folders}."
         case r.PromptRow():
-            return f"## {'Steering' if row.steering else 'Prompt'}\n\n{_quoted(row.text)}"
+            return f"## {'Steering' if row.steering else 'Prompt'}\n\n{_quote_text(row.text)}"
         case r.ThoughtRow():
-            return f"<details><summary>Thought</summary>\n\n{fenced(row.text)}\n\n</details>"
+            return f"<details><summary>Thought</summary>\n\n{fence_code(row.text)}\n\n</details>"
         case r.ReplyRow():
             return row.text.strip()
         case r.CallRow():
-            return _call(row)
+            return _export_call(row)
         case r.QuestionRow():
-            options = "".join(f"\n> {number}. {_line(text)}" for number, text in enumerate(row.options, 1))
-            return f"**Question.**\n\n{_quoted(row.question)}{options}\n\n**Answer:** {_line(row.answer) or 'none'}"
+            options = "".join(f"\n> {number}. {_one_line(text)}" for number, text in enumerate(row.options, 1))
+            answer = _one_line(row.answer) or "none"
+            return f"**Question.**\n\n{_quote_text(row.question)}{options}\n\n**Answer:** {answer}"
         case r.TodosRow():
-            return "\n".join(f"- {BOXES[todo.status]} {_line(todo.text)}" for todo in row.todos)
+            return "\n".join(f"- {BOXES[todo.status]} {_one_line(todo.text)}" for todo in row.todos)
         case _:
-            return _remark(row)
+            return _export_remark(row)
 
 
-def _remark(row: r.Row) -> str:
+def _export_remark(row: r.Row) -> str:
     match row:
         case r.CheckpointRow():
-            return f"*Checkpoint {code(row.checkpoint)}: {_line(row.label)}*"
+            return f"*Checkpoint {inline_code(row.checkpoint)}: {_one_line(row.label)}*"
         case r.RestoredRow():
-            return f"*Restored {code(row.checkpoint)}; undo: {code(row.undo)}*"
+            return f"*Restored {inline_code(row.checkpoint)}; undo: {inline_code(row.undo)}*"
         case r.RetryRow():
-            return f"*{_line(retrying(row))}*"
+            return f"*{_one_line(describe_retry(row))}*"
         case r.JobEndRow():
-            return f"*{_line(job_ending(row))}: {code(row.command)}*"
+            return f"*{_one_line(job_ending(row))}: {inline_code(row.command)}*"
         case r.RulesRow():
-            return f"*{_line(rules_said(row))}*"
+            return f"*{_one_line(rules_said(row))}*"
         case r.CompactionRow():
-            return f"*{_line(compaction_said(row))}*"
+            return f"*{_one_line(compaction_said(row))}*"
         case r.HookRow():
-            return f"*{_line(hook_ending(row))}*"
+            return f"*{_one_line(hook_ending(row))}*"
         case r.NoticeRow():
-            return f"*{_line(row.text)}*"
+            return f"*{_one_line(row.text)}*"
         case r.ErrorRow():
-            return f"**Error:** {_line(row.text)} {_line(row.hint)}".rstrip()
+            return f"**Error:** {_one_line(row.text)} {_one_line(row.hint)}".rstrip()
         case r.TurnEndRow():
-            return f"---\n\n*{_line(ending(row))}*"
+            return f"---\n\n*{_one_line(describe_ending(row))}*"
         case _:
             return ""
 
 
-def _call(row: r.CallRow) -> str:
+def _export_call(row: r.CallRow) -> str:
     """A call under its title; the report that ends a turn is the agent's own words."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return row.output.strip()
-    head = f"### {'you ran' if row.own else row.name}: {code(row.title)}\n\n{_outcome(row)}"
-    head += "".join(f"\n- {_line(lane.name)}: {_line(lane_said(lane))} (task {lane.child})" for lane in row.lanes)
+    head = f"### {'you ran' if row.own else row.name}: {inline_code(row.title)}\n\n{_export_outcome(row)}"
+    head += "".join(
+        f"\n- {_one_line(lane.name)}: {_one_line(lane_said(lane))} (task {lane.child})" for lane in row.lanes
+    )
     if row.diffs:
-        return "\n\n".join([head, *(fenced(diff.text, "diff") for diff in row.diffs)])
-    return f"{head}\n\n{fenced(row.output)}" if row.output.strip() else head
+        return "\n\n".join([head, *(fence_code(diff.text, "diff") for diff in row.diffs)])
+    return f"{head}\n\n{fence_code(row.output)}" if row.output.strip() else head
 
 
-def _outcome(row: r.CallRow) -> str:
+def _export_outcome(row: r.CallRow) -> str:
     facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
     if row.seconds is not None:
-        facts.append(duration(row.seconds))
+        facts.append(format_duration(row.seconds))
     if row.approval and row.approval.decision:
-        facts.append(decided(row.approval))
+        facts.append(describe_decision(row.approval))
         facts += ["edited before it was judged"] if row.approval.edited else []
-        facts += [f"note: {_line(row.approval.note)}"] if row.approval.note else []
+        facts += [f"note: {_one_line(row.approval.note)}"] if row.approval.note else []
     return f"*{' · '.join(facts)}*"
 
 
-def code(text: str) -> str:
+def inline_code(text: str) -> str:
     """Inline code, whatever backticks the text holds."""
-    text = _line(text)
+    text = _one_line(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{'`' * (longest + 1)}{pad}{text}{pad}{'`' * (longest + 1)}"
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "\n".join(f"> {part}".rstrip() for part in text.strip().split("\n"))

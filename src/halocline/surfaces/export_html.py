@@ -8,19 +8,19 @@ from html import escape
 from typing import Any
 
 from halocline.protocol.events import CallStatus, Diff, TodoStatus
-from halocline.protocol.going_back import brief
+from halocline.protocol.going_back import brief_target
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
-    duration,
-    ending,
+    describe_ending,
+    describe_retry,
+    format_duration,
     hook_ending,
     job_ending,
     lane_said,
     model_name,
-    retrying,
     rules_said,
 )
-from halocline.surfaces.row_words import decided
+from halocline.surfaces.row_words import describe_decision
 
 SHORT = 12
 """Characters of a checkpoint's name that are shown."""
@@ -95,97 +95,99 @@ a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 
 def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
     """The whole task: prompts, replies, and calls that fold out. `about` are facts for the head of the page."""
-    body = "\n".join(filter(None, map(_section, rows)))
+    body = "\n".join(filter(None, map(_export_row, rows)))
     name = escape(" ".join(title.split()) or "Task")
     return _PAGE.format(title=name, style=_STYLE, about=" · ".join(map(escape, about)), body=body)
 
 
-def _section(row: r.Row) -> str:
+def _export_row(row: r.Row) -> str:
     match row:
         case r.StartRow():
             facts = f"{model_name(row.model)}, {row.mode} mode, approvals {row.approval_mode}"
-            return _remark(f"{facts}, in {' and '.join(row.folders)}")
+            return _export_remark(f"{facts}, in {' and '.join(row.folders)}")
         case r.PromptRow():
             said = "Steering" if row.steering else "Prompt"
             return f'<div class="prompt" id="e{row.seq}"><b>{said}</b>{escape(row.text.strip())}</div>'
         case r.ThoughtRow():
-            return _folded("Thought", f'<div class="remark">{_markdown(row.text)}</div>')
+            return _fold_details("Thought", f'<div class="remark">{_export_markdown(row.text)}</div>')
         case r.ReplyRow():
-            return _markdown(row.text)
+            return _export_markdown(row.text)
         case r.CallRow():
-            return _call(row)
+            return _export_call(row)
         case r.QuestionRow():
             options = "".join(f"<li>{escape(option)}</li>" for option in row.options)
             answer = f"<p><b>Answer:</b> {escape(row.answer) or 'none'}</p>"
-            return f"<blockquote>{_markdown(row.question)}<ol>{options}</ol>{answer}</blockquote>"
+            return f"<blockquote>{_export_markdown(row.question)}<ol>{options}</ol>{answer}</blockquote>"
         case r.TodosRow():
             items = "".join(f"<li>{_TODO[todo.status]} {escape(todo.text)}</li>" for todo in row.todos)
             return f'<ul class="todos">{items}</ul>'
         case _:
-            return _said(row)
+            return _export_message(row)
 
 
-def _said(row: r.Row) -> str:
+def _export_message(row: r.Row) -> str:
     match row:
         case r.CheckpointRow():
-            return _remark(f"Checkpoint {row.checkpoint[:SHORT]}: {row.label}")
+            return _export_remark(f"Checkpoint {row.checkpoint[:SHORT]}: {row.label}")
         case r.RestoredRow():
-            return _remark(f"Restored {brief(row.checkpoint, SHORT)}; undo: {brief(row.undo, SHORT)}")
+            return _export_remark(
+                f"Restored {brief_target(row.checkpoint, SHORT)}; undo: {brief_target(row.undo, SHORT)}"
+            )
         case r.RetryRow():
-            return _remark(retrying(row))
+            return _export_remark(describe_retry(row))
         case r.JobEndRow():
-            return _remark(f"{job_ending(row)}: {row.command}")
+            return _export_remark(f"{job_ending(row)}: {row.command}")
         case r.RulesRow():
-            return _remark(rules_said(row))
+            return _export_remark(rules_said(row))
         case r.HookRow():
-            return _remark(hook_ending(row))
+            return _export_remark(hook_ending(row))
         case r.NoticeRow():
-            return _remark(row.text)
+            return _export_remark(row.text)
         case r.ErrorRow():
             return f'<p><b class="bad">Error:</b> {escape(row.text)} {escape(row.hint)}</p>'
         case r.TurnEndRow():
-            return f'<p class="remark end">{escape(ending(row))}</p>'
+            return f'<p class="remark end">{escape(describe_ending(row))}</p>'
         case _:
             return ""
 
 
-def _remark(text: str) -> str:
+def _export_remark(text: str) -> str:
     return f'<p class="remark">{escape(" ".join(text.split()))}</p>'
 
 
-def _call(row: r.CallRow) -> str:
+def _export_call(row: r.CallRow) -> str:
     """A call that folds out; the report that ends a turn is the agent's own words."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
-        return _markdown(row.output)
+        return _export_markdown(row.output)
     good = row.status is CallStatus.COMPLETED and not row.failure
     status = _STATUS[CallStatus.FAILED if row.failure else row.status]
     title = escape(" ".join(row.title.split()))
     name = "you ran" if row.own else escape(row.name)
     head = f'<span class="{"good" if good else "bad"}">{status}</span> {name} <code>{title}</code>'
-    shown = [f'<pre><code class="diff">{_diff(diff)}</code></pre>' for diff in row.diffs]
+    shown = [f'<pre><code class="diff">{_export_diff(diff)}</code></pre>' for diff in row.diffs]
     if not row.diffs and row.output.strip():
         shown = [f"<pre>{escape(row.output.rstrip())}</pre>"]
-    inside = f'<div class="facts">{escape(" · ".join(_facts(row)))}</div>{"".join(shown)}'
-    return _folded(head, inside, is_open=bool(row.diffs))
+    inside = f'<div class="facts">{escape(" · ".join(_call_facts(row)))}</div>{"".join(shown)}'
+    return _fold_details(head, inside, is_open=bool(row.diffs))
 
 
-def _facts(row: r.CallRow) -> list[str]:
+def _call_facts(row: r.CallRow) -> list[str]:
     facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
-    facts += [duration(row.seconds)] if row.seconds is not None else []
+    facts += [format_duration(row.seconds)] if row.seconds is not None else []
     facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
-        facts.append(decided(row.approval))
+        facts.append(describe_decision(row.approval))
         facts += ["edited before it was judged"] if row.approval.edited else []
         facts += [f"note: {row.approval.note}"] if row.approval.note else []
     return facts
 
 
-def _folded(head: str, inside: str, *, is_open: bool = False) -> str:
+def _fold_details(head: str, inside: str, *, is_open: bool = False) -> str:
     shown = " open" if is_open else ""
     return f'<details{shown}><summary>{head}</summary><div class="inside">{inside}</div></details>'
 
 
-def _diff(diff: Diff) -> str:
+def _export_diff(diff: Diff) -> str:
     """Each line in its colour, but for the names on top; the sign says the same to who sees no colours."""
     names, at, places = diff.text.partition("@@")
     lines = [("same", line) for line in names.splitlines()]
@@ -193,7 +195,7 @@ def _diff(diff: Diff) -> str:
     return "".join(f'<span class="{style}">{escape(line)}</span>' for style, line in lines)
 
 
-def _markdown(text: str) -> str:
+def _export_markdown(text: str) -> str:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])

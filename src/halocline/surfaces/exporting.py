@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from halocline.protocol import codec
 from halocline.protocol.events import DurableEvent
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces import figures
 from halocline.surfaces.rows import rows_of
@@ -20,26 +20,26 @@ class Form(StrEnum):
     JSONL = "jsonl"
 
 
-def exported(events: Iterable[DurableEvent], form: Form, blot: Callable[[str], str]) -> str:
+def export_task(events: Iterable[DurableEvent], form: Form, blot: Callable[[str], str]) -> str:
     """All that was written of a task, in one of the forms, without what `blot` takes out."""
     from halocline.protocol.secrets.redaction import redacted_event
 
     past = [redacted_event(event, blot) for event in events]
     if form is Form.JSONL:
         return "".join(f"{codec.encode(event).decode()}\n" for event in past)
-    state = fold(past)
+    state = fold_events(past)
     title = state.title or "Task"
     if form is Form.HTML:
         from halocline.surfaces.export_html import to_html
 
-        return to_html(rows_of(past), title, _facts(state))
+        return to_html(rows_of(past), title, _list_facts(state))
     from halocline.surfaces.export import to_markdown
 
     return to_markdown(rows_of(past), title)
 
 
-def _facts(state: State) -> list[str]:
+def _list_facts(state: State) -> list[str]:
     """Facts for the head of a page."""
-    steps, took = figures.plural(state.steps, "step"), figures.tokens(state.usage, state.cost)
+    steps, took = figures.format_plural(state.steps, "step"), figures.format_tokens(state.usage, state.cost)
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.started_at))
-    return [state.task, began, figures.model_name(state.model), steps, took, figures.money(state.cost)]
+    return [state.task, began, figures.model_name(state.model), steps, took, figures.format_money(state.cost)]

@@ -32,12 +32,12 @@ CAUSES = {
 }
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """`0.4 s`, `21 s`, `2 m 05 s`, `1 h 02 m`."""
-    return f"{seconds:.1f} s" if seconds < 9.95 else elapsed(round(seconds))
+    return f"{seconds:.1f} s" if seconds < 9.95 else format_elapsed(round(seconds))
 
 
-def elapsed(seconds: float) -> str:
+def format_elapsed(seconds: float) -> str:
     """A duration that goes on, in whole seconds."""
     whole = int(seconds)
     if whole < 60:
@@ -46,14 +46,14 @@ def elapsed(seconds: float) -> str:
     return f"{minutes} m {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} m"
 
 
-def count(number: int) -> str:
+def format_count(number: int) -> str:
     """`950`, `12.3k`, `1.2M`."""
     if number < 1000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 999_950 else f"{number / 1_000_000:.1f}M"
 
 
-def size(number: int) -> str:
+def format_size(number: int) -> str:
     """Bytes: `950 B`, `12.3 kB`, `1.2 GB`."""
     for unit, most in (("kB", 999_950), ("MB", 999_950_000)):
         if 1000 <= number < most:
@@ -61,12 +61,12 @@ def size(number: int) -> str:
     return f"{number} B" if number < 1000 else f"{number / 1e9:.1f} GB"
 
 
-def tokens(usage: Usage, cost: float | None) -> str:
+def format_tokens(usage: Usage, cost: float | None) -> str:
     """All tokens. None at all, for an unknown price, is what a server did not tell."""
-    return "tokens unknown" if cost is None and not usage.total else f"{count(usage.total)} tokens"
+    return "tokens unknown" if cost is None and not usage.total else f"{format_count(usage.total)} tokens"
 
 
-def money(dollars: float | None) -> str:
+def format_money(dollars: float | None) -> str:
     """`$0.04`, `$0.0042`; an unknown price is said, never shown as nothing."""
     if dollars is None:
         return "price unknown"
@@ -84,26 +84,26 @@ LANE_ENDS = {
 def lane_said(lane: Lane) -> str:
     """`stopped · 3 steps · 8.1k tokens · $0.01 · 14 s`: how a sub-agent ended, or that it works, and what it took."""
     facts = [LANE_ENDS[lane.end] if lane.end else lane.doing or "begins"]
-    facts += [plural(lane.steps, "step")] if lane.steps else []
-    facts += [f"{count(lane.tokens)} tokens"] if lane.tokens else []
-    facts += [money(lane.cost)] if lane.cost else []
-    facts += [duration(lane.seconds)] if lane.seconds is not None and lane.steps else []
+    facts += [format_plural(lane.steps, "step")] if lane.steps else []
+    facts += [f"{format_count(lane.tokens)} tokens"] if lane.tokens else []
+    facts += [format_money(lane.cost)] if lane.cost else []
+    facts += [format_duration(lane.seconds)] if lane.seconds is not None and lane.steps else []
     return " · ".join(filter(None, [*facts, lane.problem]))
 
 
-def plural(number: int, noun: str) -> str:
+def format_plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def ending(row: TurnEndRow) -> str:
+def describe_ending(row: TurnEndRow) -> str:
     """How a turn ended and what it took, in one line."""
     why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason],
-        plural(row.steps, "step"),
-        tokens(row.usage, row.cost),
-        money(row.cost),
-        duration(row.seconds),
+        format_plural(row.steps, "step"),
+        format_tokens(row.usage, row.cost),
+        format_money(row.cost),
+        format_duration(row.seconds),
     ]
     return " · ".join(facts)
 
@@ -130,7 +130,7 @@ def compaction_said(row: CompactionRow) -> str:
     """What became of the conversation: `shortened from 98.0k to 31.2k tokens (the window was nearly full)`."""
     if row.cause is None:
         return "the model reads again what it read before it was shortened"
-    return f"shortened from {count(row.before)} to {count(row.after)} tokens ({CAUSES[row.cause]})"
+    return f"shortened from {format_count(row.before)} to {format_count(row.after)} tokens ({CAUSES[row.cause]})"
 
 
 def hook_ending(row: HookRow) -> str:
@@ -140,20 +140,22 @@ def hook_ending(row: HookRow) -> str:
     )
     went_on = row.status is not HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
     why = f": {' '.join(row.said.split())}" if row.said else ""
-    return f"hook {row.hook} ({row.moment}) {verb}, {duration(row.seconds)}{why}{' (went on without it)' * went_on}"
+    return (
+        f"hook {row.hook} ({row.moment}) {verb}, {format_duration(row.seconds)}{why}{' (went on without it)' * went_on}"
+    )
 
 
-def retrying(row: RetryRow | StepRetried) -> str:
+def describe_retry(row: RetryRow | StepRetried) -> str:
     """Why the model is asked again, when, and how often that was done: `Overloaded: asking again in 4 s (2 of 3)`."""
     if row.model:
         return f"{row.cause.rstrip('.')}: asking {row.model} instead"
     if not row.wait:
-        return f"{row.cause.rstrip('.')}: asking again now ({_times(row)})"
-    seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else duration(row.wait)
-    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({_times(row)})"
+        return f"{row.cause.rstrip('.')}: asking again now ({_describe_times(row)})"
+    seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else format_duration(row.wait)
+    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({_describe_times(row)})"
 
 
-def _times(row: RetryRow | StepRetried) -> str:
+def _describe_times(row: RetryRow | StepRetried) -> str:
     return f"{row.attempt} of {row.most}" if row.most else f"attempt {row.attempt}"
 
 

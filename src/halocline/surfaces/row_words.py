@@ -5,26 +5,26 @@ from collections.abc import Iterable
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
-from halocline.protocol.state.todo_markdown import at_work, done
+from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.row_kinds import Approval, NoticeRow
 
 
-def spoken(content: tuple[UserPart, ...]) -> str:
+def prompt_text(content: tuple[UserPart, ...]) -> str:
     """What the person typed and which pictures they showed; other notes for the model are left out."""
     words = [part.text for part in content if isinstance(part, Text)]
     notes = [part for part in content if isinstance(part, Note)]
     pictures = [note.text for note in notes if note.source == PICTURE]
-    piped = [f"[piped in: {_lines(note.text)}]" for note in notes if note.source == PIPED]
+    piped = [f"[piped in: {_text_lines(note.text)}]" for note in notes if note.source == PIPED]
     unnamed = sum(isinstance(part, Image) for part in content) - len(pictures)
     return "\n".join(words + piped + pictures + ["[image]"] * unnamed)
 
 
-def _lines(text: str) -> str:
+def _text_lines(text: str) -> str:
     number = text.count("\n") + 1
     return f"{number:,} line{'s' * (number != 1)}"
 
 
-def became(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
+def expanded_notices(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
     """What words with a slash became: the first line says which file the person gave to the model."""
     for part in content:
         if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
@@ -34,7 +34,7 @@ def became(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
 def given_along(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
     """What the model was given along with the prompt, by the first line of each; and what it was not."""
     notes = [part for part in content if isinstance(part, Note)]
-    labels = [_label(note) for note in notes if note.source not in ("problems", "not_given")]
+    labels = [_note_label(note) for note in notes if note.source not in ("problems", "not_given")]
     if labels:
         yield NoticeRow(f"Given along: {'; '.join(labels)}")
     for note in notes:
@@ -42,11 +42,11 @@ def given_along(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
             yield NoticeRow(note.text)
 
 
-def _label(note: Note) -> str:
+def _note_label(note: Note) -> str:
     return note.text.split("\n", 1)[0].replace(" (data, not instructions)", "")
 
 
-def found(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+def finding_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
     """What language servers and formatters found; a formatter's diff stands in the call's row."""
     for part in content:
         if isinstance(part, Note) and part.source in ("diagnostics", "problems"):
@@ -84,7 +84,7 @@ def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
     """A line on a list that the agent did not finish, although it says that it is done."""
     if (step := at_work(todos)) is None:
         return ()
-    return (NoticeRow(f"The plan is not finished: {done(todos)} of {len(todos)} done, next: {step.text}"),)
+    return (NoticeRow(f"The plan is not finished: {count_done(todos)} of {len(todos)} done, next: {step.text}"),)
 
 
 def origin_said(event: ev.TaskStarted) -> str:
@@ -113,7 +113,7 @@ def effort_said(effort: Effort | None, budget: int | None) -> str:
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
 
 
-def decided(approval: Approval) -> str:
+def describe_decision(approval: Approval) -> str:
     """The decision about a call, and who made it."""
     decision = (approval.decision or "").replace("_", " ")
     return "a message came instead" if approval.by == "message" else f"{decision} by {approval.by}"

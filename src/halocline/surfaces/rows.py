@@ -21,7 +21,7 @@ from halocline.protocol.messages import (
     ToolCall,
     Usage,
 )
-from halocline.protocol.state.file_knowledge import listed
+from halocline.protocol.state.file_knowledge import list_names
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.row_kinds import (
@@ -49,19 +49,19 @@ from halocline.surfaces.row_kinds import (
 )
 from halocline.surfaces.row_words import (
     COMMANDS,
-    became,
     command_answer,
     command_failure,
     describe_switch,
     effort_said,
+    expanded_notices,
+    finding_notices,
     folders_said,
-    found,
     given_along,
     import_said,
     left_open,
     origin_said,
+    prompt_text,
     repair_said,
-    spoken,
     taken_back,
     tool_said,
 )
@@ -118,7 +118,7 @@ def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
     """What a list of events shows. Settled rows are put aside, as each event would copy them."""
     transcript, aside, most = Transcript(), list[Row](), AT_ONCE
     for event in events:
-        transcript = fold(transcript, event)
+        transcript = fold_event(transcript, event)
         if len(transcript.rows) > most:
             settled = [*takewhile(is_settled, transcript.rows)]
             aside += settled
@@ -127,17 +127,17 @@ def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
     return replace(transcript, rows=(*aside, *transcript.rows))
 
 
-def fold(transcript: Transcript, event: ev.Durable | ev.Transient) -> Transcript:
+def fold_event(transcript: Transcript, event: ev.Durable | ev.Transient) -> Transcript:
     """The transcript after `event`. Events that show nothing change nothing."""
     step = _FOLDS.get(type(event))
     return step(transcript, event) if step else transcript
 
 
-def _add(transcript: Transcript, *rows: Row) -> Transcript:
+def _add_row(transcript: Transcript, *rows: Row) -> Transcript:
     return replace(transcript, rows=transcript.rows + rows)
 
 
-def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallRow]) -> Transcript:
+def _change_call(transcript: Transcript, call: str, change: Callable[[CallRow], CallRow]) -> Transcript:
     rows = transcript.rows
     for index in range(len(rows) - 1, -1, -1):
         row = rows[index]
@@ -147,13 +147,13 @@ def _change(transcript: Transcript, call: str, change: Callable[[CallRow], CallR
 
 
 def _turn_started(t: Transcript, e: ev.TurnStarted) -> Transcript:
-    prompt = PromptRow(spoken(e.content), e.seq)
-    return _add(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *became(e.content))
+    prompt = PromptRow(prompt_text(e.content), e.seq)
+    return _add_row(replace(t, draft=(), turn=Totals(at=e.at)), prompt, *expanded_notices(e.content))
 
 
-def _steered(t: Transcript, e: ev.SteeringReceived) -> Transcript:
-    words = spoken(e.content)
-    return _add(t, *([PromptRow(words, e.seq, steering=True)] if words else ()), *became(e.content))
+def _on_steering(t: Transcript, e: ev.SteeringReceived) -> Transcript:
+    words = prompt_text(e.content)
+    return _add_row(t, *([PromptRow(words, e.seq, steering=True)] if words else ()), *expanded_notices(e.content))
 
 
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
@@ -161,45 +161,45 @@ def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
     acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
     left = left_open(t.todos) if turn.planned and acted else ()
-    return _add(replace(t, draft=()), *left, row)
+    return _add_row(replace(t, draft=()), *left, row)
 
 
 def _todos_changed(t: Transcript, e: ev.TodosChanged) -> Transcript:
-    return _add(replace(t, todos=e.todos, turn=replace(t.turn, planned=True)), TodosRow(e.todos, e.by))
+    return _add_row(replace(t, todos=e.todos, turn=replace(t.turn, planned=True)), TodosRow(e.todos, e.by))
 
 
 def _changed_outside(t: Transcript, e: ev.FilesChangedOutside) -> Transcript:
     names = [f"{file.path} (deleted)" if file.content is None else file.path for file in e.files if not file.by]
-    return _add(t, NoticeRow(f"Changed by somebody else: {listed(names)}")) if names else t
+    return _add_row(t, NoticeRow(f"Changed by somebody else: {list_names(names)}")) if names else t
 
 
-def _retried(t: Transcript, e: ev.StepRetried) -> Transcript:
+def _on_retry(t: Transcript, e: ev.StepRetried) -> Transcript:
     """A wait that a person ended is the same attempt, said again with no wait."""
     last = t.rows[-1] if t.rows else None
     row = RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)
     again = isinstance(last, RetryRow) and not e.wait and replace(last, wait=0.0) == row
-    return _add(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
+    return _add_row(replace(t, draft=(), rows=t.rows[:-1] if again else t.rows), row)
 
 
-def _used(t: Transcript, e: ev.UsageReported) -> Transcript:
+def _on_usage(t: Transcript, e: ev.UsageReported) -> Transcript:
     cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
     return replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost))
 
 
-def _sampled(t: Transcript, e: ev.McpSampled) -> Transcript:
+def _on_sampling(t: Transcript, e: ev.McpSampled) -> Transcript:
     cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
     notice = NoticeRow(f"{e.model} answered the MCP server {e.server}: {e.usage.total:,} tokens.")
-    return _add(replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost)), notice)
+    return _add_row(replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost)), notice)
 
 
 def _lane_began(t: Transcript, e: SubagentStarted) -> Transcript:
     lane = Lane(e.child, e.name, e.prompt, e.agent, e.model, e.remarks, started_at=e.at)
-    return _change(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
+    return _change_call(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
 
 
 def _lane_works(t: Transcript, e: SubagentProgressed) -> Transcript:
     now = {"doing": e.doing, "steps": e.steps, "calls": e.calls, "tokens": e.tokens, "cost": e.cost}
-    return _change(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
+    return _change_call(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
 
 
 def _lane_ended(t: Transcript, e: SubagentEnded) -> Transcript:
@@ -219,14 +219,14 @@ def _lane_ended(t: Transcript, e: SubagentEnded) -> Transcript:
 
     cost = None if e.cost is None or t.turn.cost is None else t.turn.cost + e.cost
     t = replace(t, turn=replace(t.turn, usage=t.turn.usage + e.usage, cost=cost))
-    return _change(t, e.call, lambda row: _with_lane(row, e.child, end))
+    return _change_call(t, e.call, lambda row: _with_lane(row, e.child, end))
 
 
 def _with_lane(row: CallRow, child: str, change: Callable[[Lane], Lane]) -> CallRow:
     return replace(row, lanes=tuple(change(lane) if lane.child == child else lane for lane in row.lanes))
 
 
-def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
+def _on_delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
     kind = ReplyRow if isinstance(e, ev.TextDelta) else ThoughtRow
     apart = isinstance(e, ev.TextDelta) and e.apart
     if t.draft and isinstance(t.draft[-1], kind) and not apart:
@@ -234,7 +234,7 @@ def _delta(t: Transcript, e: ev.TextDelta | ev.ThinkingDelta) -> Transcript:
     return replace(t, draft=(*t.draft, kind(e.text, draft=True)))
 
 
-def _completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
+def _on_completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
     rows: list[Row] = []
     for part in e.message.content:
         match part:
@@ -243,24 +243,24 @@ def _completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
             case Text(text=text) if text.strip():
                 rows.append(ReplyRow(text))
             case ToolCall():
-                rows.append(CallRow(part.id, part.name, _wanted(part), arguments=part.arguments))
-    return _add(replace(t, draft=()), *rows)
+                rows.append(CallRow(part.id, part.name, _call_subject(part), arguments=part.arguments))
+    return _add_row(replace(t, draft=()), *rows)
 
 
-def _wanted(call: ToolCall) -> str:
+def _call_subject(call: ToolCall) -> str:
     """What a call that may never start is about: its name and the first thing it names."""
     said = next((value for value in call.arguments.values() if isinstance(value, str)), "")
     return f"{call.name} {said}".strip().split("\n", 1)[0]
 
 
-def _asked(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
+def _on_question(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
     approval = Approval(
         e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place, parts=e.parts, sandbox=e.sandbox
     )
-    return _change(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
+    return _change_call(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
 
 
-def _resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
+def _on_resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
     """What was asked is asked again: a question that has no answer is not shown twice, and what waits stands below."""
     rows = tuple(row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
     place = next((at for at, row in enumerate(rows) if not is_settled(row)), len(rows))
@@ -268,7 +268,7 @@ def _resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
     return replace(t, rows=(*rows[:place], notice, *rows[place:]), draft=())
 
 
-def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
+def _on_decision(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
     def decide(row: CallRow) -> CallRow:
         approval = row.approval or Approval(e.request, "")
         decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
@@ -278,11 +278,11 @@ def _decided(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
         decided = replace(decided, edited=True)
         return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
 
-    return _change(t, e.call, decide)
+    return _change_call(t, e.call, decide)
 
 
 def _call_started(t: Transcript, e: ev.ToolCallStarted) -> Transcript:
-    return _change(
+    return _change_call(
         t,
         e.call,
         lambda row: replace(
@@ -305,13 +305,13 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
             answer=command_answer(tool_said(e.result)) if e.name == COMMANDS else "",
         )
 
-    return _add(_change(t, e.call, end), *found(e.result.content))
+    return _add_row(_change_call(t, e.call, end), *finding_notices(e.result.content))
 
 
 def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
     arguments: JsonObject = {"command": e.command}
     row = CallRow(e.run, "execute_command", e.command, ev.ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
-    return _add(t, replace(row, own=True))
+    return _add_row(t, replace(row, own=True))
 
 
 def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
@@ -328,15 +328,15 @@ def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
         )
 
-    return _change(t, e.run, end)
+    return _change_call(t, e.run, end)
 
 
-def _grow(row: CallRow, text: str) -> CallRow:
+def _grow_output(row: CallRow, text: str) -> CallRow:
     """A running call's newest output; only its end is kept until the result replaces it."""
     return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
 
 
-def _answered(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
+def _on_answer(t: Transcript, e: ev.QuestionAnswered) -> Transcript:
     def answer(row: Row) -> Row:
         asked = isinstance(row, QuestionRow) and row.request == e.request
         return replace(row, answer=e.answer, by=e.by) if asked else row
@@ -348,69 +348,71 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
     quiet = e.status is HookStatus.COMPLETED and e.decision is not HookDecision.BLOCK
     if quiet and e.seconds <= LONG_HOOK:
         return t
-    return _add(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
+    return _add_row(t, HookRow(e.hook, e.moment, e.status, e.decision, e.said, e.seconds))
 
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
-    ev.TaskStarted: lambda t, e: _add(
+    ev.TaskStarted: lambda t, e: _add_row(
         replace(t, mode=e.mode), StartRow(e.workspace, e.model or origin_said(e), e.mode, e.approval_mode, e.roots)
     ),
-    ev.RootsChanged: lambda t, e: _add(t, NoticeRow(folders_said(e.roots))),
-    ev.Imported: lambda t, e: _add(t, NoticeRow(import_said(e))),
-    ev.TaskAdopted: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
-    ev.LogRepaired: lambda t, e: _add(t, NoticeRow(repair_said(e))),
+    ev.RootsChanged: lambda t, e: _add_row(t, NoticeRow(folders_said(e.roots))),
+    ev.Imported: lambda t, e: _add_row(t, NoticeRow(import_said(e))),
+    ev.TaskAdopted: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
+    ev.LogRepaired: lambda t, e: _add_row(t, NoticeRow(repair_said(e))),
     ev.TurnStarted: _turn_started,
-    ev.TurnResumed: _resumed,
-    ev.SteeringReceived: _steered,
+    ev.TurnResumed: _on_resumed,
+    ev.SteeringReceived: _on_steering,
     ev.TurnEnded: _turn_ended,
     ev.StepStarted: lambda t, e: replace(t, draft=(), turn=replace(t.turn, steps=t.turn.steps + 1)),
-    ev.StepRetried: _retried,
-    ev.UsageReported: _used,
-    ev.McpSampled: _sampled,
+    ev.StepRetried: _on_retry,
+    ev.UsageReported: _on_usage,
+    ev.McpSampled: _on_sampling,
     SubagentStarted: _lane_began,
     SubagentProgressed: _lane_works,
     SubagentEnded: _lane_ended,
-    ev.TextDelta: _delta,
-    ev.ThinkingDelta: _delta,
-    ev.AssistantMessageCompleted: _completed,
+    ev.TextDelta: _on_delta,
+    ev.ThinkingDelta: _on_delta,
+    ev.AssistantMessageCompleted: _on_completed,
     ev.ToolCallStarted: _call_started,
-    ev.ToolCallProgressed: lambda t, e: _change(t, e.call, lambda row: _grow(row, e.text)),
+    ev.ToolCallProgressed: lambda t, e: _change_call(t, e.call, lambda row: _grow_output(row, e.text)),
     ev.ToolCallEnded: _call_ended,
     ev.OwnCommandStarted: _own_started,
     ev.OwnCommandEnded: _own_ended,
-    ev.ApprovalRequested: _asked,
-    ev.ApprovalResolved: _decided,
-    ev.QuestionAsked: lambda t, e: _add(t, QuestionRow(e.request, e.question, e.options, e.call)),
-    ev.QuestionAnswered: _answered,
-    ev.SandboxChecked: lambda t, e: _add(t, NoticeRow(SANDBOXED)) if e.standing is ev.SandboxStanding.FULL else t,
-    ev.AnswerRefused: lambda t, e: _add(t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")),
+    ev.ApprovalRequested: _on_question,
+    ev.ApprovalResolved: _on_decision,
+    ev.QuestionAsked: lambda t, e: _add_row(t, QuestionRow(e.request, e.question, e.options, e.call)),
+    ev.QuestionAnswered: _on_answer,
+    ev.SandboxChecked: lambda t, e: _add_row(t, NoticeRow(SANDBOXED)) if e.standing is ev.SandboxStanding.FULL else t,
+    ev.AnswerRefused: lambda t, e: _add_row(
+        t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")
+    ),
     ev.TodosChanged: _todos_changed,
-    ev.ModeChanged: lambda t, e: _add(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
-    ev.ModelChanged: lambda t, e: _add(t, NoticeRow(f"Model: {e.model}")),
-    ev.EffortChanged: lambda t, e: _add(
+    ev.ModeChanged: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
+    ev.ModelChanged: lambda t, e: _add_row(t, NoticeRow(f"Model: {e.model}")),
+    ev.EffortChanged: lambda t, e: _add_row(
         t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
     ),
-    ev.GrantTakenBack: lambda t, e: _add(t, NoticeRow(taken_back(e))),
-    ev.PolicyChanged: lambda t, e: _add(
+    ev.GrantTakenBack: lambda t, e: _add_row(t, NoticeRow(taken_back(e))),
+    ev.PolicyChanged: lambda t, e: _add_row(
         t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
-    ev.ApprovalSwitched: lambda t, e: _add(t, NoticeRow(describe_switch(e))),
-    ev.CheckpointTaken: lambda t, e: _add(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
-    ev.ConversationRestored: lambda t, e: _add(
+    ev.ApprovalSwitched: lambda t, e: _add_row(t, NoticeRow(describe_switch(e))),
+    ev.CheckpointTaken: lambda t, e: _add_row(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
+    ev.ConversationRestored: lambda t, e: _add_row(
         t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")
     ),
-    ev.TaskForked: lambda t, e: _add(t, NoticeRow(f"Task {e.to} goes on from event {e.point}.")),
-    ev.CheckpointRestored: lambda t, e: _add(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
-    ev.JobEnded: lambda t, e: _add(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
+    ev.TaskForked: lambda t, e: _add_row(t, NoticeRow(f"Task {e.to} goes on from event {e.point}.")),
+    ev.CheckpointRestored: lambda t, e: _add_row(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
+    ev.JobEnded: lambda t, e: _add_row(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.FilesChangedOutside: _changed_outside,
-    ev.DiagnosticsReported: lambda t, e: _add(t, *found(e.content)),
-    ev.InstructionsLoaded: lambda t, e: _add(t, RulesRow(e.files, e.gone)),
-    ev.MentionsResolved: lambda t, e: _add(t, *given_along(e.content)),
-    ev.Compacted: lambda t, e: _add(t, CompactionRow(e.cause, e.before, e.after)),
-    ev.CompactionUndone: lambda t, e: _add(t, CompactionRow()),
+    ev.DiagnosticsReported: lambda t, e: _add_row(t, *finding_notices(e.content)),
+    ev.InstructionsLoaded: lambda t, e: _add_row(t, RulesRow(e.files, e.gone)),
+    ev.MentionsResolved: lambda t, e: _add_row(t, *given_along(e.content)),
+    ev.Compacted: lambda t, e: _add_row(t, CompactionRow(e.cause, e.before, e.after)),
+    ev.CompactionUndone: lambda t, e: _add_row(t, CompactionRow()),
     ev.HookRan: _hook_ran,
-    ev.Noticed: lambda t, e: _add(t, NoticeRow(e.text)),
-    ev.ErrorRaised: lambda t, e: _add(t, ErrorRow(e.code, e.text, e.hint)),
+    ev.Noticed: lambda t, e: _add_row(t, NoticeRow(e.text)),
+    ev.ErrorRaised: lambda t, e: _add_row(t, ErrorRow(e.code, e.text, e.hint)),
 }
 SHOWN = frozenset(_FOLDS)
 """The events that change what is shown."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from halocline.client import Client
 from halocline.protocol.events import Todo, TodosChanged
 from halocline.protocol.state.file_knowledge import TODO_FILE
-from halocline.protocol.state.todo_markdown import done, to_markdown
+from halocline.protocol.state.todo_markdown import count_done, to_markdown
 from halocline.protocol.values import Value
 
 
@@ -23,9 +23,9 @@ def todos_of(client: Client, task: str) -> Todos:
     return Todos(lists[-1] if lists else (), client.home.task(name) / TODO_FILE)
 
 
-def told(found: Todos) -> str:
+def describe_todos(found: Todos) -> str:
     """The list for a person: how far it is, the items as Markdown, and where to change them."""
     if not found.todos:
         return "No to-do list."
-    head = f"{done(found.todos)} of {len(found.todos)} done."
+    head = f"{count_done(found.todos)} of {len(found.todos)} done."
     return f"{head}\n{to_markdown(found.todos)}To change it: {found.file}"

@@ -28,7 +28,7 @@ from halocline.protocol.events import (
     UsageReported,
 )
 from halocline.protocol.state.state import State
-from halocline.task.inbox import Wish
+from halocline.task.inbox import InboxRequest
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks  # most tasks have none
@@ -64,7 +64,7 @@ class Compactor:
         self._automatic = automatic
         self._hooks = hooks
 
-    async def reply(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
+    async def reply(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
         """Ask for the next reply; make room first where a person wants it or it is needed."""
         async for event in self._before(wish):
             yield event
@@ -82,7 +82,7 @@ class Compactor:
                     raise
             yield shorter
 
-    async def grant(self, wish: Wish) -> AsyncGenerator[Event, None]:
+    async def grant(self, wish: InboxRequest) -> AsyncGenerator[Event, None]:
         """Do what a person wants: its last event is the answer."""
         if wish.undo:
             undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
@@ -91,7 +91,7 @@ class Compactor:
         async for event in self._compact(CompactionCause.ASKED, wish.focus):
             yield event
 
-    async def _before(self, wish: Wish | None) -> AsyncGenerator[Event, None]:
+    async def _before(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
         if wish:
             async for event in self.grant(wish):
                 yield event
@@ -114,20 +114,26 @@ class Compactor:
 
     def _shortest(self) -> Compacted | None:
         """What fits without asking anybody."""
-        from halocline.context.compaction.plan import Tight, tried
+        from halocline.context.compaction.plan import Tight, try_compactions
 
         state, request = self._state(), self._request()
         used = self._context.used(state, self._toolset)
-        return tried(state, request, used, self._context.room(state), Tight(CompactionCause.OVERFLOW, share=0))
+        return try_compactions(
+            state, request, used, self._context.room(state), Tight(CompactionCause.OVERFLOW, share=0)
+        )
 
     async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have a summary made, when so much can be saved that it is worth one."""
-        from halocline.context.compaction.plan import Tight, summary_request, tried  # most tasks need none of it
+        from halocline.context.compaction.plan import (  # most tasks need none of it
+            Tight,
+            summary_request,
+            try_compactions,
+        )
 
         tight = Tight(cause, focus)
         state, request = self._state(), self._request()
         room, before = self._context.room(state), self._context.used(state, self._toolset)
-        made = tried(state, request, before, room, tight)
+        made = try_compactions(state, request, before, room, tight)
         blocked = await self._blocked(made, request, before) if made else ""
         if made is None or blocked:
             if cause is CompactionCause.ASKED:
@@ -149,9 +155,9 @@ class Compactor:
             why = error.text
         if why:
             yield Noticed(WITHOUT.format(why=why))
-        with_summary = tried(state, request, before, room, replace(tight, summary=summary))
+        with_summary = try_compactions(state, request, before, room, replace(tight, summary=summary))
         # A long summary of little may save nothing: then none, or it would be asked for and paid again with every step.
-        made = with_summary or tried(state, request, before, room, tight)
+        made = with_summary or try_compactions(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
     async def _blocked(self, made: Compacted, request: Request, tokens: int) -> str:
@@ -173,7 +179,7 @@ class Compactor:
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """What to go on with after an error; None when nothing helps."""
-        from halocline.context.compaction.plan import Tight, limit_in, tried
+        from halocline.context.compaction.plan import Tight, limit_in, try_compactions
 
         state = self._state()
         before = self._context.used(state, self._toolset)
@@ -181,7 +187,7 @@ class Compactor:
             return None
         limit = limit_in(error.text, before)
         room = self._context.room(replace(state, limit=limit))
-        return tried(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
+        return try_compactions(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
 
     def _is_suspect(self, error: ModelError, before: int) -> bool:
         """A refusal without a known reason, of a request that nearly fills the window."""

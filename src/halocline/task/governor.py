@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.limits import Limits
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.state import State, signature
+from halocline.protocol.state.state import State, call_signature
 from halocline.protocol.values import Value
 
 WARN_AT = 3
@@ -62,7 +62,7 @@ class Governor:
 
     def verdict(self, state: State) -> Verdict | None:
         """What stands in the way of another step, or None."""
-        return judge(state, limits_of(state, self.limits), self._seconds(state))
+        return check_limits(state, limits_of(state, self.limits), self._seconds(state))
 
     def seconds_left(self, state: State) -> float | None:
         """Time until the time limit of the running turn; None when there is none."""
@@ -80,7 +80,7 @@ def limits_of(state: State, limits: Limits) -> Limits:
     return replace(limits, steps=given.steps, cost=given.cost, seconds=given.seconds)
 
 
-def judge(state: State, limits: Limits, seconds: float) -> Verdict | None:
+def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None:
     """The first limit that is reached, when the running turn has taken so many seconds."""
     steps = state.steps - state.forgiven_steps
     if limits.steps is not None and steps >= limits.steps:
@@ -105,9 +105,9 @@ def _over_cost(state: State, limit: float) -> str:
     return f"The limit of ${limit:.2f} is reached (${spent:.4f} spent)." if spent >= limit else ""
 
 
-def remark(state: State, call: ToolCall, result: str) -> str:
+def note_repetition(state: State, call: ToolCall, result: str) -> str:
     """What the model is told when it repeats itself; empty when it does not."""
     count = state.same_call_in_row + 1
-    if (signature(call), result) != state.last_outcome or count < WARN_AT:
+    if (call_signature(call), result) != state.last_outcome or count < WARN_AT:
         return ""
     return f"You have made this same call {count} times in a row with the same result. Change your approach."

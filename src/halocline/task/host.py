@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from halocline.ports.mcp import Mcp
     from halocline.ports.mentions import Mentions
     from halocline.ports.subagents import Subagents
-    from halocline.task.updates.change_watch import Attention
+    from halocline.task.updates.change_watch import ChangeWatch
 
 
-class Machine(Value, frozen=True):
+class TaskHost(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
     `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
@@ -56,7 +56,7 @@ class Machine(Value, frozen=True):
     facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
     instructions: "Instructions | None" = None
-    attention: "Attention | None" = None
+    attention: "ChangeWatch | None" = None
     mentions: "Mentions | None" = None
     blot: Callable[[str], str] = str
     restored: Callable[[str, str], str] = lambda text, original: text

@@ -25,7 +25,7 @@ class Prompt(Value, frozen=True):
     output_schema: JsonObject | None = None
 
 
-class Wish(Value, frozen=True):
+class InboxRequest(Value, frozen=True):
     """A person wants the conversation shortened, or, with `undo`, the latest compaction taken back."""
 
     focus: str = ""
@@ -59,8 +59,8 @@ class Inbox:
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
         self._guests = 0
-        self._prompts: asyncio.Queue[Prompt | Wish | None] = asyncio.Queue()
-        self._wish: Wish | None = None
+        self._prompts: asyncio.Queue[Prompt | InboxRequest | None] = asyncio.Queue()
+        self._wish: InboxRequest | None = None
         self._steering: deque[Content | asyncio.Future[Content]] = deque()
         self._decisions: dict[str, asyncio.Future[ResolveApproval | Interjected | None]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
@@ -111,14 +111,14 @@ class Inbox:
         _settle_all(self._decisions, Interjected(client))
         _settle_all(self._answers, Interjected(client))
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: InboxRequest) -> None:
         """In a turn it is for the next request, between turns it comes in its turn among the prompts."""
         if self._turn is None:
             self._prompts.put_nowait(wish)
         else:
             self._wish = wish
 
-    def wished(self) -> Wish | None:
+    def wished(self) -> InboxRequest | None:
         """What a person wanted since the last look; the latest counts."""
         wish, self._wish = self._wish, None
         return wish
@@ -134,7 +134,7 @@ class Inbox:
         self.interrupt()
         self.close()
 
-    async def prompts(self) -> AsyncIterator[Prompt | Wish]:
+    async def prompts(self) -> AsyncIterator[Prompt | InboxRequest]:
         """What there is to do, one thing after the other."""
         while (prompt := await self._prompts.get()) is not None:
             yield prompt
@@ -195,11 +195,11 @@ class Inbox:
 
     def resolve(self, command: ResolveApproval) -> bool:
         """Pass a decision on. False when nothing waits for it (already answered, or never asked)."""
-        return _settle(self._decisions, command.request, command)
+        return _settle_future(self._decisions, command.request, command)
 
     def reply(self, command: AnswerQuestion) -> bool:
         """Pass an answer on. False when nothing waits for it."""
-        return _settle(self._answers, command.request, command)
+        return _settle_future(self._answers, command.request, command)
 
     def withdraw(self, request: str) -> None:
         """Who asked does not want to know any more: the waiting is cancelled."""
@@ -231,7 +231,7 @@ class Waiting(Generic[T]):
         return None if self._future is None else await self._future
 
 
-def _settle(waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, value: T) -> bool:
+def _settle_future(waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, value: T) -> bool:
     future = waiting.get(request)
     if future is None or future.done():
         return False

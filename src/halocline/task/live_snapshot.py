@@ -46,7 +46,7 @@ class Now:
             case ToolCallDelta(call=call, name=name, arguments=arguments):
                 self._calls.setdefault((call, name), []).append(arguments)
             case ToolCallProgressed(call=call, text=text):
-                self._outputs[call] = _bounded(self._outputs.get(call, []), text)
+                self._outputs[call] = _bound_pieces(self._outputs.get(call, []), text)
             case ToolCallEnded(call=call):
                 self._outputs.pop(call, None)
             case OwnCommandStarted(run=run):
@@ -73,11 +73,11 @@ class Now:
         run: list[Delta] = []
         for delta in self._draft:
             if run and (type(delta) is not type(run[0]) or (isinstance(delta, TextDelta) and delta.apart)):
-                yield _joined(run)
+                yield _join_deltas(run)
                 run = []
             run.append(delta)
         if run:
-            yield _joined(run)
+            yield _join_deltas(run)
         for (call, name), written in self._calls.items():
             yield ToolCallDelta(call, name, "".join(written))
         for call, pieces in self._outputs.items():
@@ -85,13 +85,13 @@ class Now:
         yield from self._lanes.values()
 
 
-def _joined(run: list[Delta]) -> Delta:
+def _join_deltas(run: list[Delta]) -> Delta:
     text = "".join(delta.text for delta in run)
     first = run[0]
     return TextDelta(text, first.apart) if isinstance(first, TextDelta) else ThinkingDelta(text)
 
 
-def _bounded(pieces: list[str], text: str) -> list[str]:
+def _bound_pieces(pieces: list[str], text: str) -> list[str]:
     """The pieces with one more; joined and cut once they are twice too long, so that it costs little for each."""
     pieces.append(text)
     if len(pieces) > 256 or len(text) > LONGEST:

@@ -13,7 +13,7 @@ PATIENCE = 2.0
 PAUSE = 0.005
 
 
-def take(folder: Path, task: str) -> int:
+def take_lock(folder: Path, task: str) -> int:
     """Lock the log in `folder`, and give the descriptor whose closing unlocks it.
 
     Raises:
@@ -23,7 +23,7 @@ def take(folder: Path, task: str) -> int:
     file = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + PATIENCE
     while not try_lock(file):
-        pid, token = _holder(file)
+        pid, token = _read_holder(file)
         if _start_token(pid) == token or time.monotonic() > deadline:
             os.close(file)
             raise TaskBusy(
@@ -45,14 +45,14 @@ def give_back(file: int) -> None:
     os.close(file)
 
 
-def owner(folder: Path) -> str | None:
+def read_owner(folder: Path) -> str | None:
     """Who writes this task's log now (`pid start-token`), or None when nobody does."""
     try:
         file = os.open(folder / LOCK_NAME, os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
-        return None if try_lock(file, shared=True) else " ".join(_holder(file))
+        return None if try_lock(file, shared=True) else " ".join(_read_holder(file))
     finally:
         os.close(file)
 
@@ -64,7 +64,7 @@ def _is_at(file: int, path: Path) -> bool:
         return False
 
 
-def _holder(file: int) -> tuple[str, str]:
+def _read_holder(file: int) -> tuple[str, str]:
     """The pid and the start token that the file names; unknown ones while they are being written."""
     pid, _, token = os.pread(file, 100, 0).decode().strip().partition(" ")
     return pid or "unknown", token

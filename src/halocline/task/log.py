@@ -21,7 +21,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import DurableEvent, LogRepaired
 from halocline.protocol.private_files import make_private_folder
 from halocline.task import lock
-from halocline.task.log_reading import Tail as Tail, follow as follow, read as read
+from halocline.task.log_reading import Tail as Tail, follow_log as follow_log, read_log as read_log
 from halocline.task.stream import Stream
 
 _TAIL = 64 * 1024
@@ -48,12 +48,12 @@ class Log(Stream):
             LogUnwritable: the disk is full, broken or read-only.
         """
         self.path = folder / codec.LOG_NAME
-        super().__init__(lambda after: read(self.path, after))
+        super().__init__(lambda after: read_log(self.path, after))
         self.task = task
         self._clock = clock
         try:
             make_private_folder(folder)
-            self._lock = lock.take(folder, task)
+            self._lock = lock.take_lock(folder, task)
         except OSError as error:
             raise _not_opened(folder, error) from error
         try:
@@ -76,7 +76,7 @@ class Log(Stream):
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
         whole, torn = _whole_and_torn(self._file)
-        events = list(read(self.path))
+        events = list(read_log(self.path))
         self.seq = events[-1].seq if events else 0
         if torn:
             os.ftruncate(self._file, whole)
@@ -90,7 +90,7 @@ class Log(Stream):
         if REPLACED in line:  # the state is made of what is written
             stamped = cast(D, codec.decode(line))
         if self._blot(text := line.decode()) != text:
-            stamped = without(stamped, self._blot)
+            stamped = redact_event(stamped, self._blot)
             line = codec.encode(stamped)
         self._write(line + b"\n")
         self.seq += 1
@@ -138,7 +138,7 @@ class Log(Stream):
         )
 
 
-def without(event: D, blot: Callable[[str], str]) -> D:
+def redact_event(event: D, blot: Callable[[str], str]) -> D:
     """The event with `blot` applied to each of its texts, so that its form stays what it is."""
     from halocline.protocol.secrets.redaction import each_text  # which most events do not need
 

@@ -55,7 +55,7 @@ def find_damage(path: Path) -> LogDamage | None:
         return _damage_of(_read_lines(file, path))
 
 
-def mend(path: Path) -> tuple[LogDamage, Path] | None:
+def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
     """Write a damaged log anew and put the old one aside; gives where to. None: it is whole, or beyond mending.
 
     Raises:
@@ -70,7 +70,7 @@ def mend(path: Path) -> tuple[LogDamage, Path] | None:
             if damage is None or not damage.kept:
                 return None
             new = path.with_name(f"{path.name}.tmp")
-            _write(new, (_line_at(file, lines.places[seq]) for seq in range(1, damage.kept + 1)))
+            _write_lines(new, (_line_at(file, lines.places[seq]) for seq in range(1, damage.kept + 1)))
         aside = next(name for number in count(1) if not (name := path.with_name(f"damaged-{number}.jsonl")).exists())
         os.link(path, aside)
         os.replace(new, path)
@@ -86,7 +86,7 @@ def _tell_in(path: Path, bytes_cut: int, aside: str) -> None:
         log.append(LogRepaired(bytes_cut=bytes_cut, put_aside=aside))
 
 
-def _write(path: Path, lines: Iterator[bytes]) -> None:
+def _write_lines(path: Path, lines: Iterator[bytes]) -> None:
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.writelines(lines)
         file.flush()
@@ -128,26 +128,26 @@ def _read_lines(file: BinaryIO, path: Path) -> _Lines:
 def _damage_of(lines: _Lines) -> LogDamage | None:
     last = max(lines.places, default=0)
     first_wrong = next(seq for seq in count(1) if seq not in lines.places or seq in lines.contradicting)
-    wrong = list(_wrongs(lines, last))
+    wrong = list(_describe_damage(lines, last))
     kept = first_wrong - 1 if lines.has_beginning else 0
     return LogDamage(tuple(wrong), kept, sum(seq > kept for seq in lines.places)) if wrong else None
 
 
-def _wrongs(lines: _Lines, last: int) -> Iterator[str]:
+def _describe_damage(lines: _Lines, last: int) -> Iterator[str]:
     """Each kind of damage in words."""
     if lines.unreadable:
         yield f"{lines.unreadable} line{'s'[: lines.unreadable != 1]} cannot be read"
     if missing := [seq for seq in range(1, last) if seq not in lines.places]:
-        yield f"{_events(missing)} missing"
+        yield f"{_count_events(missing)} missing"
     if lines.doubled:
-        yield f"{_events(lines.doubled)} written twice"
+        yield f"{_count_events(lines.doubled)} written twice"
     if lines.contradicting:
-        yield f"{_events(lines.contradicting)} there in two versions"
+        yield f"{_count_events(lines.contradicting)} there in two versions"
     if not lines.is_sorted:
         yield "lines are out of order"
 
 
-def _events(numbers: "list[int] | tuple[int, ...]") -> str:
+def _count_events(numbers: "list[int] | tuple[int, ...]") -> str:
     if len(numbers) == 1:
         return f"event {numbers[0]} is"
     return f"{len(numbers)} events (the first is {min(numbers)}) are"

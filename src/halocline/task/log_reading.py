@@ -21,7 +21,7 @@ FOLLOW_EVERY = 0.05
 """Seconds between looks at a log that another process writes."""
 
 
-def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
+def read_log(path: Path, after: int = 0) -> Iterator[DurableEvent]:
     """The events of a log after `after`; a last line that is not whole yet is left out.
 
     Raises:
@@ -29,7 +29,7 @@ def read(path: Path, after: int = 0) -> Iterator[DurableEvent]:
     """
     with suppress(FileNotFoundError), open(path, "rb") as file:
         # Line by line, as a log may be large; and never beyond one that is being written just now.
-        for event in _decoded(takewhile(is_whole, file), path):
+        for event in _decode_lines(takewhile(is_whole, file), path):
             if event.seq > after:
                 yield event
 
@@ -38,7 +38,7 @@ def is_whole(line: bytes) -> bool:
     return line.endswith(b"\n")
 
 
-async def follow(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
+async def follow_log(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
     """Past and future events of a log that another process writes; goes on until it is cancelled."""
     tail = Tail(path)
     while True:
@@ -73,7 +73,7 @@ class Tail:
             data = file.read()
         whole = data.rfind(b"\n") + 1
         self._offset += whole
-        events = list(_decoded(data[:whole].split(b"\n"), self._path, self._seq))
+        events = list(_decode_lines(data[:whole].split(b"\n"), self._path, self._seq))
         self._seq += len(events)
         return events
 
@@ -88,28 +88,28 @@ def check_format(line: bytes, path: Path) -> None:
         )
 
 
-def _decoded(lines: Iterable[bytes], path: Path, seq: int = 0) -> Iterator[DurableEvent]:
+def _decode_lines(lines: Iterable[bytes], path: Path, seq: int = 0) -> Iterator[DurableEvent]:
     """The events of lines that follow event `seq`."""
     for line in lines:
         if not line or line.isspace():
             continue
         if not seq:
             check_format(line, path)
-        event = _event(line, seq, path)
+        event = _decode_event(line, seq, path)
         if event.seq != seq + 1:
-            raise _damaged(f"event {event.seq} stands where event {seq + 1} belongs", seq, path)
+            raise _damaged_log(f"event {event.seq} stands where event {seq + 1} belongs", seq, path)
         seq = event.seq
         yield event
 
 
-def _event(line: bytes, seq: int, path: Path) -> DurableEvent:
+def _decode_event(line: bytes, seq: int, path: Path) -> DurableEvent:
     try:
         return codec.decode(line)
     except msgspec.DecodeError as error:
-        raise _damaged(f"Line {seq + 1} cannot be read: {error}", seq, path) from error
+        raise _damaged_log(f"Line {seq + 1} cannot be read: {error}", seq, path) from error
 
 
-def _damaged(wrong: str, whole: int, path: Path) -> LogDamaged:
+def _damaged_log(wrong: str, whole: int, path: Path) -> LogDamaged:
     kept = f"Events 1 to {whole} are whole" if whole else "No event before it is whole"
     return LogDamaged(
         f"The log of task {path.parent.name} is damaged: {wrong}. {kept}. The log: {path}",

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol, cast
 
-from halocline.context.token_estimate import message_tokens, tokens
+from halocline.context.token_estimate import estimate_tokens, message_tokens
 from halocline.ports.mcp import Spoken, Wanted
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Overtaken
@@ -61,7 +61,7 @@ class Sampling:
         done, bounds = self._state().sampled, self._bounds
         if done.requests >= bounds.requests:
             raise ToolFailure(f"Servers may ask the model {bounds.requests} times in a task, and did.")
-        left = bounds.tokens - done.tokens - size(wanted)
+        left = bounds.tokens - done.tokens - estimate_size(wanted)
         if left <= 0:
             raise ToolFailure(f"Servers may use {bounds.tokens:,} tokens in a task; this would be more.")
         return min(wanted.max_tokens or left, left)
@@ -72,7 +72,7 @@ class Sampling:
         if not self._bounds.asks or wanted.server in state.sampled.allowed:
             return False
         try:
-            answer = await self._ask(question(wanted, state, self._bounds, most), (ONCE, ALWAYS, NO), call)
+            answer = await self._ask(sampling_question(wanted, state, self._bounds, most), (ONCE, ALWAYS, NO), call)
         except Overtaken:
             answer = NO
         if answer is None:
@@ -104,31 +104,31 @@ class Sampling:
         return Spoken(reply.text, model, cut=reply.stop_reason is StopReason.MAX_TOKENS)
 
 
-def size(wanted: Wanted) -> int:
+def estimate_size(wanted: Wanted) -> int:
     """About how many tokens the model would read."""
-    return tokens(wanted.system) + sum(map(message_tokens, wanted.messages))
+    return estimate_tokens(wanted.system) + sum(map(message_tokens, wanted.messages))
 
 
-def question(wanted: Wanted, state: State, bounds: Bounds, most: int) -> str:
+def sampling_question(wanted: Wanted, state: State, bounds: Bounds, most: int) -> str:
     """What a person decides on: who asks which model what, and how much that is."""
     done = state.sampled
     head = (
-        f"The MCP server {wanted.server} wants to ask {state.model}: about {size(wanted):,} tokens, "
+        f"The MCP server {wanted.server} wants to ask {state.model}: about {estimate_size(wanted):,} tokens, "
         f"up to {most:,} back. It is request {done.requests + 1} of {bounds.requests} that this task allows; "
         f"{bounds.tokens - done.tokens:,} of {bounds.tokens:,} tokens are left."
     )
-    said = [f"System prompt: {_short(wanted.system)}"] if wanted.system else []
+    said = [f"System prompt: {_shorten_text(wanted.system)}"] if wanted.system else []
     for message in wanted.messages:
         who = "Answered before" if isinstance(message, AssistantMessage) else "Prompt"
-        said.append(f"{who}: {_said(message)}")
-    return _short("\n\n".join((head, *said)), SHOWN + len(head))
+        said.append(f"{who}: {_message_text(message)}")
+    return _shorten_text("\n\n".join((head, *said)), SHOWN + len(head))
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     return "".join(part.text if isinstance(part, Text) else "[a picture]" for part in message.content)
 
 
-def _short(text: str, most: int = SHOWN) -> str:
+def _shorten_text(text: str, most: int = SHOWN) -> str:
     """The beginning and the end, where a text is long: what is left out is counted."""
     if len(text) <= most:
         return text

@@ -25,11 +25,11 @@ _MOST_PROBLEMS = 5
 _LONGEST_PROBLEM = 300
 
 
-def judged(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
+def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
     """What is to be said of the turn's answer: nothing when no form was asked for, or the reply was cut or refused."""
     if state.output_schema is None or state.last_message.stop_reason is not StopReason.END_TURN:
         return ()
-    answer, problems = checked(final_text(state), state.output_schema)
+    answer, problems = check_answer(final_text(state), state.output_schema)
     if problems:
         from halocline.context.notes.answer_schema import not_in_form
 
@@ -37,21 +37,21 @@ def judged(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
     return (AnswerAccepted(answer=answer),)
 
 
-def checked(text: str, schema: JsonObject) -> tuple[Any, tuple[str, ...]]:
+def check_answer(text: str, schema: JsonObject) -> tuple[Any, tuple[str, ...]]:
     """The value that the text is, and what is wrong with it."""
     from referencing.exceptions import Unresolvable
 
     fenced = re.fullmatch(_FENCE, text)
     try:
         value = msgspec.json.decode(fenced[1] if fenced else text)
-        errors = list(_validator(schema).iter_errors(value))
+        errors = list(_build_validator(schema).iter_errors(value))
     except msgspec.DecodeError as error:
-        return None, (f"The answer is not one JSON value: {_reason(error)}.",)
+        return None, (f"The answer is not one JSON value: {_describe_reason(error)}.",)
     except RecursionError:
         return None, ("The answer is nested too deeply.",)
     except Unresolvable:
         return None, ("The schema refers to what is not in it, so no answer can fit.",)
-    return value, tuple(map(_problem, errors[:_MOST_PROBLEMS]))
+    return value, tuple(map(_describe_problem, errors[:_MOST_PROBLEMS]))
 
 
 def schema_problem(schema: JsonObject) -> str:
@@ -59,19 +59,19 @@ def schema_problem(schema: JsonObject) -> str:
     from jsonschema.exceptions import SchemaError
     from referencing.exceptions import Unresolvable
 
-    validator = _validator(schema)
+    validator = _build_validator(schema)
     try:
         validator.check_schema(schema)
-        for reference in _references(schema):
-            _resolve(schema, reference)
+        for reference in _list_references(schema):
+            _refuse_reference(schema, reference)
     except SchemaError as error:
-        return _problem(error)
+        return _describe_problem(error)
     except Unresolvable:
         return f"The reference {reference} leads nowhere in it; nothing is fetched."
     return ""
 
 
-def _validator(schema: JsonObject) -> "Validator":
+def _build_validator(schema: JsonObject) -> "Validator":
     from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
 
@@ -79,7 +79,7 @@ def _validator(schema: JsonObject) -> "Validator":
     return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
 
 
-def _resolve(schema: JsonObject, reference: str) -> None:
+def _refuse_reference(schema: JsonObject, reference: str) -> None:
     """Raises Unresolvable."""
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012, specification_with
@@ -89,18 +89,18 @@ def _resolve(schema: JsonObject, reference: str) -> None:
     Registry().with_resource(resource.id() or "", resource).resolver(resource.id() or "").lookup(reference)
 
 
-def _references(node: object) -> Iterator[str]:
+def _list_references(node: object) -> Iterator[str]:
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"]
         for inner in node.values():
-            yield from _references(inner)
+            yield from _list_references(inner)
     elif isinstance(node, list):
         for inner in node:
-            yield from _references(inner)
+            yield from _list_references(inner)
 
 
-def _problem(error: "ValidationError") -> str:
+def _describe_problem(error: "ValidationError") -> str:
     """What is wrong, behind the JSON pointer of its place. Of several ways to be right, the first is told of."""
     while error.context:
         error = error.context[0]
@@ -109,5 +109,5 @@ def _problem(error: "ValidationError") -> str:
     return f"At {pointer or 'the root'}: {words}."
 
 
-def _reason(error: msgspec.DecodeError) -> str:
+def _describe_reason(error: msgspec.DecodeError) -> str:
     return str(error).removeprefix("JSON is malformed: ")

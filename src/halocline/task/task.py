@@ -21,15 +21,15 @@ from halocline.protocol.events import (
     TurnStarted,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, loose_ends
 from halocline.task.calls.tool_calls import ToolCalls
 from halocline.task.compactor import Compactor
 from halocline.task.governor import Governor
-from halocline.task.host import Machine
-from halocline.task.inbox import Inbox, Prompt, Wish
+from halocline.task.host import TaskHost
+from halocline.task.inbox import Inbox, InboxRequest, Prompt
 from halocline.task.log import Log
-from halocline.task.structured_answer import judged
+from halocline.task.structured_answer import judge_answer
 from halocline.task.turn_ends import end_of, hooks_after
 from halocline.task.updates.context_updates import news_of
 from halocline.task.updates.jobs import tell_of_ends
@@ -50,7 +50,7 @@ class Task:
     toolset: Toolset
     checkpoints: Checkpoints
     governor: Governor
-    machine: Machine
+    machine: TaskHost
     home: Path
     automatic_compaction: bool
     compactor: Compactor = field(init=False)
@@ -110,7 +110,7 @@ class Task:
             if steering := await self.inbox.steering():
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:
-                self.emit(*judged(self.state))
+                self.emit(*judge_answer(self.state))
                 if not self.state.owes_reply and not ((hooks := self.machine.hooks) and await hooks.holds()):
                     return TurnEnded(reason=message.stop_reason)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
@@ -134,7 +134,7 @@ class Task:
                 for run in [run for run in ready if run.tool.edits][:1]:
                     self.checkpoints.take(run.summary.title, run.may_change)
 
-    async def grant(self, wish: Wish) -> None:
+    async def grant(self, wish: InboxRequest) -> None:
         """Shorten the conversation between two turns."""
         try:
             async with self.inbox.interruptible():
@@ -161,4 +161,4 @@ class Task:
         """Write events down, then learn from them: the only place state changes."""
         for event in events:
             event = self.log.append(event) if isinstance(event, Durable) else self.log.show(event)
-            self.state = reduce(self.state, event)
+            self.state = reduce_event(self.state, event)

@@ -40,25 +40,25 @@ def end_of(error: Exception, state: State) -> tuple[tuple[DurableEvent, ...], Tu
             raised = ErrorRaised(code=error.code, text=error.text, hint=error.hint, retryable=error.retryable)
             return (raised,), TurnEnded(reason=StopReason.ERROR, text=raised.text)
         case _:
-            raised = _explained(error, state.task)
+            raised = _explain_error(error, state.task)
     return (*loose_ends(state), raised), TurnEnded(reason=StopReason.ERROR, text=raised.text)
 
 
-def _explained(error: Exception, task: str) -> ErrorRaised:
-    if unwritable := _first(error, LogUnwritable):
+def _explain_error(error: Exception, task: str) -> ErrorRaised:
+    if unwritable := _first_of_kind(error, LogUnwritable):
         raise unwritable
     _log.error("a turn of task %s broke", task, exc_info=error)
     if isinstance(error, HaloclineError):
         return ErrorRaised(code=error.code, text=error.text, hint=error.hint)
-    bug = _first(error, Exception) or error
+    bug = _first_of_kind(error, Exception) or error
     text = f"Halocline failed in the middle of this turn ({type(bug).__name__}: {str(bug)[:500]})."
     return ErrorRaised(code=BROKE, text=text, hint=HOW_TO_GO_ON.format(task=task))
 
 
-def _first(error: Exception, kind: type[Exception]) -> Exception | None:
+def _first_of_kind(error: Exception, kind: type[Exception]) -> Exception | None:
     """The error, or the first of a group, that is of a kind. What runs together reports together."""
     if isinstance(error, ExceptionGroup):
-        return next((found for inner in error.exceptions if (found := _first(inner, kind))), None)
+        return next((found for inner in error.exceptions if (found := _first_of_kind(inner, kind))), None)
     return error if isinstance(error, kind) else None
 
 

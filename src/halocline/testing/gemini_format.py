@@ -7,7 +7,7 @@ import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.reply import parse_arguments
-from halocline.providers.scripted.script import Fault, Turn, pieces
+from halocline.providers.scripted.script import Fault, Turn, split_text
 from halocline.testing.wire_formats import Piece, Refusal
 
 _encode = msgspec.json.encode
@@ -31,9 +31,9 @@ class GeminiFormat:
     def stream(self, turn: Turn, model: str, number: int) -> Iterator[Piece]:
         tail = {"modelVersion": model, "responseId": f"response-{number:06}"}
         usage = turn.usage or Usage()
-        for piece in pieces(turn.thinking, turn.chunk):
+        for piece in split_text(turn.thinking, turn.chunk):
             yield self._response({"text": piece, "thought": True}, self._counts(usage, 0), tail)
-        for piece in pieces(turn.spoken_text, turn.chunk):
+        for piece in split_text(turn.spoken_text, turn.chunk):
             yield self._response({"text": piece}, self._counts(usage, 0), tail)
         if turn.fault:
             return

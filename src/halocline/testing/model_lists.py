@@ -9,7 +9,7 @@ from halocline.testing.server_connection import ReceivedRequest
 _PATH = re.compile(r"/(v1|v1beta)/models(?:/(.+))?")
 
 
-def answer(request: ReceivedRequest, models: Sequence[str]) -> tuple[int, Any] | None:
+def answer_model_list(request: ReceivedRequest, models: Sequence[str]) -> tuple[int, Any] | None:
     """The status and the document for a question about models; None when the request asks something else."""
     path = request.path.partition("?")[0]
     if request.method != "GET":
@@ -19,7 +19,7 @@ def answer(request: ReceivedRequest, models: Sequence[str]) -> tuple[int, Any] |
     found = _PATH.fullmatch(path)
     if found is None:
         return None
-    row, whole = _rows(found[1], request)
+    row, whole = _vendor_rows(found[1], request)
     if found[2] is None:
         return 200, whole([row(model) for model in models])
     if found[2] in models:
@@ -27,7 +27,7 @@ def answer(request: ReceivedRequest, models: Sequence[str]) -> tuple[int, Any] |
     return 404, {"error": {"type": "not_found_error", "message": f"model: {found[2]}"}}
 
 
-def _rows(version: str, request: ReceivedRequest) -> tuple[Any, Any]:
+def _vendor_rows(version: str, request: ReceivedRequest) -> tuple[Any, Any]:
     """How a vendor writes a model, and how a list of them."""
     if version == "v1beta":
         return _gemini_model, lambda rows: {"models": rows}

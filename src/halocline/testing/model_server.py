@@ -152,10 +152,10 @@ class ModelServer:
             self._changed.notify_all()
 
     async def _answer(self, request: ReceivedRequest, connection: ServerConnection) -> None:
-        wire = _format(request)
-        if self._key and _key(request) != self._key:
-            return await connection.refuse(_spoken(request).refusal(Fault.AUTH, _MESSAGES[Fault.AUTH]))
-        if self._models is not None and (listed := model_lists.answer(request, self._models)):
+        wire = _find_format(request)
+        if self._key and _sent_key(request) != self._key:
+            return await connection.refuse(_vendor_format(request).refusal(Fault.AUTH, _MESSAGES[Fault.AUTH]))
+        if self._models is not None and (listed := model_lists.answer_model_list(request, self._models)):
             return await connection.send_document(*listed)
         if wire is None or request.method != "POST":
             return await connection.send_document(404, {"error": {"type": "not_found_error", "message": request.path}})
@@ -181,7 +181,7 @@ class ModelServer:
         if turn.fault is not None and turn.fault not in _AFTER_TEXT:
             return await connection.refuse(wire.refusal(turn.fault, _MESSAGES[turn.fault]), turn.retry_after)
         await connection.send_head(200, {"content-type": "text/event-stream; charset=utf-8"})
-        for piece in wire.stream(turn, _model(request), self._answered):
+        for piece in wire.stream(turn, _asked_model(request), self._answered):
             if piece.is_delta:
                 await connection.pause(turn.pace)
             await connection.send(piece.data)
@@ -201,28 +201,28 @@ def _is_question(request: ReceivedRequest) -> bool:
     return request.method == "GET" or request.path.startswith("/api/")
 
 
-def _format(request: ReceivedRequest) -> WireFormat | None:
+def _find_format(request: ReceivedRequest) -> WireFormat | None:
     path = request.path.partition("?")[0]
     if _CLAUDE_PATH.fullmatch(path):
         return _FORMATS["/v1/messages"]
     return _GEMINI if _GEMINI_PATH.fullmatch(path) else _FORMATS.get(path)
 
 
-def _spoken(request: ReceivedRequest) -> WireFormat:
+def _vendor_format(request: ReceivedRequest) -> WireFormat:
     """The format of the vendor whose way of asking this is, whatever is asked."""
     if request.path.startswith(_PREFIXES["gemini"]):
         return _GEMINI
     return _FORMATS["/v1/messages" if "anthropic-version" in request.headers else "/v1/chat/completions"]
 
 
-def _key(request: ReceivedRequest) -> str:
+def _sent_key(request: ReceivedRequest) -> str:
     """The key that was sent, in the header of any vendor."""
     headers = request.headers
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer
 
 
-def _model(request: ReceivedRequest) -> str:
+def _asked_model(request: ReceivedRequest) -> str:
     """The model that was asked for; Gemini, and all that Google's cloud serves, have it in the address."""
     named = _GEMINI_PATH.match(request.path) or _CLAUDE_PATH.match(request.path)
     return named[1] if named else request.body.get("model", "")
@@ -235,26 +235,26 @@ def _newest_text(body: Any) -> str:
     if isinstance(messages, str):
         return messages
     replies = [index for index, message in enumerate(messages) if _is_reply(message)]
-    return "\n".join(_texts(messages[replies[-1] + 1 if replies else 0 :]))
+    return "\n".join(_list_texts(messages[replies[-1] + 1 if replies else 0 :]))
 
 
 def _is_reply(message: Mapping[str, Any]) -> bool:
     return message.get("role") in ("assistant", "model") or message.get("type") in ("function_call", "reasoning")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _list_texts(value: Any) -> Iterator[str]:
     match value:
         case str():
             yield value
         case list():
             for item in value:
-                yield from _texts(item)
+                yield from _list_texts(item)
         case dict():
             for name in _TEXT_FIELDS:
-                yield from _texts(value.get(name))
+                yield from _list_texts(value.get(name))
 
 
-async def _serve(turns: Sequence[Turn], port: int) -> None:
+async def _serve_turns(turns: Sequence[Turn], port: int) -> None:
     async with ModelServer(turns, port=port) as server:
         sys.stdout.write(f"{server.url('anthropic')}\n")
         sys.stdout.flush()
@@ -270,7 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     options = parser.parse_args(arguments)
     try:
-        asyncio.run(_serve(load_turns(options.script), options.port))
+        asyncio.run(_serve_turns(load_turns(options.script), options.port))
     except HaloclineError as error:
         sys.stderr.write(f"{error.text} {error.hint}\n")
         return 2

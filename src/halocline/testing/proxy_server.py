@@ -94,7 +94,7 @@ class ProxyServer:
         writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = _parsed(await reader.readuntil(b"\r\n\r\n"))
+        request = _parse_request(await reader.readuntil(b"\r\n\r\n"))
         async with self._changed:
             self.requests.append(request)
             self._changed.notify_all()
@@ -125,9 +125,9 @@ class ProxyServer:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
             server.write(_origin_form(request, f"{url.path}{'?' if url.query else ''}{url.query}"))
-        back = asyncio.create_task(_copy(there, writer))
+        back = asyncio.create_task(_copy_stream(there, writer))
         try:
-            await _copy(reader, server)
+            await _copy_stream(reader, server)
             await self._note_leaving()
         finally:
             server.transport.abort()
@@ -139,7 +139,7 @@ class ProxyServer:
             self._changed.notify_all()
 
 
-def _parsed(head: bytes) -> ProxyRequest:
+def _parse_request(head: bytes) -> ProxyRequest:
     first, *lines = head.decode("latin-1").strip().split("\r\n")
     method, target, _ = first.split(" ")
     fields = (line.partition(":") for line in lines)
@@ -154,7 +154,7 @@ def _origin_form(request: ProxyRequest, path: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+async def _copy_stream(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while data := await source.read(65_536):
             sink.write(data)

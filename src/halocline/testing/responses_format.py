@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.providers.scripted.script import Call, Fault, Turn, pieces
+from halocline.providers.scripted.script import Call, Fault, Turn, split_text
 from halocline.testing.wire_formats import OpenAIFormat, Piece, Refusal
 
 _REASONS = {StopReason.MAX_TOKENS: "max_output_tokens", StopReason.REFUSAL: "content_filter"}
@@ -29,7 +29,7 @@ class ResponsesFormat:
 
     def stream_error(self) -> bytes:
         error = {"code": "server_error", "message": "The server had an error", "param": None}
-        return _event({"type": "error", **error, "sequence_number": 99}).data
+        return _encode_event({"type": "error", **error, "sequence_number": 99}).data
 
 
 class _Reply:
@@ -68,14 +68,14 @@ class _Reply:
 
     def _event(self, type: str, **fields: Any) -> Piece:
         self._events += 1
-        return _event({"type": f"response.{type}", "sequence_number": self._events - 1, **fields})
+        return _encode_event({"type": f"response.{type}", "sequence_number": self._events - 1, **fields})
 
     def _lifecycle(self, type: str, status: str, **fields: Any) -> Piece:
         response = {**self._response, "status": status, "output": self._output, "usage": None, **fields}
         return self._event(type, response=response)
 
     def _end(self) -> Piece:
-        usage = _usage(self._turn.usage or Usage())
+        usage = _encode_usage(self._turn.usage or Usage())
         if reason := _REASONS.get(self._turn.stop):
             return self._lifecycle("incomplete", "incomplete", incomplete_details={"reason": reason}, usage=usage)
         return self._lifecycle("completed", "completed", usage=usage)
@@ -96,7 +96,7 @@ class _Reply:
         place = {**self._place(item), "summary_index": 0}
         yield self._begin(item, summary=[], encrypted_content="")
         yield self._event("reasoning_summary_part.added", **place, part={**part, "text": ""})
-        for piece in pieces(self._turn.thinking, self._turn.chunk):
+        for piece in split_text(self._turn.thinking, self._turn.chunk):
             yield self._event("reasoning_summary_text.delta", **place, delta=piece)
         yield self._event("reasoning_summary_text.done", **place, text=self._turn.thinking)
         yield self._event("reasoning_summary_part.done", **place, part=part)
@@ -109,7 +109,7 @@ class _Reply:
         place = {**self._place(item), "content_index": 0}
         yield self._begin(item, status="in_progress", content=[])
         yield self._event("content_part.added", **place, part={**part, "text": ""})
-        for piece in pieces(text, self._turn.chunk):
+        for piece in split_text(text, self._turn.chunk):
             yield self._event("output_text.delta", **place, delta=piece, logprobs=[])
         if self._turn.fault:
             return
@@ -122,7 +122,7 @@ class _Reply:
         item = {"id": f"fc_{self._id}_{position}", "type": "function_call", "call_id": id, "name": call.tool}
         place = self._place(item)
         yield self._begin(item, status="in_progress", arguments="")
-        for piece in pieces(call.text, self._turn.chunk):
+        for piece in split_text(call.text, self._turn.chunk):
             yield self._event("function_call_arguments.delta", **place, delta=piece)
         yield self._event("function_call_arguments.done", **place, arguments=call.text)
         last = position == len(self._turn.calls)
@@ -132,13 +132,13 @@ class _Reply:
         return "incomplete" if last and self._turn.stop in _REASONS else "completed"
 
 
-def _event(fields: dict[str, Any]) -> Piece:
+def _encode_event(fields: dict[str, Any]) -> Piece:
     type = fields["type"]
     data = b"event: %s\ndata: %s\n\n" % (type.encode(), msgspec.json.encode(fields))
     return Piece(data, is_delta=type.endswith(".delta"))
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _encode_usage(usage: Usage) -> dict[str, Any]:
     read = usage.input + usage.cache_read + usage.cache_write
     return {
         "input_tokens": read,

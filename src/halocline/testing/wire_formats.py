@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from halocline.protocol.messages import StopReason, Usage
-from halocline.providers.scripted.script import Fault, Turn, pieces
+from halocline.providers.scripted.script import Fault, Turn, split_text
 
 _encode = msgspec.json.encode
 
@@ -97,11 +97,13 @@ class AnthropicFormat:
 
     def _text_blocks(self, turn: Turn) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
         if turn.thinking:
-            thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(turn.thinking, turn.chunk)]
+            thoughts = [
+                {"type": "thinking_delta", "thinking": piece} for piece in split_text(turn.thinking, turn.chunk)
+            ]
             signed = [*thoughts, {"type": "signature_delta", "signature": "c2lnbmVk"}]
             yield {"type": "thinking", "thinking": "", "signature": ""}, signed
         if turn.spoken_text:
-            words = [{"type": "text_delta", "text": piece} for piece in pieces(turn.spoken_text, turn.chunk)]
+            words = [{"type": "text_delta", "text": piece} for piece in split_text(turn.spoken_text, turn.chunk)]
             yield {"type": "text", "text": ""}, words
 
     def _call_blocks(self, turn: Turn, number: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -112,7 +114,7 @@ class AnthropicFormat:
                 "name": call.tool,
                 "input": {},
             }
-            arguments = ["", *pieces(call.text, turn.chunk)]
+            arguments = ["", *split_text(call.text, turn.chunk)]
             yield block, [{"type": "input_json_delta", "partial_json": piece} for piece in arguments]
 
 
@@ -136,9 +138,9 @@ class OpenAIFormat:
     def stream(self, turn: Turn, model: str, number: int) -> Iterator[Piece]:
         head = {"id": f"chatcmpl-{number:06}", "object": "chat.completion.chunk", "created": 0, "model": model}
         yield self._chunk(head, {"role": "assistant", "content": ""})
-        for piece in pieces(turn.thinking, turn.chunk):
+        for piece in split_text(turn.thinking, turn.chunk):
             yield self._chunk(head, {"reasoning_content": piece}, is_delta=True)
-        for piece in pieces(turn.spoken_text, turn.chunk):
+        for piece in split_text(turn.spoken_text, turn.chunk):
             yield self._chunk(head, {"content": piece}, is_delta=True)
         if turn.fault:
             return
@@ -167,7 +169,7 @@ class OpenAIFormat:
             opening = {"name": call.tool, "arguments": ""}
             id = call.id or f"call_{number:06}_{index + 1}"
             yield {"index": index, "id": id, "type": "function", "function": opening}
-            for piece in pieces(call.text, turn.chunk):
+            for piece in split_text(call.text, turn.chunk):
                 yield {"index": index, "function": {"arguments": piece}}
 
     def _usage(self, usage: Usage) -> dict[str, Any]:

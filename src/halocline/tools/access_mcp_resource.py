@@ -8,7 +8,7 @@ from msgspec import Meta
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.tools.mcp_tool import NOT_HERE, readable
+from halocline.tools.mcp_tool import NOT_HERE, with_readable_images
 from halocline.tools.schema import schema_of
 
 
@@ -33,7 +33,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if input.uri and not input.server_name:
         raise ToolFailure("Say which server has it: server_name is missing. Nothing was read.")
     content = await ctx.mcp.read(input.server_name, input.uri)
-    return ToolOutput(readable(content, takes_images=ctx.takes_images()))
+    return ToolOutput(with_readable_images(content, takes_images=ctx.takes_images()))
 
 
 TOOL: Tool[Input] = Tool(

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.edits.text import EditError, NotEncodable, TextFile, counted
+from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
 from halocline.tools.changes import (
     Change,
     Original,
-    approvable,
-    commit,
     commit_all,
-    original,
+    read_original,
     require_as_known,
-    restored,
+    restore_secrets,
+    show_changes,
+    write_change,
 )
-from halocline.tools.places import existing
+from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
@@ -53,41 +53,43 @@ def summary(input: Input) -> Summary:
     from halocline.edits.patch import MalformedPatch
 
     try:
-        sections = _sections(input)
+        sections = _read_sections(input)
     except MalformedPatch:  # `run` explains it, without touching anything
         return Summary(title="Apply a patch", kind=ToolKind.EDIT)
-    said = [_titled(section) for section in sections]
+    said = [_section_title(section) for section in sections]
     more = f" and {len(said) - _TITLED} more files" if len(said) > _TITLED else ""
     paths = tuple(path for section in sections for path in section.paths)
     return Summary(
         title=", ".join([said[0], *(f"{one[:1].lower()}{one[1:]}" for one in said[1:_TITLED])]) + more,
-        kind=_gravest(sections),
+        kind=_gravest_kind(sections),
         paths=paths,
         locations=tuple(map(Location, paths)),
     )
 
 
-def _sections(input: Input) -> Sequence["Section"]:
+def _read_sections(input: Input) -> Sequence["Section"]:
     """The files of the patch, by paths that are relative to the workspace. Raises MalformedPatch."""
-    from halocline.edits.patch import parse
+    from halocline.edits.patch import parse_patch
 
-    sections = parse(input.input)
+    sections = parse_patch(input.input)
     if not input.folder:
         return sections
-    return [replace(one, path=_below(one.path, input), move_to=_below(one.move_to, input)) for one in sections]
+    return [
+        replace(one, path=_path_below(one.path, input), move_to=_path_below(one.move_to, input)) for one in sections
+    ]
 
 
-def _below(path: str, input: Input) -> str:
+def _path_below(path: str, input: Input) -> str:
     return str(Path(input.folder, path)) if path else ""
 
 
-def _titled(section: "Section") -> str:
+def _section_title(section: "Section") -> str:
     if section.move_to:
         return f"Move {section.path} to {section.move_to}"
     return f"{ {'add': 'Add', 'update': 'Edit', 'delete': 'Delete'}[section.action] } {section.path}"
 
 
-def _gravest(sections: Sequence["Section"]) -> ToolKind:
+def _gravest_kind(sections: Sequence["Section"]) -> ToolKind:
     """Leave to edit is no leave to delete or move."""
     if any(section.action == "delete" for section in sections):
         return ToolKind.DELETE
@@ -95,54 +97,56 @@ def _gravest(sections: Sequence["Section"]) -> ToolKind:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable(await _plan(input, ctx), ctx)
+    return await show_changes(await _plan_changes(input, ctx), ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    changes = await _plan(input, ctx)
-    return await (commit(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
+    changes = await _plan_changes(input, ctx)
+    return await (write_change(changes[0], ctx) if len(changes) == 1 else commit_all(changes, ctx))
 
 
-async def _plan(input: Input, ctx: ToolContext) -> list[Change]:
+async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
     from halocline.edits.patch import MalformedPatch
 
     try:
-        sections = _sections(input)
+        sections = _read_sections(input)
     except MalformedPatch as error:
         raise ToolFailure(f"{error.text}\nNo file was changed. {error.hint}") from None
     changes, failures = [], []
     for section in sections:
         try:
-            changes.append(await _change(section, ctx))
+            changes.append(await _make_change(section, ctx))
         except ToolFailure as failure:
             failures.append(failure.text)
     if failures:
-        rest = f" The other {counted(len(changes)).replace('line', 'file')} of the patch would fit." if changes else ""
+        rest = (
+            f" The other {count_lines(len(changes)).replace('line', 'file')} of the patch would fit." if changes else ""
+        )
         raise ToolFailure("\n".join(failures) + f"\nNo file was changed.{rest}")
     return changes
 
 
-async def _change(section: "Section", ctx: ToolContext) -> Change:
-    was = await original(section.path, ctx)
-    section = _restored(section, was, ctx)
+async def _make_change(section: "Section", ctx: ToolContext) -> Change:
+    was = await read_original(section.path, ctx)
+    section = _restore_secrets(section, was, ctx)
     match section.action:
         case "add":
-            return _added(was, section)
+            return _add_file(was, section)
         case _ if was.data is None:
-            await existing(section.path, ctx)
+            await find_existing(section.path, ctx)
             raise ToolFailure(f"There is no {was.name}.")
         case "delete":
             require_as_known(was, ctx)
             return Change(was, None, f"Deleted {was.name}.")
         case _:
-            return await _updated(was, section, ctx)
+            return await _update_file(was, section, ctx)
 
 
-def _restored(section: "Section", was: Original, ctx: ToolContext) -> "Section":
+def _restore_secrets(section: "Section", was: Original, ctx: ToolContext) -> "Section":
     """With what marks stand for, line by line."""
 
     def meant(lines: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(restored(line, was, ctx) for line in lines)
+        return tuple(restore_secrets(line, was, ctx) for line in lines)
 
     edits = tuple(
         replace(edit, search=meant(edit.search), replace=meant(edit.replace), headers=meant(edit.headers))
@@ -151,27 +155,27 @@ def _restored(section: "Section", was: Original, ctx: ToolContext) -> "Section":
     return replace(section, lines=meant(section.lines), edits=edits)
 
 
-def _added(was: Original, section: "Section") -> Change:
+def _add_file(was: Original, section: "Section") -> Change:
     if was.data is not None:
         raise ToolFailure(f"{was.name} is there already. Use `*** Update File: {section.path}`.")
     file = TextFile("".join(f"{line}\n" for line in section.lines))
-    return Change(was, file, f"Created {was.name} ({counted(len(section.lines))}).")
+    return Change(was, file, f"Created {was.name} ({count_lines(len(section.lines))}).")
 
 
-async def _updated(was: Original, section: "Section", ctx: ToolContext) -> Change:
-    from halocline.edits.plan import apply
-    from halocline.edits.text import encode
+async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> Change:
+    from halocline.edits.plan import apply_edits
+    from halocline.edits.text import encode_text
 
     try:
-        file, applied = apply(was.file, section.edits)
-        encode(file)
+        file, applied = apply_edits(was.file, section.edits)
+        encode_text(file)
     except NotEncodable as error:
         raise ToolFailure(f"{was.name}: {error.text} {error.hint}") from None
     except EditError as error:
         raise ToolFailure(f"{was.name}:\n{error.text}\n{error.hint}") from None
     if not section.move_to:
         return Change(was, file, "\n".join([f"Edited {was.name}:", *map(str, applied)]))
-    target = await original(section.move_to, ctx)
+    target = await read_original(section.move_to, ctx)
     if target.data is not None:
         raise ToolFailure(f"{was.name} cannot be moved: {target.name} is there already.")
     return Change(target, file, "\n".join([f"Moved {was.name} to {target.name}:", *map(str, applied)]), was)

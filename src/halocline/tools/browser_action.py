@@ -51,28 +51,31 @@ def summary(input: Input) -> Summary:
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if ctx.browser is None:
         raise ToolFailure(NO_BROWSER)
-    view = await ctx.browser.perform(_act(input, ctx.browser), ctx.reach)
+    view = await ctx.browser.perform(_parse_act(input, ctx.browser), ctx.reach)
     shown = PageShown(url=view.url[:LONGEST_URL])
     if input.action is Deed.CLOSE:
         return ToolOutput((Text("The browser is closed."),), events=(shown,))
     sees = ctx.takes_images()
-    content: list[ResultPart] = [Text(_told(view, ctx.browser.viewport, sees=sees)), Text(_fenced(view, sees=sees))]
+    content: list[ResultPart] = [
+        Text(_describe_view(view, ctx.browser.viewport, sees=sees)),
+        Text(_fence_view(view, sees=sees)),
+    ]
     if sees and view.picture:
         content.append(Image(view.media_type, ctx.blobs.put(view.picture)))
     return ToolOutput(tuple(content), events=(shown,))
 
 
-def _act(input: Input, browser: "Browser") -> BrowserAct:
+def _parse_act(input: Input, browser: "Browser") -> BrowserAct:
     """The deed. Raises ToolFailure when something is missing for it, or outside the picture."""
     match input.action:
         case Deed.CLICK:
-            return BrowserAct(Deed.CLICK, point=_point(input.coordinate, browser.viewport))
+            return BrowserAct(Deed.CLICK, point=_parse_point(input.coordinate, browser.viewport))
         case Deed.TYPE if not input.text:
             raise ToolFailure("Nothing to type: text is empty.")
     return BrowserAct(input.action, input.url, text=input.text)
 
 
-def _point(text: str, viewport: tuple[int, int]) -> tuple[int, int]:
+def _parse_point(text: str, viewport: tuple[int, int]) -> tuple[int, int]:
     found = re.fullmatch(r"\s*\(?\s*(\d{1,5})(?:\.\d+)?\s*,\s*(\d{1,5})(?:\.\d+)?\s*\)?\s*", text)
     if not found:
         raise ToolFailure(f"{text!r} is no coordinate. Write it as x,y in pixels, for example 450,300.")
@@ -83,34 +86,37 @@ def _point(text: str, viewport: tuple[int, int]) -> tuple[int, int]:
     return x, y
 
 
-def _told(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
+def _describe_view(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
     """Our own words, a part of their own: this is what a person sees of the call."""
     status = f" (status {view.status})" if view.status >= 400 else ""
-    lines = [f"{_plain(view.url, LONGEST_URL)}{status}"]
-    lines += [_plain(remark, LONGEST_REMARK) for remark in view.happened]
-    return "\n".join([*lines, f"[{_footer(view, viewport, sees=sees)}]"])
+    lines = [f"{_plain_text(view.url, LONGEST_URL)}{status}"]
+    lines += [_plain_text(remark, LONGEST_REMARK) for remark in view.happened]
+    return "\n".join([*lines, f"[{_footer_line(view, viewport, sees=sees)}]"])
 
 
-def _fenced(view: PageView, *, sees: bool) -> str:
+def _fence_view(view: PageView, *, sees: bool) -> str:
     """The page's own words, between marks that they cannot close."""
-    inside = "\n".join(_page(view, sees=sees)).replace("</web_content", "<\\/web_content")
+    inside = "\n".join(_page_lines(view, sees=sees)).replace("</web_content", "<\\/web_content")
     return f"{FENCE}\n<web_content>\n{inside}\n</web_content>"
 
 
-def _page(view: PageView, *, sees: bool) -> list[str]:
-    lines = [f"Title: {_plain(view.title, LONGEST_LINE)}"]
+def _page_lines(view: PageView, *, sees: bool) -> list[str]:
+    lines = [f"Title: {_plain_text(view.title, LONGEST_LINE)}"]
     if view.console:
-        lines += ["Console:", *(_plain(line, LONGEST_LINE) for line in view.console[:MOST_LINES])]
+        lines += ["Console:", *(_plain_text(line, LONGEST_LINE) for line in view.console[:MOST_LINES])]
     if view.items:
         lines.append("To click or to type into (centre, kind, name):")
-        lines += [f"{i.x},{i.y} {_plain(i.kind, 20)} {_plain(i.name, LONGEST_NAME)}" for i in view.items[:MOST_ITEMS]]
+        lines += [
+            f"{i.x},{i.y} {_plain_text(i.kind, 20)} {_plain_text(i.name, LONGEST_NAME)}"
+            for i in view.items[:MOST_ITEMS]
+        ]
         lines += ["…"] if len(view.items) > MOST_ITEMS else []
     if view.text and not sees:
-        lines += ["Text:", _plain(view.text, LONGEST_TEXT, "\n")]
+        lines += ["Text:", _plain_text(view.text, LONGEST_TEXT, "\n")]
     return lines
 
 
-def _footer(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
+def _footer_line(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
     facts = [f"{viewport[0]}×{viewport[1]} pixels", f"{view.above:,} above, {view.below:,} below"]
     if view.mouse:
         facts.append(f"mouse at {view.mouse[0]},{view.mouse[1]}")
@@ -119,7 +125,7 @@ def _footer(view: PageView, viewport: tuple[int, int], *, sees: bool) -> str:
     return "; ".join([*facts, "the browser stays open"])
 
 
-def _plain(text: str, most: int, kept: str = "") -> str:
+def _plain_text(text: str, most: int, kept: str = "") -> str:
     """Text without what hides or steers: control, format and private characters become blanks."""
     return "".join(c if c.isprintable() or c in kept else " " for c in text[:most]).strip()
 

@@ -22,13 +22,13 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    if _arguments(input) is None:
+    if _parse_arguments(input) is None:
         raise ToolFailure("The arguments are no JSON object. Nothing was run; send them as one.")
     return Summary(title=f"Call {input.tool}", kind=ToolKind.EXECUTE, mcp=input.tool)
 
 
-def instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
-    arguments = _arguments(input)
+def call_directly(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
+    arguments = _parse_arguments(input)
     return None if arguments is None or input.tool == "call_mcp_tool" else (input.tool, arguments)
 
 
@@ -36,7 +36,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     raise ToolFailure("This tool cannot call itself. Name one that find_tools gave.")
 
 
-def _arguments(input: Input) -> JsonObject | None:
+def _parse_arguments(input: Input) -> JsonObject | None:
     """The object; None when it is none."""
     given = input.arguments
     if isinstance(given, str):
@@ -54,5 +54,5 @@ TOOL: Tool[Input] = Tool(
     summary=summary,
     run=run,
     edits=True,
-    instead=instead,
+    instead=call_directly,
 )

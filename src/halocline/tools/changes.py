@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.edits.diff import unified
-from halocline.edits.text import BinaryContent, TextFile, decode, encode, to_lf
-from halocline.ports.blobs import reference
+from halocline.edits.diff import make_diff
+from halocline.edits.text import BinaryContent, TextFile, decode_text, encode_text, to_lf
+from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.ports.tool import ToolContext, ToolOutput
@@ -13,7 +13,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, FileChanged
 from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
-from halocline.tools.places import explained, placed, shown
+from halocline.tools.places import absolute_path, explaining_errors, shown_path
 
 LARGEST_EDIT = 20_000_000
 MOST_PROBLEMS = 5
@@ -43,12 +43,12 @@ class Change(Value, frozen=True):
     def diff(self) -> Diff:
         was = self.moved_from or self.original
         before = None if was.data is None else was.file.text
-        return unified(self.original.name, before, None if self.file is None else self.file.text)
+        return make_diff(self.original.name, before, None if self.file is None else self.file.text)
 
     @property
     def data(self) -> bytes | None:
         """What the file shall hold. Raises NotEncodable."""
-        return None if self.file is None else encode(self.file)
+        return None if self.file is None else encode_text(self.file)
 
     @property
     def writes(self) -> tuple[FileWrite, ...]:
@@ -61,20 +61,22 @@ class Change(Value, frozen=True):
         """The facts, once it is done; both versions are kept."""
         names = {one.path: one.name for one in (self.original, self.moved_from) if one}
         return tuple(
-            FileChanged(path=names[w.path], before=_kept(w.expected, ctx), after=_kept(w.data, ctx), cause=ctx.call)
+            FileChanged(
+                path=names[w.path], before=_keep_blob(w.expected, ctx), after=_keep_blob(w.data, ctx), cause=ctx.call
+            )
             for w in self.writes
         )
 
 
-async def original(text: str, ctx: ToolContext) -> Original:
+async def read_original(text: str, ctx: ToolContext) -> Original:
     """What the model wants to edit, as it is now.
 
     Raises:
         ToolFailure: it is a folder, binary, too large, or cannot be read.
     """
-    path = placed(text, ctx)
-    name = shown(path, ctx)
-    with explained(path, ctx):
+    path = absolute_path(text, ctx)
+    name = shown_path(path, ctx)
+    with explaining_errors(path, ctx):
         info = await ctx.files.info(path)
         if info is None:
             return Original(path, name, None, TextFile(""))
@@ -83,10 +85,10 @@ async def original(text: str, ctx: ToolContext) -> Original:
         if info.size > LARGEST_EDIT:
             raise ToolFailure(f"{name} has {info.size:,} bytes, too many to edit here. Use execute_command.")
         data = await ctx.files.read(path, LARGEST_EDIT)
-    return Original(path, name, data, _text(name, data))
+    return Original(path, name, data, _decode_text(name, data))
 
 
-def restored(text: str, was: Original, ctx: ToolContext) -> str:
+def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
     """What the model means: a mark that stood in place of a secret is the secret that the file has.
 
     Raises:
@@ -109,7 +111,7 @@ def restored(text: str, was: Original, ctx: ToolContext) -> str:
 def require_as_known(was: Original, ctx: ToolContext) -> None:
     """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
     known = ctx.known.get(was.name)
-    if known is None or was.data is None or (known.content == reference(was.data) and not known.stale):
+    if known is None or was.data is None or (known.content == blob_reference(was.data) and not known.stale):
         return
     raise ToolFailure(
         f"{was.name} is unchanged: it is not as you last read or wrote it, so this would undo what somebody else did. "
@@ -117,24 +119,24 @@ def require_as_known(was: Original, ctx: ToolContext) -> None:
     )
 
 
-def _text(name: str, data: bytes) -> TextFile:
+def _decode_text(name: str, data: bytes) -> TextFile:
     try:
-        return decode(data)
+        return decode_text(data)
     except BinaryContent:
         raise ToolFailure(
             f"{name} is a binary file of {len(data):,} bytes and is unchanged. Change it by a program that knows it."
         ) from None
 
 
-async def approvable(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
+async def show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
     """The diffs for a person's approval. Raises ToolFailure where writing them would be refused."""
     if ctx.syntax_errors is SyntaxRule.REFUSE:
         for change in changes:
-            await _verified(change, ctx)
+            await _describe_syntax(change, ctx)
     return tuple(change.diff for change in changes)
 
 
-async def _verified(change: Change, ctx: ToolContext) -> str:
+async def _describe_syntax(change: Change, ctx: ToolContext) -> str:
     """What is said of syntax errors that the change introduces; empty when there are none to be seen.
 
     Raises:
@@ -156,7 +158,7 @@ async def _verified(change: Change, ctx: ToolContext) -> str:
     return f"\nThis seems to bring in syntax errors; look at them and correct what is wrong:\n{found}"
 
 
-def _kept(data: bytes | None, ctx: ToolContext) -> str | None:
+def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
     return None if data is None else ctx.blobs.put(data)
 
 
@@ -166,23 +168,23 @@ async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
     Raises:
         ToolFailure: somebody changed a file meanwhile, or one cannot be written; all are as they were.
     """
-    warnings = [await _verified(change, ctx) for change in changes]
+    warnings = [await _describe_syntax(change, ctx) for change in changes]
     events = tuple(event for change in changes for event in change.events(ctx))
     try:
         await ctx.files.write_all([write for change in changes for write in change.writes])
     except FileChangedOutside as error:
-        name = shown(Path(str(error)), ctx)
+        name = shown_path(Path(str(error)), ctx)
         raise ToolFailure(
             f"{name} was changed by somebody else just now. No file was changed. Read it again, then edit."
         ) from None
     except OSError as error:
-        name = shown(Path(str(error.filename)), ctx) if error.filename else "A file"
+        name = shown_path(Path(str(error.filename)), ctx) if error.filename else "A file"
         raise ToolFailure(f"{name} cannot be written: {error.strerror}. No file was changed.") from error
     report = "\n".join(f"{change.report}{warning}" for change, warning in zip(changes, warnings, strict=True))
     return ToolOutput(content=(Text(report),), diffs=tuple(change.diff for change in changes), events=events)
 
 
-async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
+async def write_change(change: Change, ctx: ToolContext) -> ToolOutput:
     """Write the change and say what happened.
 
     Raises:
@@ -194,9 +196,9 @@ async def commit(change: Change, ctx: ToolContext) -> ToolOutput:
         return await commit_all([change], ctx)
     if data == was.data:
         return ToolOutput.of(f"{was.name} already has exactly this content; nothing was written.")
-    warning = await _verified(change, ctx)
+    warning = await _describe_syntax(change, ctx)
     events = change.events(ctx)
-    with explained(was.path, ctx):
+    with explaining_errors(was.path, ctx):
         try:
             await ctx.files.write(was.path, data, was.data)
         except FileChangedOutside:

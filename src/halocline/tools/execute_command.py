@@ -59,15 +59,15 @@ def summary(input: Input) -> Summary:
         kind=ToolKind.EXECUTE,
         command=input.command,
         risky=input.requires_approval,
-        in_sandbox=not _leaves(input),
+        in_sandbox=not _leaves_shell(input),
     )
 
 
-def _leaves(input: Input) -> bool:
+def _leaves_shell(input: Input) -> bool:
     return isinstance(input, SandboxedInput) and input.unsandboxed
 
 
-def instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
+def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
     """A patch that is handed to the shell is an edit of its files, and is judged, shown and made as one."""
     if "patch" not in input.command or "\n" not in input.command:
         return None
@@ -91,23 +91,23 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         background=input.background,
         terminal=input.tty,
         judged=bool(ctx.runs),
-        unsandboxed=_leaves(input),
+        unsandboxed=_leaves_shell(input),
     )
     result = await ctx.shell.run(command, ctx.progress)
     output = result.output.rstrip("\n") or "[no output]"
-    told = (Text(f"{output}\n[{'; '.join(_status(result, limit, input.command))}]"),)
-    return ToolOutput(told, events=_events(result, input.command, ctx.call))
+    told = (Text(f"{output}\n[{'; '.join(_describe_status(result, limit, input.command))}]"),)
+    return ToolOutput(told, events=_list_events(result, input.command, ctx.call))
 
 
-def _events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:
+def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:
     events: list[DurableEvent] = [result.moved] if result.moved else []
     if result.left:
         events.append(JobStarted(job=result.job, command=command, call=call, by=result.left.value))
     return tuple(events)
 
 
-def _status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
-    said = [] if result.exit_code is None and result.left else [_end(result, command, limit)]
+def _describe_status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
+    said = [] if result.exit_code is None and result.left else [_describe_end(result, command, limit)]
     if result.left:
         said.append(_LEFT[result.left].format(job=result.job))
     if result.ports:
@@ -124,14 +124,14 @@ def _status(result: ShellResult, limit: float | None, command: str = "") -> list
     return [*said, *result.set_aside]
 
 
-def _end(result: ShellResult, command: str, limit: float | None) -> str:
+def _describe_end(result: ShellResult, command: str, limit: float | None) -> str:
     code, time = result.exit_code, f"{result.seconds:.1f} s"
     if code is not None:
         return f"{exit_words(code, find_answer(command, result))} {'in' if code >= 0 else 'after'} {time}"
-    return f"stopped: it was still running after {limit:g} s; {_advice(result)}"
+    return f"stopped: it was still running after {limit:g} s; {_give_advice(result)}"
 
 
-def _advice(result: ShellResult) -> str:
+def _give_advice(result: ShellResult) -> str:
     """How to do better, by what it did at the end."""
     if result.ports:
         return f"it listened on port {result.ports[0]}: start a server with background=true"
@@ -156,7 +156,7 @@ TOOL: Tool[Input] = Tool(
     summary=summary,
     run=run,
     edits=True,
-    instead=instead,
+    instead=patch_instead,
 )
 
 SANDBOXED: Tool[SandboxedInput] = Tool(
@@ -171,7 +171,7 @@ SANDBOXED: Tool[SandboxedInput] = Tool(
     summary=summary,
     run=run,
     edits=True,
-    instead=instead,
+    instead=patch_instead,
 )
 """The same where commands are held in a sandbox: it can ask to be let out."""
 SANDBOXED_IN_AUTO: Tool[SandboxedInput] = replace(SANDBOXED)

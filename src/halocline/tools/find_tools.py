@@ -27,10 +27,10 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     found = ctx.mcp.found(input.query)
     if not found:
         return ToolOutput.of("No tool fits. Try other words.")
-    return ToolOutput.of("\n\n".join(map(_told, found)) + "\n\n[Call one of them with call_mcp_tool.]")
+    return ToolOutput.of("\n\n".join(map(_describe_tool, found)) + "\n\n[Call one of them with call_mcp_tool.]")
 
 
-def _told(tool: McpTool) -> str:
+def _describe_tool(tool: McpTool) -> str:
     schema = msgspec.json.encode(tool.schema).decode()
     return f"{tool.name}: [{tool.server}] {tool.description}\narguments: {schema}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.budget import Budget, fitting
+from halocline.context.budget import Budget, fit_lines
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Remark, ToolKind
@@ -47,41 +47,41 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.edits.unified import parsed
+    from halocline.edits.unified import parse_diff
 
     if ctx.revisions is None:
         raise ToolFailure("There are no versions to compare here.")
-    files = parsed(await ctx.revisions.diff(input.from_ref, input.to_ref))
+    files = parse_diff(await ctx.revisions.diff(input.from_ref, input.to_ref))
     if not files:
         return ToolOutput.of("Nothing differs between them. New files that git does not know yet are not looked at.")
-    return _explained(input, files) if input.comments else _read(files)
+    return _explain_files(input, files) if input.comments else _show_diff(files)
 
 
-def _read(files: "tuple[FileDiff, ...]") -> ToolOutput:
-    from halocline.edits.unified import numbered
+def _show_diff(files: "tuple[FileDiff, ...]") -> ToolOutput:
+    from halocline.edits.unified import number_diff
 
-    fitted = fitting(numbered(files), DIFF)
+    fitted = fit_lines(number_diff(files), DIFF)
     cut = "\n[The diff goes on; nearer refs show the rest.]" if fitted.cut else ""
     return ToolOutput.of("\n".join(fitted.lines) + f"{cut}\n[{NOW}]")
 
 
-def _explained(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
+def _explain_files(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
     """Raises ToolFailure when a comment is on no line of the diff; nothing is shown then."""
     if len(input.comments) > MOST_COMMENTS:
         raise ToolFailure(f"These are {len(input.comments)} comments; at most {MOST_COMMENTS} are shown. Choose.")
     known = {file.path: file.lines for file in files}
     if lost := [f"{one.path}:{one.line}" for one in input.comments if one.line not in known.get(one.path, ())]:
         raise ToolFailure(f"Not in the diff: {', '.join(lost[:10])}. Use paths and line numbers that it shows.")
-    diffs = tuple(diff for file in files if (diff := _diff(file, input.comments)).remarks)
+    diffs = tuple(diff for file in files if (diff := _diff_with_comments(file, input.comments)).remarks)
     told = f"The user sees {len(input.comments)} comments on {len(diffs)} of {len(files)} changed files."
     return ToolOutput((Text(told),), diffs=diffs)
 
 
-def _diff(file: "FileDiff", comments: list[Comment]) -> Diff:
-    from halocline.edits.unified import remarked
+def _diff_with_comments(file: "FileDiff", comments: list[Comment]) -> Diff:
+    from halocline.edits.unified import diff_with_remarks
 
     mine = (Remark(one.line, one.text.strip()[:LONGEST_COMMENT]) for one in comments if one.path == file.path)
-    return remarked(file, tuple(sorted(mine, key=lambda remark: remark.line)))
+    return diff_with_remarks(file, tuple(sorted(mine, key=lambda remark: remark.line)))
 
 
 TOOL: Tool[Input] = Tool(

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.notes.jobs import status
+from halocline.context.notes.jobs import describe_status
 from halocline.ports.jobs import JobOutput
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -48,7 +48,7 @@ def summary(input: Input) -> Summary:
                 title=f"{input.job} ← {input.text.rstrip()}", kind=ToolKind.EXECUTE, command=input.text, place=input.job
             )
         case Action.WRITE:
-            return Summary(title=f"{input.job} ← {_named(input.text)}", kind=ToolKind.OTHER)
+            return Summary(title=f"{input.job} ← {_name_keys(input.text)}", kind=ToolKind.OTHER)
         case Action.STOP:
             return Summary(title=f"Stop {input.job}", kind=ToolKind.OTHER)
 
@@ -57,29 +57,29 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     jobs = ctx.shell.jobs
     match input.action:
         case Action.LIST:
-            lines = [f"{info.name}: {info.command}\n[{status(info)}]" for info in jobs.list()]
+            lines = [f"{info.name}: {info.command}\n[{describe_status(info)}]" for info in jobs.list()]
             return ToolOutput.of("\n".join(lines) or "No jobs.")
         case Action.READ:
             output = await jobs.read(input.job, min(input.wait, _LONGEST_WAIT))
             if not (output.text or input.wait or output.info.state is JobState.ENDED):
                 return ToolOutput.of(NOTHING_NEW.format(job=input.job))
-            return _said(output)
+            return _describe_output(output)
         case Action.WRITE:
             if not input.text:
                 raise ToolFailure("Nothing to type: text is empty.")
-            return _said(await jobs.write(input.job, input.text))
+            return _describe_output(await jobs.write(input.job, input.text))
         case Action.STOP:
             await jobs.stop(input.job)
-            return _said(await jobs.read(input.job))
+            return _describe_output(await jobs.read(input.job))
 
 
-def _said(output: JobOutput) -> ToolOutput:
+def _describe_output(output: JobOutput) -> ToolOutput:
     text = output.text.rstrip("\n") or "[no new output]"
     hint = f"; {output.hint}" if output.hint else ""
-    return ToolOutput.of(f"{text}\n[{output.info.name}: {status(output.info)}{hint}]")
+    return ToolOutput.of(f"{text}\n[{output.info.name}: {describe_status(output.info)}{hint}]")
 
 
-def _named(keys: str) -> str:
+def _name_keys(keys: str) -> str:
     return "".join(
         {"\x03": "^C", "\x04": "^D", "\x1a": "^Z", "\x1b": "Esc", "\n": "⏎", "\r": "⏎"}.get(key, key) for key in keys
     )

@@ -7,14 +7,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.budget import DEFINITIONS, fitting
+from halocline.context.budget import DEFINITIONS, fit_lines
 from halocline.ports.code import Definition
 from halocline.ports.host import SearchQuery
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.protocol.file_names import printable
-from halocline.tools.places import existing, explained, shown
+from halocline.protocol.file_names import make_printable
+from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 
 MOST_FILES = 50
@@ -36,39 +36,39 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    path, info = await existing(input.path, ctx)
+    path, info = await find_existing(input.path, ctx)
     if info.is_dir and path in (Path(path.anchor), Path.home()):
         raise ToolFailure(f"{path} is too large to look through. Name a folder below it.")
     if input.name:
-        return await _named(input.name, path, ctx)
+        return await _find_by_name(input.name, path, ctx)
     return await (_in_folder if info.is_dir else _in_file)(path, ctx)
 
 
 async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
-    found = await _definitions(path, ctx)
+    found = await _read_definitions(path, ctx)
     if found is None:
         raise ToolFailure(
-            f"{shown(path, ctx)} cannot be parsed: its language is unknown, or it is over 1 MB. Use search_files."
+            f"{shown_path(path, ctx)} cannot be parsed: its language is unknown, or it is over 1 MB. Use search_files."
         )
-    return _said([_line(one) for one in found], "no definitions", "name narrows the list")
+    return _describe_lines([_definition_line(one) for one in found], "no definitions", "name narrows the list")
 
 
 async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
     """The outermost definitions of the files that have any, the nearest files first."""
-    with explained(path, ctx):
+    with explaining_errors(path, ctx):
         files, more = await ctx.search.files(path, _FILES_SEEN)
     known = [file for file in files if ctx.code.knows(file)]
     lines: list[str] = []
     for file in known[:MOST_FILES]:
         found = [one for one in await _definitions_if_read(path / file, ctx) if not one.parent]
         if found:
-            lines += [printable(file), *map(_line, found)]
+            lines += [make_printable(file), *map(_definition_line, found)]
     if more or len(known) > MOST_FILES:
         lines.append(f"[only the {MOST_FILES} nearest source files were read; name a folder below, or a name]")
-    return _said(lines, "no definitions in source files here", "list a folder below, or give a name")
+    return _describe_lines(lines, "no definitions in source files here", "list a folder below, or give a name")
 
 
-async def _named(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
+async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
     """Definitions of that name: the exact ones first, then those that only contain it."""
     *owners, last = [part for part in _SEPARATOR.split(name) if part] or [name]
     query = SearchQuery(str(path), "(?i)" + re.escape(last), context=0, limit=_MATCHES)
@@ -77,16 +77,16 @@ async def _named(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
     ranked: list[tuple[int, int, str]] = []
     for file in files[:_FILES_SEARCHED]:
         for one in await _definitions_if_read(Path(file), ctx):
-            if (rank := _rank(one, owners, last)) is not None:
-                where = f"{printable(shown(Path(file), ctx))}:{one.line}-{one.last_line}"
-                ranked.append((rank, len(ranked), f"{where} {one.kind} {_full(one)}"))
+            if (rank := _rank_name(one, owners, last)) is not None:
+                where = f"{make_printable(shown_path(Path(file), ctx))}:{one.line}-{one.last_line}"
+                ranked.append((rank, len(ranked), f"{where} {one.kind} {_full_name(one)}"))
     lines = [line for _, _, line in sorted(ranked)]
     if result.cut or len(files) > _FILES_SEARCHED:
         lines.append("[not every file that has this name was read; narrow path]")
-    return _said(lines, f"no definition of {name}; search_files finds its uses", "narrow path or name")
+    return _describe_lines(lines, f"no definition of {name}; search_files finds its uses", "narrow path or name")
 
 
-def _rank(one: Definition, owners: list[str], last: str) -> int | None:
+def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
     """0 for the very name; None when it does not fit."""
     *around, own = [part for outer in (*one.parent, one.name) for part in _SEPARATOR.split(outer)]
     if around[len(around) - len(owners) :] != owners:
@@ -96,8 +96,8 @@ def _rank(one: Definition, owners: list[str], last: str) -> int | None:
     return fits.index(True) if any(fits) else None
 
 
-async def _definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
-    with explained(path, ctx):
+async def _read_definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
+    with explaining_errors(path, ctx):
         return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1))
 
 
@@ -109,16 +109,16 @@ async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition
         return ()
 
 
-def _line(one: Definition) -> str:
-    return f"{one.line}-{one.last_line} {one.kind} {_full(one)}"
+def _definition_line(one: Definition) -> str:
+    return f"{one.line}-{one.last_line} {one.kind} {_full_name(one)}"
 
 
-def _full(one: Definition) -> str:
+def _full_name(one: Definition) -> str:
     return ".".join((*one.parent, one.name))
 
 
-def _said(lines: list[str], nothing: str, more: str) -> ToolOutput:
-    fitted = fitting(lines, DEFINITIONS)
+def _describe_lines(lines: list[str], nothing: str, more: str) -> ToolOutput:
+    fitted = fit_lines(lines, DEFINITIONS)
     footer = (f"[{len(fitted.lines)} of {len(lines)} lines; {more}]",) if fitted.cut else ()
     return ToolOutput.of("\n".join([*fitted.lines, *footer]) or f"[{nothing}]")
 

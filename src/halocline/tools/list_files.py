@@ -6,13 +6,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.budget import LISTING, fitting
+from halocline.context.budget import LISTING, fit_lines
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
-from halocline.protocol.file_names import printable
-from halocline.tools.places import existing, explained, shown
+from halocline.protocol.file_names import make_printable
+from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 
 MAY_HOLD_SECRETS = "  [may hold secrets: reading it asks the person]"
@@ -29,18 +29,18 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    path, info = await existing(input.path, ctx)
+    path, info = await find_existing(input.path, ctx)
     if not info.is_dir:
-        raise ToolFailure(f"{shown(path, ctx)} is a file. Use read_file to see its text.")
-    with explained(path, ctx):
-        names, cut = await (_below if input.recursive else _inside)(path, ctx)
+        raise ToolFailure(f"{shown_path(path, ctx)} is a file. Use read_file to see its text.")
+    with explaining_errors(path, ctx):
+        names, cut = await (_list_below if input.recursive else _list_inside)(path, ctx)
     if not names:
         return ToolOutput.of("[the folder is empty]")
-    fitted = fitting(map(_shown, names), LISTING)
+    fitted = fit_lines(map(_shown_name, names), LISTING)
     lines = list(fitted.lines)
     if input.recursive:
         # What listed them walked by itself, and names may have led elsewhere meanwhile.
-        there = set(map(_shown, await ctx.files.present(path, names[: len(lines)])))
+        there = set(map(_shown_name, await ctx.files.present(path, names[: len(lines)])))
         lines = [line for line in lines if line in there]
     if fitted.cut:
         total = f"over {len(names):,}" if cut else f"{len(names):,}"
@@ -48,15 +48,15 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     return ToolOutput.of("\n".join(lines))
 
 
-def _shown(name: str) -> str:
-    return printable(name) + (MAY_HOLD_SECRETS if is_secret(PurePosixPath(name).name) and name[-1] != "/" else "")
+def _shown_name(name: str) -> str:
+    return make_printable(name) + (MAY_HOLD_SECRETS if is_secret(PurePosixPath(name).name) and name[-1] != "/" else "")
 
 
-async def _inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
+async def _list_inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
     return [name + "/" * is_dir for name, is_dir in await ctx.files.list(path)], False
 
 
-async def _below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
+async def _list_below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
     """Files and the folders that lead to them, breadth first."""
     if path in (Path(path.anchor), Path.home()):
         raise ToolFailure(f"{path} is too large to list with everything below. List it without recursive.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.policy.mcp import named
+from halocline.policy.mcp import tool_name
 from halocline.ports.mcp import Caller
 from halocline.ports.tool import AnyTool, Overtaken, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -20,29 +20,29 @@ LONGEST_TITLE = 160
 NOT_HERE = "No MCP servers run in this task. Nothing was run; go on without it."
 
 
-def found(name: str, state: State) -> AnyTool | None:
+def find_tool(name: str, state: State) -> AnyTool | None:
     """The tool of a server that the model calls so."""
     tool = tool_named(state.mcp, name)
-    return made(tool) if tool else None
+    return build_tool(tool) if tool else None
 
 
-def specs(state: State) -> tuple[ToolSpec, ...]:
+def list_specs(state: State) -> tuple[ToolSpec, ...]:
     """What the model is told in full, in an order that does not depend on which server came first."""
     told = (server for server in sorted(state.mcp, key=lambda each: each.name) if not server.searched)
-    return tuple(spec(tool) for server in told for tool in server.tools)
+    return tuple(spec_of(tool) for server in told for tool in server.tools)
 
 
-def spec(tool: McpTool) -> ToolSpec:
+def spec_of(tool: McpTool) -> ToolSpec:
     """As the model is told of it; the words are the server's."""
     said = tool.description or f"The tool {tool.tool}."
     return ToolSpec(tool.name, f"[{tool.server}] {said}", tool.schema)
 
 
-def made(tool: McpTool) -> AnyTool:
+def build_tool(tool: McpTool) -> AnyTool:
     """A tool that asks the server. That it only reads is a claim, which the gate believes where a rule says so."""
     kind = ToolKind.READ if tool.read_only else ToolKind.EXECUTE
     return Tool(
-        spec=spec(tool),
+        spec=spec_of(tool),
         kind=kind,
         input=dict[str, Any],
         summary=partial(summary, tool),
@@ -58,7 +58,7 @@ def summary(tool: McpTool, input: JsonObject) -> Summary:
     return Summary(
         title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
         kind=ToolKind.READ if tool.read_only else ToolKind.EXECUTE,
-        mcp=named(tool.server, tool.tool),
+        mcp=tool_name(tool.server, tool.tool),
         read_only=tool.read_only,
         definition=tool.digest,
         changed=bool(tool.changed),
@@ -86,10 +86,10 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
             return None  # for the server it is cancelled; the call itself goes on
 
     content = await ctx.mcp.call(tool, input, Caller(ctx.call, ctx.progress, ask))
-    return ToolOutput(readable(content, takes_images=ctx.takes_images()))
+    return ToolOutput(with_readable_images(content, takes_images=ctx.takes_images()))
 
 
-def readable(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:
+def with_readable_images(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:
     """The same, with pictures named for a model that cannot see them."""
     if takes_images:
         return content

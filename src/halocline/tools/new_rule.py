@@ -6,11 +6,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.edits.text import TextFile, counted, lines_of
+from halocline.edits.text import TextFile, count_lines, lines_of
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, approvable, commit, original
+from halocline.tools.changes import Change, read_original, show_changes, write_change
 from halocline.tools.schema import schema_of
 
 FOLDER = ".clinerules"
@@ -25,30 +25,30 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    path = _place(input.path)
+    path = _rule_place(input.path)
     return Summary(title=f"New rule {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable([await _plan(input, ctx)], ctx)
+    return await show_changes([await _plan_change(input, ctx)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await commit(await _plan(input, ctx), ctx)
+    return await write_change(await _plan_change(input, ctx), ctx)
 
 
-async def _plan(input: Input, ctx: ToolContext) -> Change:
-    path = _place(input.path)
+async def _plan_change(input: Input, ctx: ToolContext) -> Change:
+    path = _rule_place(input.path)
     if (found := await ctx.files.info(ctx.path(FOLDER))) and found.is_file:
         raise ToolFailure(f"{FOLDER} is one file here, with all rules in it. Add the rule to it by an edit.")
-    was = await original(path, ctx)
+    was = await read_original(path, ctx)
     if was.data is not None:
         raise ToolFailure(f"{path} is there already. Change it by an edit, or give the rule another name.")
     content = input.content.rstrip() + "\n"
-    return Change(was, TextFile(content), f"Made the rule {was.name} ({counted(len(lines_of(content)))}).")
+    return Change(was, TextFile(content), f"Made the rule {was.name} ({count_lines(len(lines_of(content)))}).")
 
 
-def _place(text: str) -> str:
+def _rule_place(text: str) -> str:
     """Where the rule goes. Raises ToolFailure when that is not below the folder of rules."""
     path = PurePosixPath(text.strip())
     parts = path.parts[1:] if path.parts[:1] == (FOLDER,) else path.parts

@@ -29,7 +29,7 @@ class ReadablePage(Value, frozen=True):
     text: str
 
 
-def readable(html: bytes, charset: str, url: str) -> ReadablePage:
+def read_page(html: bytes, charset: str, url: str) -> ReadablePage:
     """The main part of a page. `charset` is what the server said, or empty; links become absolute from `url`."""
     from bs4 import BeautifulSoup
 
@@ -40,12 +40,12 @@ def readable(html: bytes, charset: str, url: str) -> ReadablePage:
         tag.decompose()
     for tag in soup.find_all(style=_INVISIBLE):
         tag.decompose()
-    part = _main(soup)
+    part = _main_part(soup)
     _complete_links(part, urljoin(url, str(base["href"])) if base else url)
-    return ReadablePage(title, _BLANK_LINES.sub("\n\n", _markdown(part)).strip())
+    return ReadablePage(title, _BLANK_LINES.sub("\n\n", _as_markdown(part)).strip())
 
 
-def _main(soup: "BeautifulSoup") -> "Tag":
+def _main_part(soup: "BeautifulSoup") -> "Tag":
     body = soup.body or soup
     words = len(body.get_text())
     for selector in MAIN:
@@ -60,7 +60,7 @@ def _main(soup: "BeautifulSoup") -> "Tag":
 def _complete_links(part: "Tag", base: str) -> None:
     for tag in part.find_all(["a", "img"]):
         name = "href" if tag.name == "a" else "src"
-        target = _absolute(base, str(tag.get(name) or ""))
+        target = _absolute_link(base, str(tag.get(name) or ""))
         if target:
             tag[name] = target
         elif tag.name == "a":
@@ -69,7 +69,7 @@ def _complete_links(part: "Tag", base: str) -> None:
             tag.replace_with(str(tag.get("alt") or ""))
 
 
-def _absolute(base: str, link: str) -> str:
+def _absolute_link(base: str, link: str) -> str:
     """Empty for links that lead nowhere: scripts, data, places in the same page."""
     if not link or link.startswith("#"):
         return ""
@@ -80,7 +80,7 @@ def _absolute(base: str, link: str) -> str:
     return target if target.startswith(("http://", "https://", "mailto:")) else ""
 
 
-def _markdown(part: "Tag") -> str:
+def _as_markdown(part: "Tag") -> str:
     from markdownify import ATX, MarkdownConverter
 
     converter = MarkdownConverter(
@@ -88,7 +88,7 @@ def _markdown(part: "Tag") -> str:
         bullets="-",
         escape_asterisks=False,
         escape_underscores=False,
-        code_language_callback=_language,
+        code_language_callback=_code_language,
     )
     try:
         return str(converter.convert_soup(part))
@@ -96,7 +96,7 @@ def _markdown(part: "Tag") -> str:
         return part.get_text("\n", strip=True)
 
 
-def _language(code: "Tag") -> str:
+def _code_language(code: "Tag") -> str:
     """The language that a code block names in its class, as most highlighters write it."""
     inner = code.find("code")
     for name in [*(code.get("class") or ()), *((inner.get("class") or ()) if inner else ())]:

@@ -12,14 +12,16 @@ LONGEST_SIDE = 8_000
 SMALLER_SIDE = 1_568
 
 
-def described(name: str, data: bytes, facts: PictureFacts) -> str:
+def describe_image(name: str, data: bytes, facts: PictureFacts) -> str:
     """`shot.png: image/png, 800×600 pixels, 12,345 bytes`."""
     return f"{name}: {facts.media_type}, {facts.width}×{facts.height} pixels, {len(data):,} bytes"
 
 
-async def picture(name: str, data: bytes, facts: PictureFacts, documents: Documents, blobs: Blobs) -> tuple[str, Image]:
+async def load_image(
+    name: str, data: bytes, facts: PictureFacts, documents: Documents, blobs: Blobs
+) -> tuple[str, Image]:
     """What it is in words, and the picture. Raises ToolFailure when it cannot be made small enough."""
-    said = described(name, data, facts)
+    said = describe_image(name, data, facts)
     media_type = facts.media_type
     if len(data) > LARGEST_PICTURE or max(facts.width, facts.height) > LONGEST_SIDE:
         try:

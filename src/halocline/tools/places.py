@@ -5,41 +5,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from halocline.policy.paths import plain
+from halocline.policy.paths import plain_name
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 
 
-def shown(path: Path, ctx: ToolContext) -> str:
+def shown_path(path: Path, ctx: ToolContext) -> str:
     """The path as models and people read it: relative inside the workspace, else whole."""
     if path == ctx.workspace:
         return "."
     return path.relative_to(ctx.workspace).as_posix() if path.is_relative_to(ctx.workspace) else path.as_posix()
 
 
-def placed(text: str, ctx: ToolContext) -> Path:
+def absolute_path(text: str, ctx: ToolContext) -> Path:
     """The absolute path for what the model wrote, without `..`, so that one file has one name."""
     path = ctx.path(text)
     return Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
 
 
-async def existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
+async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
     """What the model named. A name that differs only in invisible ways (blanks, composed accents) is taken for it.
 
     Raises:
         ToolFailure: nothing is there; similar names are in the text.
     """
-    path = placed(text, ctx)
-    with explained(path, ctx):
+    path = absolute_path(text, ctx)
+    with explaining_errors(path, ctx):
         if found := await ctx.files.info(path):
             return path, found
-        names = await _names(path.parent, ctx)
-        for lookalike in (path.with_name(name) for name in names if plain(name) == plain(path.name)):
+        names = await _list_names(path.parent, ctx)
+        for lookalike in (path.with_name(name) for name in names if plain_name(name) == plain_name(path.name)):
             if _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
                 return lookalike, found
-    raise ToolFailure(f"There is no {shown(path, ctx)}.{_similar(path, names, ctx)}")
+    raise ToolFailure(f"There is no {shown_path(path, ctx)}.{_suggest_names(path, names, ctx)}")
 
 
 def _is_itself(path: Path) -> bool:
@@ -48,26 +48,26 @@ def _is_itself(path: Path) -> bool:
 
 
 @contextmanager
-def explained(path: Path, ctx: ToolContext) -> Iterator[None]:
+def explaining_errors(path: Path, ctx: ToolContext) -> Iterator[None]:
     """Tells the model in one sentence what the system refused."""
     try:
         yield
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise ToolFailure(f"{printable(shown(path, ctx))} is not accessible: {why}.") from error
+        raise ToolFailure(f"{make_printable(shown_path(path, ctx))} is not accessible: {why}.") from error
 
 
-async def _names(folder: Path, ctx: ToolContext) -> list[str]:
+async def _list_names(folder: Path, ctx: ToolContext) -> list[str]:
     try:
         return [name for name, _ in await ctx.files.list(folder)]
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
-def _similar(path: Path, names: list[str], ctx: ToolContext) -> str:
+def _suggest_names(path: Path, names: list[str], ctx: ToolContext) -> str:
     from difflib import get_close_matches  # heavy, and only needed for a wrong name
 
     close = get_close_matches(path.name, names, n=3, cutoff=0.6)
     if not close:
-        return f" Use list_files to see what {shown(path.parent, ctx)} holds." if names else ""
-    return " Did you mean " + " or ".join(shown(path.with_name(name), ctx) for name in close) + "?"
+        return f" Use list_files to see what {shown_path(path.parent, ctx)} holds." if names else ""
+    return " Did you mean " + " or ".join(shown_path(path.with_name(name), ctx) for name in close) + "?"

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from halocline.context.budget import FILE, Budget, fitting
-from halocline.edits.text import BinaryContent, TextFile, counted, decode, lines_of
-from halocline.ports.blobs import reference
+from halocline.context.budget import FILE, Budget, fit_lines
+from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
+from halocline.ports.blobs import blob_reference
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -29,7 +29,7 @@ from halocline.protocol.messages import (
     UserMessage,
     UserPart,
 )
-from halocline.tools.places import existing, explained, shown
+from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 
 LARGEST_FILE = 20_000_000
@@ -58,22 +58,22 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if input.path.startswith(_BLOB):
-        return _windowed(_kept(input.path, ctx), input, ctx)
-    path, info = await existing(input.path, ctx)
-    name = shown(path, ctx)
+        return _show_window(_read_kept(input.path, ctx), input, ctx)
+    path, info = await find_existing(input.path, ctx)
+    name = shown_path(path, ctx)
     _require_readable(name, info)
     if info.size > LARGEST_FILE:
         return await _part_of_large(name, path, input, ctx)
-    with explained(path, ctx):
+    with explaining_errors(path, ctx):
         data = await ctx.files.read(path, LARGEST_FILE)
-    return replace(await _shown(name, data, input, ctx), seen=(SeenFile(name, reference(data)),))
+    return replace(await _show_file(name, data, input, ctx), seen=(SeenFile(name, blob_reference(data)),))
 
 
-async def _shown(name: str, data: bytes, input: Input, ctx: ToolContext) -> ToolOutput:
-    if kind := _document(name, data):
-        return _windowed(await _document_text(kind, name, data, ctx), input, ctx, f" of the text in {name}")
+async def _show_file(name: str, data: bytes, input: Input, ctx: ToolContext) -> ToolOutput:
+    if kind := _document_kind(name, data):
+        return _show_window(await _document_text(kind, name, data, ctx), input, ctx, f" of the text in {name}")
     try:
-        return _windowed(decode(data), input, ctx)
+        return _show_window(decode_text(data), input, ctx)
     except BinaryContent:
         return await _not_text(name, data, ctx)
 
@@ -91,7 +91,7 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
     if end is not None and start > end:
         start, end = end, start
     last = end or start + (FILE.lines or 0) - 1
-    with explained(path, ctx):
+    with explaining_errors(path, ctx):
         part = await ctx.files.read_lines(path, start - _NEAR, last + _NEAR, LARGEST_FILE)
         if part.data.count(b"\n") < min(start, part.total) - part.first:  # lines so long that none was left for these
             part = await ctx.files.read_lines(path, start, last, LARGEST_FILE)
@@ -104,21 +104,21 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
     lines = ctx.blot("\n".join(lines)).split("\n")
     first = min(max(start, part.first), part.total)
     wanted = lines[first - part.first : min(last, part.total) - part.first + 1]
-    shown_lines = fitting(wanted, _budget(end), numbered_from=first).lines
-    footer = _footer(first, first + len(shown_lines) - 1, part.total)
-    text = "\n".join([*shown_lines, f"[{footer}{_encoding(TextFile('', part.encoding))}]"])
+    shown_lines = fit_lines(wanted, _budget_for(end), numbered_from=first).lines
+    footer = _footer_line(first, first + len(shown_lines) - 1, part.total)
+    text = "\n".join([*shown_lines, f"[{footer}{_describe_encoding(TextFile('', part.encoding))}]"])
     return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 
-def _kept(reference: str, ctx: ToolContext) -> TextFile:
+def _read_kept(reference: str, ctx: ToolContext) -> TextFile:
     """A text that was too long to be shown, by the reference its result gave."""
     try:
-        return decode(ctx.blobs.get(reference))
+        return decode_text(ctx.blobs.get(reference))
     except (KeyError, BinaryContent):
         raise ToolFailure(f"There is no text {reference}. Copy the reference exactly as the result gave it.") from None
 
 
-def _document(name: str, data: bytes) -> str:
+def _document_kind(name: str, data: bytes) -> str:
     """Which kind of document it is; empty when it is none. The name alone would take a text for one."""
     kind = PurePath(name).suffix.lower()[1:].replace("xlsm", "xlsx").replace("docm", "docx")
     if data.startswith(b"%PDF-"):
@@ -142,17 +142,17 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
     facts = picture_facts(data)
     if facts is None:
         raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
-    from halocline.tools.pictures import described, picture
+    from halocline.tools.pictures import describe_image, load_image
 
     if not ctx.takes_images():
-        said = described(name, data, facts)
+        said = describe_image(name, data, facts)
         raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
-    said, image = await picture(name, data, facts, ctx.documents, ctx.blobs)
+    said, image = await load_image(name, data, facts, ctx.documents, ctx.blobs)
     return ToolOutput((Text(f"[{said}]"), image))
 
 
-def _windowed(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
-    text = _window(file, input.start_line, input.end_line, what, ctx.blot)
+def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
+    text = _format_window(file, input.start_line, input.end_line, what, ctx.blot)
     return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 
@@ -165,7 +165,7 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
     known = False
     for message in messages:
         if isinstance(message, AssistantMessage):
-            calls = {part.id for part in message.content if isinstance(part, ToolCall) and _reads(part, path)}
+            calls = {part.id for part in message.content if isinstance(part, ToolCall) and _is_read_of(part, path)}
         elif isinstance(message, ToolResult):
             if calls and message.call in calls and message.content:
                 first = message.content[0]
@@ -192,38 +192,38 @@ def _is_given(part: UserPart, label: str, end: str) -> bool:
     return isinstance(part, Note) and part.text.startswith(label) and part.text.endswith(end)
 
 
-def _reads(call: ToolCall, path: str) -> bool:
+def _is_read_of(call: ToolCall, path: str) -> bool:
     return call.name == "read_file" and call.arguments.get("path") == path
 
 
-def _window(
+def _format_window(
     file: TextFile, start: int | None, end: int | None, what: str = "", blot: Callable[[str], str] = str
 ) -> str:
     """The lines asked for, labelled, then where they stand in the file."""
     lines = lines_of(file.view)
     if not lines:
         return "[the file is empty]"
-    first, last = _bounds(start, end, len(lines))
-    budget = _budget(end)
-    wanted = _blotted(lines, first - 1, min(last, first - 1 + (budget.lines or last)), blot)
-    shown_lines = fitting(wanted, budget, numbered_from=first).lines
+    first, last = _line_bounds(start, end, len(lines))
+    budget = _budget_for(end)
+    wanted = _redact_lines(lines, first - 1, min(last, first - 1 + (budget.lines or last)), blot)
+    shown_lines = fit_lines(wanted, budget, numbered_from=first).lines
     last = first + len(shown_lines) - 1
-    return "\n".join([*shown_lines, f"[{_footer(first, last, len(lines))}{what}{_encoding(file)}]"])
+    return "\n".join([*shown_lines, f"[{_footer_line(first, last, len(lines))}{what}{_describe_encoding(file)}]"])
 
 
-def _blotted(lines: Sequence[str], first: int, last: int, blot: Callable[[str], str]) -> list[str]:
+def _redact_lines(lines: Sequence[str], first: int, last: int, blot: Callable[[str], str]) -> list[str]:
     """These lines without secrets, which may have many lines and begin before the first or end behind the last."""
     begin, end = max(0, first - _NEAR), last + _NEAR
     near = blot("\n".join(lines[begin:end])).split("\n")
     return near[first - begin : last - begin]
 
 
-def _budget(end: int | None) -> Budget:
+def _budget_for(end: int | None) -> Budget:
     """A last line that was asked for bounds the lines by itself."""
     return FILE if end is None else replace(FILE, lines=None)
 
 
-def _bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
+def _line_bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
     """First and last line: swapped when reversed, clamped to the file."""
     if start is not None and end is not None and start > end:
         start, end = end, start
@@ -231,13 +231,13 @@ def _bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
     return first, min(max(end or total, first), total)
 
 
-def _footer(first: int, last: int, total: int) -> str:
+def _footer_line(first: int, last: int, total: int) -> str:
     if last < total:
         return f"lines {first}-{last} of {total}; read on with start_line={last + 1}"
-    return counted(total) if first == 1 else f"lines {first}-{last} of {total}"
+    return count_lines(total) if first == 1 else f"lines {first}-{last} of {total}"
 
 
-def _encoding(file: TextFile) -> str:
+def _describe_encoding(file: TextFile) -> str:
     return "" if file.encoding == "utf-8" else f"; encoding {file.encoding}"
 
 

@@ -45,14 +45,14 @@ class Found(Value, frozen=True):
         return sum(line.is_match for line in self.lines)
 
 
-def ranked(matches: Iterable[Match], regex: str, root: str) -> list[Found]:
+def rank_files(matches: Iterable[Match], regex: str, root: str) -> list[Found]:
     """The files, the most telling ones first. `matches` come file by file; `root` is the folder that was searched."""
     words = frozenset(word.lower().strip("_") for word in _WORD.findall(regex))
     found = [Found(path, tuple(lines)) for path, lines in groupby(matches, key=lambda match: match.path)]
-    return sorted(found, key=lambda one: _key(one, words, root))
+    return sorted(found, key=lambda one: _rank_key(one, words, root))
 
 
-def _key(one: Found, words: frozenset[str], root: str) -> tuple[bool, bool, bool, int, int, str]:
+def _rank_key(one: Found, words: frozenset[str], root: str) -> tuple[bool, bool, bool, int, int, str]:
     parts = PurePath(one.path.removeprefix(root).lstrip("/")).parts
     defines = any(line.is_match and _DEFINES.match(line.text) for line in one.lines)
     named = PurePath(one.path).stem.lower().strip("_") in words
@@ -65,7 +65,7 @@ def _is_later(parts: Sequence[str]) -> bool:
     )
 
 
-def shared(found: Sequence[Found], most: int, least: int) -> list[Found]:
+def share_matches(found: Sequence[Found], most: int, least: int) -> list[Found]:
     """The files with at most so many matches together; where that is not all, none takes more than its share.
 
     A share is never below `least`.
@@ -77,12 +77,12 @@ def shared(found: Sequence[Found], most: int, least: int) -> list[Found]:
     for one in found:
         if most <= 0:
             break
-        kept.append(_first(one, min(share, most) if len(found) > 1 else most))
+        kept.append(_first_matches(one, min(share, most) if len(found) > 1 else most))
         most -= kept[-1].matches
     return kept
 
 
-def _first(one: Found, most: int) -> Found:
+def _first_matches(one: Found, most: int) -> Found:
     """The file with its first matches, and the lines beside them."""
     seen = 0
     for at, line in enumerate(one.lines):

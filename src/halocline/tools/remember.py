@@ -16,17 +16,17 @@ from halocline.context.user_files.memory import (
     LONGEST_NOTE,
     PROJECT,
     Memo,
-    added,
+    add_memo,
     leads_out,
     line_of,
-    memos,
+    parse_memos,
     personal_file,
-    replaced,
+    replace_memo,
 )
 from halocline.ports.tool import AnyTool, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, approvable, commit, original
+from halocline.tools.changes import Change, read_original, show_changes, write_change
 from halocline.tools.schema import schema_of
 
 SECRET = (
@@ -60,11 +60,11 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext, folder: Path | None = None) -> tuple[Diff, ...]:
-    return await approvable([await _plan(input, ctx, folder)], ctx)
+    return await show_changes([await _plan_change(input, ctx, folder)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext, folder: Path | None = None) -> ToolOutput:
-    done = await commit(await _plan(input, ctx, folder), ctx)
+    done = await write_change(await _plan_change(input, ctx, folder), ctx)
     # A person's own file is none of the workspace's, so nobody has to follow what becomes of it.
     return done if input.scope == "project" else replace(done, events=())
 
@@ -74,18 +74,18 @@ def kept_in(folder: Path) -> AnyTool:
     return replace(TOOL, run=partial(run, folder=folder), preview=partial(preview, folder=folder), keeps_in=folder)
 
 
-async def _plan(input: Input, ctx: ToolContext, folder: Path | None) -> Change:
-    note = _acceptable(input.note, ctx)
-    was = await original(_place(input, ctx, folder), ctx)
-    line = line_of(note, _today(), ctx.folder.name)
-    old = _meant(input.replaces, memos(was.file.view))
-    text = replaced(was.file.view, old, line) if old else added(was.file.view, line)
+async def _plan_change(input: Input, ctx: ToolContext, folder: Path | None) -> Change:
+    note = _check_note(input.note, ctx)
+    was = await read_original(_file_place(input, ctx, folder), ctx)
+    line = line_of(note, _format_today(), ctx.folder.name)
+    old = _find_note(input.replaces, parse_memos(was.file.view))
+    text = replace_memo(was.file.view, old, line) if old else add_memo(was.file.view, line)
     if len(text) > LONGEST and len(text) > len(was.file.view):
         raise ToolFailure(FULL)
     return Change(was, was.file.with_view(text), "Noted. Later tasks in this folder begin with it.")
 
 
-def _place(input: Input, ctx: ToolContext, folder: Path | None) -> str:
+def _file_place(input: Input, ctx: ToolContext, folder: Path | None) -> str:
     if folder is None:
         raise ToolFailure("Memory is off here, so nothing was written. The user switches it on in the settings.")
     if input.scope == "project":
@@ -97,7 +97,7 @@ def _place(input: Input, ctx: ToolContext, folder: Path | None) -> str:
     return str(personal_file(folder, ctx.workspace))
 
 
-def _acceptable(text: str, ctx: ToolContext) -> str:
+def _check_note(text: str, ctx: ToolContext) -> str:
     """Raises ToolFailure for what must not be, or is no note."""
     note = " ".join(text.split())
     if not note:
@@ -111,7 +111,7 @@ def _acceptable(text: str, ctx: ToolContext) -> str:
     return note
 
 
-def _meant(beginning: str, notes: tuple[Memo, ...]) -> Memo | None:
+def _find_note(beginning: str, notes: tuple[Memo, ...]) -> Memo | None:
     """The note to replace, None when there is none wanted. Raises ToolFailure when not exactly one begins so."""
     beginning = " ".join(beginning.split())
     if not beginning:
@@ -122,7 +122,7 @@ def _meant(beginning: str, notes: tuple[Memo, ...]) -> Memo | None:
     return found[0]
 
 
-def _today() -> str:
+def _format_today() -> str:
     import time
 
     return time.strftime("%Y-%m-%d")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.edits.text import EditError, encode
+from halocline.edits.text import EditError, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, approvable, commit, original, restored
-from halocline.tools.places import existing
+from halocline.tools.changes import Change, Original, read_original, restore_secrets, show_changes, write_change
+from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
@@ -55,23 +55,23 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable([await _plan(input, ctx)], ctx)
+    return await show_changes([await _plan_change(input, ctx)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await commit(await _plan(input, ctx), ctx)
+    return await write_change(await _plan_change(input, ctx), ctx)
 
 
-async def _plan(input: Input, ctx: ToolContext) -> Change:
+async def _plan_change(input: Input, ctx: ToolContext) -> Change:
     from halocline.edits.plan import all_or_none, what_fits  # the first request of a task must not wait for it
 
-    was = await original(input.path, ctx)
+    was = await read_original(input.path, ctx)
     try:
-        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _edits(input, was, ctx))
-        encode(made.file)
+        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _parse_edits(input, was, ctx))
+        encode_text(made.file)
     except EditError as error:
         if was.data is None:
-            await existing(input.path, ctx)
+            await find_existing(input.path, ctx)
         raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {error.hint}") from None
     done = "Created" if was.data is None else "Edited"
     if made.failures:
@@ -79,13 +79,13 @@ async def _plan(input: Input, ctx: ToolContext) -> Change:
     return Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
 
 
-def _edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
+def _parse_edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
     from halocline.edits import blocks, exact
 
     if input.old_text is None:
-        return blocks.parse(restored(input.diff or "", was, ctx))
-    old, new = restored(input.old_text, was, ctx), restored(input.new_text, was, ctx)
-    return exact.parse(old, new, everywhere=input.replace_all)
+        return blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))
+    old, new = restore_secrets(input.old_text, was, ctx), restore_secrets(input.new_text, was, ctx)
+    return exact.parse_exact(old, new, everywhere=input.replace_all)
 
 
 TOOL: Tool[Input] = Tool(

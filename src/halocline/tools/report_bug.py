@@ -36,7 +36,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    title, text = ctx.redact(" ".join(input.title.split())), ctx.redact(_report(input, ctx))[:LONGEST]
+    title, text = ctx.redact(" ".join(input.title.split())), ctx.redact(_write_report(input, ctx))[:LONGEST]
     answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call)
     if answer == NO:
         return ToolOutput.of(DECLINED)
@@ -48,26 +48,26 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     except OSError as error:
         raise ToolFailure(f"The report cannot be written to {path}: {error.strerror}.") from error
     told = f"The report is in `{path}`. Nothing was sent. To report it, open this address and look it over:\n\n"
-    return ToolOutput((Text(f"{told}{address(title, text)}"),), ends_turn=True)
+    return ToolOutput((Text(f"{told}{issue_address(title, text)}"),), ends_turn=True)
 
 
-def address(title: str, text: str) -> str:
+def issue_address(title: str, text: str) -> str:
     """The address that opens a new issue with this text, as much of it as an address holds."""
-    url = _url(title, text)
+    url = _build_url(title, text)
     length = len(text)
     while len(url) > LONGEST_URL and length:
         length = length * 3 // 4
-        url = _url(title, text[:length] + CUT)
+        url = _build_url(title, text[:length] + CUT)
     return url
 
 
-def _url(title: str, text: str) -> str:
+def _build_url(title: str, text: str) -> str:
     from urllib.parse import urlencode
 
     return f"{REPOSITORY}/issues/new?{urlencode({'title': title[:200], 'body': text})}"
 
 
-def _report(input: Input, ctx: ToolContext) -> str:
+def _write_report(input: Input, ctx: ToolContext) -> str:
     import platform
 
     about = (

@@ -16,7 +16,7 @@ def schema_of(kind: type[msgspec.Struct], unsaid: Collection[str] = (), required
     for them.
     """
     (top,), definitions = msgspec.json.schema_components([kind])
-    schema = _flat(top, definitions)
+    schema = _flatten(top, definitions)
     schema.pop("description", None)
     schema["properties"] = {name: field for name, field in schema["properties"].items() if name not in unsaid}
     if required:
@@ -24,7 +24,7 @@ def schema_of(kind: type[msgspec.Struct], unsaid: Collection[str] = (), required
     return schema
 
 
-def _flat(schema: JsonObject, definitions: JsonObject) -> JsonObject:
+def _flatten(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         schema = _without_docstring(definitions[name]) | {k: v for k, v in schema.items() if k != "$ref"}
@@ -37,9 +37,9 @@ def _flat(schema: JsonObject, definitions: JsonObject) -> JsonObject:
     if not flat.get("required"):
         flat.pop("required", None)
     if "properties" in flat:
-        flat["properties"] = {name: _flat(field, definitions) for name, field in flat["properties"].items()}
+        flat["properties"] = {name: _flatten(field, definitions) for name, field in flat["properties"].items()}
     if "items" in flat:
-        flat["items"] = _flat(flat["items"], definitions)
+        flat["items"] = _flatten(flat["items"], definitions)
     return flat
 
 

@@ -9,14 +9,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.context.budget import MATCHES, fitting
+from halocline.context.budget import MATCHES, fit_lines
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import SearchQuery, SearchResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import ToolKind
-from halocline.protocol.file_names import printable
-from halocline.tools.places import existing, shown
-from halocline.tools.relevance import Found, ranked, shared
+from halocline.protocol.file_names import make_printable
+from halocline.tools.places import find_existing, shown_path
+from halocline.tools.relevance import Found, rank_files, share_matches
 from halocline.tools.schema import schema_of
 
 LIMIT = 300
@@ -46,14 +46,14 @@ def _secrets_named(input: Input) -> tuple[str, ...]:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    path, _ = await existing(input.path, ctx)
-    result = await _search(path, input, ctx)
+    path, _ = await find_existing(input.path, ctx)
+    result = await _search_places(path, input, ctx)
     if not result.matches:
-        said = f"[no match in {_where(path, ctx)}; ignored and hidden files are not searched]"
+        said = f"[no match in {_describe_place(path, ctx)}; ignored and hidden files are not searched]"
         return ToolOutput.of("\n".join([said, *_left_out(result)]))
-    found = ranked(result.matches, input.regex, str(path))
-    lines = list(_lines(shared(found, LIMIT, _SHARE), ctx))
-    fitted = fitting((text for text, _ in lines), MATCHES)
+    found = rank_files(result.matches, input.regex, str(path))
+    lines = list(_result_lines(share_matches(found, LIMIT, _SHARE), ctx))
+    fitted = fit_lines((text for text, _ in lines), MATCHES)
     seen = sum(is_match for _, is_match in lines[: len(fitted.lines)])
     total = sum(one.matches for one in found)
     if seen == total and not result.cut:
@@ -67,32 +67,32 @@ def _left_out(result: SearchResult) -> tuple[str, ...]:
     """A line for the files that were not searched because of what they may hold."""
     if not result.left_out:
         return ()
-    names = ", ".join(map(printable, result.left_out[:_NAMED]))
+    names = ", ".join(map(make_printable, result.left_out[:_NAMED]))
     more = f" and {len(result.left_out) - _NAMED} more" if len(result.left_out) > _NAMED else ""
     return (f"[not searched, as they may hold secrets: {names}{more}; give one as path to ask the person for it]",)
 
 
-async def _search(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
+async def _search_places(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
     """In the folder that was named; in all folders of the task, when that is the workspace."""
     pattern = input.file_pattern or ""
-    queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _places(path, ctx)]
+    queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _search_roots(path, ctx)]
     found = await asyncio.gather(*map(ctx.search.search, queries))
     left_out = tuple(name for one in found for name in one.left_out)
     return SearchResult(tuple(match for one in found for match in one.matches), any(one.cut for one in found), left_out)
 
 
-def _places(path: Path, ctx: ToolContext) -> tuple[Path, ...]:
+def _search_roots(path: Path, ctx: ToolContext) -> tuple[Path, ...]:
     return (path, *ctx.roots) if path == ctx.workspace else (path,)
 
 
-def _where(path: Path, ctx: ToolContext) -> str:
-    return ", ".join(shown(place, ctx) for place in _places(path, ctx))
+def _describe_place(path: Path, ctx: ToolContext) -> str:
+    return ", ".join(shown_path(place, ctx) for place in _search_roots(path, ctx))
 
 
-def _lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, bool]]:
+def _result_lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, bool]]:
     """Each file's name, then its lines: `12: ` for a match, `12- ` for one beside it, `--` where lines are left out."""
     for one in found:
-        yield printable(shown(Path(one.path), ctx)), False
+        yield make_printable(shown_path(Path(one.path), ctx)), False
         previous = None
         for line in one.lines:
             if previous is not None and line.line > previous + 1:

@@ -65,7 +65,7 @@ RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
 
 def every_tool() -> tuple[AnyTool, ...]:
     """All that there are, the rare ones too."""
-    return (*ALL, *map(_rare, (*RARE, BROWSER)))
+    return (*ALL, *map(_load_rare, (*RARE, BROWSER)))
 
 
 def with_sandbox(tools: Iterable[AnyTool], *, only_in_auto: bool = False) -> tuple[AnyTool, ...]:
@@ -86,12 +86,12 @@ class Tools:
         if tool := self._tools.get(name):
             return tool
         if name in RARE:
-            return _rare(name)
+            return _load_rare(name)
         return _of_server(name, state) if state and state.mcp else None
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
-        own = tuple(_spec(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
+        own = tuple(_spec_of(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
         offered = (*own, *_specs_of_servers(state)) if state.mcp else own
         return _without_withdrawn(offered, state) if state.rules.rules else offered
 
@@ -100,7 +100,7 @@ class Tools:
         sharing: list[_Sharing] = []
         for call in calls:
             now = self._sharing(call, state)
-            if sharing and all(_together(now, other) for other in sharing):
+            if sharing and all(_may_run_together(now, other) for other in sharing):
                 batches[-1].append(call)
                 sharing.append(now)
             else:
@@ -124,17 +124,17 @@ class _Sharing(NamedTuple):
     server: str = ""
 
 
-def _together(one: _Sharing, other: _Sharing) -> bool:
+def _may_run_together(one: _Sharing, other: _Sharing) -> bool:
     """Readers never disturb one another, and neither do different servers."""
     return (one.reads and other.reads) or bool(one.server and other.server and one.server != other.server)
 
 
-def _rare(name: str) -> AnyTool:
+def _load_rare(name: str) -> AnyTool:
     tool: AnyTool = import_module(f"halocline.tools.{name}").TOOL
     return tool
 
 
-def _spec(tool: AnyTool, state: State) -> ToolSpec:
+def _spec_of(tool: AnyTool, state: State) -> ToolSpec:
     if tool is execute_command.SANDBOXED_IN_AUTO and state.approval_mode is not ApprovalMode.AUTO:
         return execute_command.TOOL.spec
     if tool.name != SUBAGENTS:
@@ -147,13 +147,13 @@ def _spec(tool: AnyTool, state: State) -> ToolSpec:
 def _of_server(name: str, state: State) -> AnyTool | None:
     from halocline.tools import mcp_tool
 
-    return mcp_tool.found(name, state)
+    return mcp_tool.find_tool(name, state)
 
 
 def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
     from halocline.tools import mcp_tool
 
-    return mcp_tool.specs(state)
+    return mcp_tool.list_specs(state)
 
 
 def _is_offered(name: str, state: State) -> bool:

@@ -21,14 +21,14 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.user_files.skills import found_skills, told
+    from halocline.context.user_files.skills import found_skills, skill_for_model
 
     skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:
         raise ToolFailure(f"There is no skill {input.skill_name!r}. The skills are: {', '.join(skills) or 'none'}.")
     try:
-        text = await asyncio.to_thread(told, skill)
+        text = await asyncio.to_thread(skill_for_model, skill)
     except OSError as error:
         raise ToolFailure(f"{skill.file} cannot be read: {error.strerror}.") from error
     return ToolOutput.of(text)

@@ -35,24 +35,24 @@ class Input(msgspec.Struct):
     agents: Annotated[list[Asked], Meta(description="One for each question.")]
 
 
-def wanted(input: Input) -> tuple[Wanted, ...]:
+def list_wanted(input: Input) -> tuple[Wanted, ...]:
     """The sub-agents, each with a name that no other has."""
     names: list[str] = []
     for number, asked in enumerate(input.agents, 1):
-        name = " ".join(asked.name.split()) or asked.agent.strip() or _brief(asked.prompt)
+        name = " ".join(asked.name.split()) or asked.agent.strip() or _brief_prompt(asked.prompt)
         names.append(f"{name} {number}" if name in names or not name else name)
     return tuple(
         Wanted(asked.prompt.strip(), name, asked.agent.strip()) for asked, name in zip(input.agents, names, strict=True)
     )
 
 
-def _brief(prompt: str) -> str:
+def _brief_prompt(prompt: str) -> str:
     words = " ".join(prompt.split())
     return words if len(words) <= SHORT else words[:SHORT].rpartition(" ")[0] + " …"
 
 
 def summary(input: Input) -> Summary:
-    asked = wanted(input)
+    asked = list_wanted(input)
     names = ", ".join(one.name for one in asked) or "no questions"
     detail = "\n\n".join(f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.prompt}" for one in asked)
     count = "a sub-agent" if len(asked) == 1 else f"{len(asked)} sub-agents"
@@ -64,17 +64,17 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure(f"Name from 1 to {MOST} agents, not {len(input.agents)}. None was begun; send it again.")
     if ctx.subagents is None:
         raise ToolFailure("There are no sub-agents in this task. Look into it yourself.")
-    if empty := [one.name for one in wanted(input) if not one.prompt]:
+    if empty := [one.name for one in list_wanted(input) if not one.prompt]:
         raise ToolFailure(f"These have no prompt: {', '.join(empty)}. None was begun; send it again.")
-    reports = await ctx.subagents.run(wanted(input), ctx.call, ctx.rule)
+    reports = await ctx.subagents.run(list_wanted(input), ctx.call, ctx.rule)
     if all(report.ended.end in (LaneEnd.FAILED, LaneEnd.STOPPED) and not report.said for report in reports):
-        raise ToolFailure(told(reports))
-    return ToolOutput.of(told(reports))
+        raise ToolFailure(describe_reports(reports))
+    return ToolOutput.of(describe_reports(reports))
 
 
-def told(reports: Iterable[Report]) -> str:
+def describe_reports(reports: Iterable[Report]) -> str:
     """The reports, each below its name, and how it ended."""
-    return "\n\n".join(_told(number, report) for number, report in enumerate(reports, 1))
+    return "\n\n".join(_describe_report(number, report) for number, report in enumerate(reports, 1))
 
 
 _ENDS = {
@@ -85,7 +85,7 @@ _ENDS = {
 }
 
 
-def _told(number: int, report: Report) -> str:
+def _describe_report(number: int, report: Report) -> str:
     ended = report.ended
     took = f"{ended.steps} step{'s' * (ended.steps != 1)}, {ended.usage.total:,} tokens"
     took += f", ${ended.cost:.4f}" if ended.cost else ""

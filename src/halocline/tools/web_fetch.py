@@ -41,15 +41,17 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    url, answer = await _followed(input.url, ctx)
-    title, text = await asyncio.to_thread(_text, answer, url)
+    url, answer = await _follow_redirects(input.url, ctx)
+    title, text = await asyncio.to_thread(_read_text, answer, url)
     if answer.status >= 400:
-        raise ToolFailure(f"{url} answered with status {answer.status}.\n{_fenced(url, title, text[:REFUSAL_TEXT])}")
+        raise ToolFailure(
+            f"{url} answered with status {answer.status}.\n{_fence_text(url, title, text[:REFUSAL_TEXT])}"
+        )
     window = text[max(input.start, 0) :][:WINDOW]
-    return ToolOutput.of(f"{_fenced(url, title, window)}\n[{_footer(answer, text, max(input.start, 0))}]")
+    return ToolOutput.of(f"{_fence_text(url, title, window)}\n[{_footer_line(answer, text, max(input.start, 0))}]")
 
 
-async def _followed(url: str, ctx: ToolContext) -> tuple[str, WebAnswer]:
+async def _follow_redirects(url: str, ctx: ToolContext) -> tuple[str, WebAnswer]:
     """The answer at the end of all redirects. Every hop is judged before it is asked."""
     for _ in range(MOST_REDIRECTS):
         answer = await ctx.web.get(url, await ctx.reach(url))
@@ -59,13 +61,13 @@ async def _followed(url: str, ctx: ToolContext) -> tuple[str, WebAnswer]:
     raise ToolFailure(f"There are more than {MOST_REDIRECTS} redirects, now to {url}.")
 
 
-def _text(answer: WebAnswer, url: str) -> tuple[str, str]:
+def _read_text(answer: WebAnswer, url: str) -> tuple[str, str]:
     """Title and text. Raises ToolFailure when it is no text."""
-    media_type = answer.media_type or _guessed(answer.body)
+    media_type = answer.media_type or _guess_encoding(answer.body)
     if media_type in HTML:
-        from halocline.tools.pages import readable
+        from halocline.tools.pages import read_page
 
-        page = readable(answer.body, answer.charset, url)
+        page = read_page(answer.body, answer.charset, url)
         return page.title, page.text
     if not media_type.startswith(TEXT) and not media_type.endswith(TEXT_ENDINGS):
         size = f"{'more than ' if answer.cut else ''}{len(answer.body):,} bytes"
@@ -73,17 +75,17 @@ def _text(answer: WebAnswer, url: str) -> tuple[str, str]:
             f"{url} is {media_type or 'of an unknown type'}, {size}: no text. To work with it, download it with "
             "execute_command (for example curl -LO)."
         )
-    return "", _decoded(answer)
+    return "", _decode_body(answer)
 
 
-def _guessed(data: bytes) -> str:
+def _guess_encoding(data: bytes) -> str:
     beginning = data[:1000].lstrip().lower()
     if beginning.startswith((b"<!doctype html", b"<html")):
         return "text/html"
     return "" if b"\0" in data[:1000] else "text/plain"
 
 
-def _decoded(answer: WebAnswer) -> str:
+def _decode_body(answer: WebAnswer) -> str:
     """A byte order mark wins over what the server says, and without both it is UTF-8."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig"),
@@ -98,14 +100,14 @@ def _decoded(answer: WebAnswer) -> str:
         return answer.body.decode("utf-8", "replace")
 
 
-def _fenced(url: str, title: str, text: str) -> str:
+def _fence_text(url: str, title: str, text: str) -> str:
     """The text between marks that it cannot close itself."""
     head = f"{title}\n\n" if title and not text.startswith(f"# {title}") else ""
     inside = f"{head}{text}".replace("</web_content", "<\\/web_content")
     return f"{FENCE.format(url=url)}\n<web_content>\n{inside}\n</web_content>"
 
 
-def _footer(answer: WebAnswer, text: str, start: int) -> str:
+def _footer_line(answer: WebAnswer, text: str, start: int) -> str:
     if start >= len(text):
         return f"nothing from character {start} on: there are {len(text):,}" if text else "there is no text"
     end = min(start + WINDOW, len(text))

@@ -32,14 +32,14 @@ def summary(input: Input, url: str = "") -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    query = _query(input)
+    query = _build_query(input)
     if ctx.web_search is None:
         raise ToolFailure("No search engine is set up. Do without, or fetch an address that you know.")
     addresses = await ctx.reach(ctx.web_search.url)
-    results = [found for found in await ctx.web_search.find(query, addresses) if _fits(found, query)][:MOST]
+    results = [found for found in await ctx.web_search.find(query, addresses) if _fits_domains(found, query)][:MOST]
     if not results:
         return ToolOutput.of(f"{ctx.web_search.title} found nothing. Try other words, or fewer.")
-    inside = "\n\n".join(_shown(at, found) for at, found in enumerate(results, start=1))
+    inside = "\n\n".join(_show_result(at, found) for at, found in enumerate(results, start=1))
     inside = inside.replace("</web_content", "<\\/web_content")
     head = FENCE.format(title=ctx.web_search.title, query=query.text)
     return ToolOutput.of(
@@ -47,25 +47,25 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
 
 
-def through(url: str) -> AnyTool:
+def build_tool(url: str) -> AnyTool:
     """The tool, judged by the address at which its engine is asked."""
     return replace(TOOL, summary=partial(summary, url=url))
 
 
-def _query(input: Input) -> WebQuery:
+def _build_query(input: Input) -> WebQuery:
     """Raises ToolFailure when it is none."""
     text = " ".join(input.query.split())[:LONGEST_QUERY]
     if not text:
         raise ToolFailure("The query is empty.")
     if input.allowed_domains and input.blocked_domains:
         raise ToolFailure("Give allowed_domains or blocked_domains, not both.")
-    allowed, blocked = (tuple(map(_domain, given)) for given in (input.allowed_domains, input.blocked_domains))
+    allowed, blocked = (tuple(map(_parse_domain, given)) for given in (input.allowed_domains, input.blocked_domains))
     if len(allowed + blocked) > MOST_DOMAINS:
         raise ToolFailure(f"At most {MOST_DOMAINS} domains may be named.")
     return WebQuery(text, allowed, blocked)
 
 
-def _domain(text: str) -> str:
+def _parse_domain(text: str) -> str:
     """A host's name, also from a URL. Raises ToolFailure when it is none."""
     name = (urlsplit(text.strip() if "://" in text else f"//{text.strip()}").hostname or "").removeprefix("*.")
     if not name or not all(part.replace("-", "").isalnum() for part in name.split(".")):
@@ -73,7 +73,7 @@ def _domain(text: str) -> str:
     return name
 
 
-def _fits(found: Found, query: WebQuery) -> bool:
+def _fits_domains(found: Found, query: WebQuery) -> bool:
     """Whether a result keeps to the domains: not every engine does."""
     try:
         url = urlsplit(found.url)
@@ -85,12 +85,13 @@ def _fits(found: Found, query: WebQuery) -> bool:
     return url.scheme in ("http", "https") and allowed and not any(map(below, query.blocked))
 
 
-def _shown(number: int, found: Found) -> str:
-    title = _line(found.title)[:LONGEST_TITLE] or "(no title)"
-    return f"{number}. {title}\n{_line(found.url)[:LONGEST_URL]}\n{_line(found.snippet)[:LONGEST_SNIPPET]}".rstrip()
+def _show_result(number: int, found: Found) -> str:
+    title = _one_line(found.title)[:LONGEST_TITLE] or "(no title)"
+    url, snippet = _one_line(found.url)[:LONGEST_URL], _one_line(found.snippet)[:LONGEST_SNIPPET]
+    return f"{number}. {title}\n{url}\n{snippet}".rstrip()
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 

@@ -6,10 +6,18 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.edits.text import NotEncodable, TextFile, counted, encode, lines_of, to_lf
+from halocline.edits.text import NotEncodable, TextFile, count_lines, encode_text, lines_of, to_lf
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.events import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, approvable, commit, original, require_as_known, restored
+from halocline.tools.changes import (
+    Change,
+    Original,
+    read_original,
+    require_as_known,
+    restore_secrets,
+    show_changes,
+    write_change,
+)
 from halocline.tools.schema import schema_of
 
 _MARKDOWN = frozenset({".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd"})
@@ -30,35 +38,35 @@ def summary(input: Input) -> Summary:
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:
-    return await approvable([await _plan(input, ctx)], ctx)
+    return await show_changes([await _plan_change(input, ctx)], ctx)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    return await commit(await _plan(input, ctx), ctx)
+    return await write_change(await _plan_change(input, ctx), ctx)
 
 
-async def _plan(input: Input, ctx: ToolContext) -> Change:
-    was = await original(input.path, ctx)
+async def _plan_change(input: Input, ctx: ToolContext) -> Change:
+    was = await read_original(input.path, ctx)
     require_as_known(was, ctx)
-    content = restored(_unfenced(input.path, input.content), was, ctx)
+    content = restore_secrets(_strip_fence(input.path, input.content), was, ctx)
     file = TextFile(content) if not was.data else was.file.with_view(content)
     note = ""
     try:
-        encode(file)
+        encode_text(file)
     except NotEncodable:
         file = TextFile(file.text)
         note = f" It was {was.file.encoding}, which cannot hold this text, and is UTF-8 now."
-    return Change(was, file, _report(was, content) + note)
+    return Change(was, file, _describe_write(was, content) + note)
 
 
-def _report(was: Original, content: str) -> str:
-    count = counted(len(lines_of(to_lf(content))))
+def _describe_write(was: Original, content: str) -> str:
+    count = count_lines(len(lines_of(to_lf(content))))
     if was.data is None:
         return f"Created {was.name} ({count})."
     return f"Overwrote {was.name} ({count}, {len(lines_of(was.file.view))} before)."
 
 
-def _unfenced(path: str, content: str) -> str:
+def _strip_fence(path: str, content: str) -> str:
     """Without the code fence that models put around a whole file; in Markdown a fence is content."""
     lines = content.strip().split("\n")
     fenced = len(lines) > 1 and lines[0].startswith("```") and lines[-1].rstrip() == "```"

@@ -2,7 +2,14 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from halocline.hosts.language_servers.diagnostics import MOST_KEPT, Diagnostic, Position, Range, errors, new_errors
+from halocline.hosts.language_servers.diagnostics import (
+    MOST_KEPT,
+    Diagnostic,
+    Position,
+    Range,
+    new_errors,
+    select_errors,
+)
 from halocline.ports.diagnostics import Problem
 
 A = Path("/a.py")
@@ -14,21 +21,21 @@ def said(line, severity=1, message="no"):
 
 
 def test_errors_alone_count_and_one_without_severity_is_an_error():
-    found = errors(A, ["a", " b ", "c"], [said(2, None), said(0, 2), said(1), said(1)], "s")
+    found = select_errors(A, ["a", " b ", "c"], [said(2, None), said(0, 2), said(1), said(1)], "s")
     assert [(one.line, one.text, one.source) for one in found] == [(2, "b", "s"), (3, "c", "s")]
 
 
 def test_a_line_that_is_not_there_has_no_text():
-    assert [(one.line, one.text) for one in errors(A, ["a"], [said(9), said(-3)], "s")] == [(1, "a"), (10, "")]
+    assert [(one.line, one.text) for one in select_errors(A, ["a"], [said(9), said(-3)], "s")] == [(1, "a"), (10, "")]
 
 
 def test_a_message_with_markup_and_one_without_end_are_understood():
-    (found,) = errors(A, ["a"], [said(0, message={"kind": "markdown", "value": "m" * 9_000})], "s")
+    (found,) = select_errors(A, ["a"], [said(0, message={"kind": "markdown", "value": "m" * 9_000})], "s")
     assert len(found.message) < 500
 
 
 def test_no_more_than_a_bounded_number_is_kept():
-    assert len(errors(A, ["a"], (said(0, message=str(at)) for at in range(10_000)), "s")) == MOST_KEPT
+    assert len(select_errors(A, ["a"], (said(0, message=str(at)) for at in range(10_000)), "s")) == MOST_KEPT
 
 
 @given(problems)

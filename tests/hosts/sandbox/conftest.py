@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import Runner
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.shell import LocalShell
 from halocline.protocol.events import SandboxStanding
@@ -14,7 +14,7 @@ Make = Callable[..., Runner]
 
 
 @pytest.fixture
-def wishes(tmp_path: Path) -> Wishes:
+def wishes(tmp_path: Path) -> SandboxRequest:
     """Places of a sandbox: a home with keys, our own folder with a log, a repository as the workspace."""
     home, state, workspace = tmp_path / "home", tmp_path / "state", tmp_path / "workspace"
     for folder in (home / ".ssh", state / "tasks" / "t", workspace / ".git" / "hooks", workspace / ".vscode"):
@@ -26,11 +26,11 @@ def wishes(tmp_path: Path) -> Wishes:
     (workspace / ".git" / "config").write_text("[core]\n")
     (workspace / ".env").write_text("KEY=s3cret\n")
     (workspace / "a.txt").write_text("a\n")
-    return Wishes(workspace, home, state, state / "tasks" / "t")
+    return SandboxRequest(workspace, home, state, state / "tasks" / "t")
 
 
 @pytest.fixture
-async def make(wishes: Wishes, tmp_path: Path) -> AsyncIterator[Make]:
+async def make(wishes: SandboxRequest, tmp_path: Path) -> AsyncIterator[Make]:
     """Makes a runner of sandboxed commands, with other wishes if any are given."""
     shells: list[LocalShell] = []
 

@@ -9,7 +9,7 @@ import pytest
 from tests.hosts.conftest import Runner
 from tests.hosts.sandbox.conftest import Make
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.protocol.errors import ToolFailure
 
@@ -57,7 +57,7 @@ async def test_the_same_commands_do_reach_there_without_a_sandbox(run: Runner, e
     assert (elsewhere / "victim").read_text() == "x\n"
 
 
-async def test_the_workspace_can_be_written(run: Runner, wishes: Wishes):
+async def test_the_workspace_can_be_written(run: Runner, wishes: SandboxRequest):
     result = await run("echo b >> a.txt; mkdir new; mv a.txt new; cat new/a.txt")
     assert (result.exit_code, result.output, result.sandboxed) == (0, "a\nb\n", True)
     assert (wishes.workspace / "new" / "a.txt").read_text() == "a\nb\n"
@@ -69,7 +69,7 @@ async def test_devices_that_every_program_needs_are_there(run: Runner):
 
 
 async def test_a_further_folder_can_be_written_when_it_was_named(
-    make: Make, run: Runner, wishes: Wishes, elsewhere: Path
+    make: Make, run: Runner, wishes: SandboxRequest, elsewhere: Path
 ):
     run = make(Sandbox(replace(wishes, writable=(elsewhere,))))
     assert (await run(f"echo x > {elsewhere}/victim")).exit_code == 0
@@ -85,7 +85,7 @@ async def test_what_opens_doors_cannot_be_read(run: Runner, tmp_path: Path, path
 
 @pytest.mark.parametrize("name", [".env", ".env.local", ".envrc", "id_rsa", ".git-credentials"])
 @pytest.mark.parametrize("folder", [".", "app", "app/web"])
-async def test_a_secret_of_the_workspace_cannot_be_read(run: Runner, wishes: Wishes, folder: str, name: str):
+async def test_a_secret_of_the_workspace_cannot_be_read(run: Runner, wishes: SandboxRequest, folder: str, name: str):
     place = wishes.workspace / folder
     place.mkdir(parents=True, exist_ok=True)
     for one in (name, ".env.example", "server.pem"):
@@ -95,7 +95,7 @@ async def test_a_secret_of_the_workspace_cannot_be_read(run: Runner, wishes: Wis
 
 
 async def test_a_home_outside_of_tmp_is_masked_and_otherwise_read(
-    make: Make, run: Runner, wishes: Wishes, elsewhere: Path
+    make: Make, run: Runner, wishes: SandboxRequest, elsewhere: Path
 ):
     (elsewhere / ".aws").mkdir()
     (elsewhere / ".aws" / "credentials").write_text("s3cret")
@@ -109,7 +109,7 @@ async def test_a_home_outside_of_tmp_is_masked_and_otherwise_read(
     assert "Permission denied" in result.output
 
 
-async def test_a_masked_folder_takes_nothing(make: Make, run: Runner, wishes: Wishes, elsewhere: Path):
+async def test_a_masked_folder_takes_nothing(make: Make, run: Runner, wishes: SandboxRequest, elsewhere: Path):
     (elsewhere / ".ssh").mkdir()
     run = make(Sandbox(replace(wishes, home=elsewhere)))
     assert (await run(f"echo key > {elsewhere}/.ssh/authorized_keys")).exit_code == 1
@@ -137,7 +137,7 @@ async def test_the_systems_passwords_are_not_read_by_root(run: Runner):
         "mount -o remount,rw .git; echo x > .git/config",
     ],
 )
-async def test_what_other_programs_obey_stays_as_it_is(run: Runner, wishes: Wishes, attack: str):
+async def test_what_other_programs_obey_stays_as_it_is(run: Runner, wishes: SandboxRequest, attack: str):
     await run(attack)
     git = wishes.workspace / ".git"
     assert sorted(os.listdir(git)) == ["config", "hooks"]
@@ -147,14 +147,14 @@ async def test_what_other_programs_obey_stays_as_it_is(run: Runner, wishes: Wish
     assert not (wishes.workspace / ".vscode").is_symlink()
 
 
-async def test_git_reads_a_repository_that_it_cannot_write(run: Runner, wishes: Wishes):
+async def test_git_reads_a_repository_that_it_cannot_write(run: Runner, wishes: SandboxRequest):
     await run("rm -rf .git; git init -q; git add a.txt", unsandboxed=True)
     result = await run("git status --short; git commit -qm x")
     assert result.output.startswith("A  a.txt\n")
     assert "Read-only file system" in result.output
 
 
-async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runner, wishes: Wishes):
+async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runner, wishes: SandboxRequest):
     run = make(Sandbox(replace(wishes, git_writes=True)))
     await run("rm -rf .git; git init -q; git config user.name a; git config user.email a@b", unsandboxed=True)
     result = await run("git add a.txt && git commit -qm first && git log --format=%s; git config core.pager evil")
@@ -172,7 +172,7 @@ async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runne
         *("AGENTS.md", "sub/CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md"),
     ],
 )
-async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, wishes: Wishes, name: str):
+async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, wishes: SandboxRequest, name: str):
     result = await run(f"mkdir -p $(dirname {name}); echo evil > {name}")
     (told,) = result.set_aside
     assert told.startswith(f"{name.removesuffix('/pre-commit').removesuffix('/config')} was put aside to ")
@@ -182,7 +182,7 @@ async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, w
 
 @pytest.mark.parametrize("folder", [".", "sub", "sub/deep"])
 async def test_a_new_folder_that_git_would_take_for_a_repository_is_not_obeyed(
-    run: Runner, wishes: Wishes, folder: str
+    run: Runner, wishes: SandboxRequest, folder: str
 ):
     (wishes.workspace / ".git").rename(wishes.workspace / "aside")
     place = wishes.workspace / folder
@@ -197,7 +197,9 @@ async def test_a_new_folder_that_git_would_take_for_a_repository_is_not_obeyed(
 
 
 @pytest.mark.parametrize("attack", ["echo x >> made/config", "echo x > made/hooks/post-receive"])
-async def test_a_repository_without_files_of_its_own_keeps_what_it_obeys(run: Runner, wishes: Wishes, attack: str):
+async def test_a_repository_without_files_of_its_own_keeps_what_it_obeys(
+    run: Runner, wishes: SandboxRequest, attack: str
+):
     await run("git init -q --bare made", unsandboxed=True)
     before = (wishes.workspace / "made/config").read_text()
     assert (await run(attack)).exit_code != 0
@@ -205,7 +207,7 @@ async def test_a_repository_without_files_of_its_own_keeps_what_it_obeys(run: Ru
     assert not (wishes.workspace / "made/hooks/post-receive").exists()
 
 
-async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: Runner, wishes: Wishes):
+async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: Runner, wishes: SandboxRequest):
     workflows = wishes.workspace / ".github" / "workflows"
     workflows.mkdir(parents=True)
     result = await run("echo x > .github/notes; echo x > .github/workflows/evil.yml; mv .github old")
@@ -214,7 +216,7 @@ async def test_workflows_stay_as_they_are_and_what_is_beside_them_does_not(run: 
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "sub/AGENTS.md", ".windsurfrules"])
-async def test_a_command_writes_no_rules(run: Runner, wishes: Wishes, name: str):
+async def test_a_command_writes_no_rules(run: Runner, wishes: SandboxRequest, name: str):
     rules = wishes.workspace / name
     rules.parent.mkdir(exist_ok=True)
     rules.write_text("ours")
@@ -223,7 +225,9 @@ async def test_a_command_writes_no_rules(run: Runner, wishes: Wishes, name: str)
     assert rules.read_text() == "ours"
 
 
-async def test_what_cannot_go_to_another_file_system_is_given_another_name(make: Make, run: Runner, wishes: Wishes):
+async def test_what_cannot_go_to_another_file_system_is_given_another_name(
+    make: Make, run: Runner, wishes: SandboxRequest
+):
     if os.stat("/dev/shm").st_dev == wishes.workspace.stat().st_dev:
         pytest.skip("there is no other file system")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
@@ -233,32 +237,36 @@ async def test_what_cannot_go_to_another_file_system_is_given_another_name(make:
     assert [name.startswith(".husky.put-aside-") for name in names if "husky" in name] == [True]
 
 
-async def test_a_folder_named_as_variables_are_is_not_masked(run: Runner, wishes: Wishes):
+async def test_a_folder_named_as_variables_are_is_not_masked(run: Runner, wishes: SandboxRequest):
     (wishes.workspace / ".env.d").mkdir()
     assert (await run("echo x > .env.d/x")).exit_code == 0
 
 
-async def test_what_a_job_made_is_put_aside_at_its_end_and_told_with_the_next_command(run: Runner, wishes: Wishes):
+async def test_what_a_job_made_is_put_aside_at_its_end_and_told_with_the_next_command(
+    run: Runner, wishes: SandboxRequest
+):
     started = await run("sleep 1.5; sleep 2; mkdir .husky", background=True)
     await run.shell.jobs.read(started.job, 20)
     assert [told.split(" ")[0] for told in (await run("true")).set_aside] == [".husky"]
     assert not (wishes.workspace / ".husky").exists()
 
 
-async def test_a_repository_that_was_only_moved_stays(run: Runner, wishes: Wishes):
+async def test_a_repository_that_was_only_moved_stays(run: Runner, wishes: SandboxRequest):
     (wishes.workspace / "sub" / ".git").mkdir(parents=True)
     result = await run("mv sub renamed")
     assert result.set_aside == ()
     assert (result.exit_code, (wishes.workspace / "renamed" / ".git").is_dir()) == (0, True)
 
 
-async def test_masks_leave_no_files_behind(run: Runner, wishes: Wishes):
+async def test_masks_leave_no_files_behind(run: Runner, wishes: SandboxRequest):
     before = sorted(wishes.workspace.rglob("*"))
     await run("true")
     assert sorted(wishes.workspace.rglob("*")) == before
 
 
-async def test_tmp_is_the_tasks_own_and_lasts_from_one_command_to_the_next(run: Runner, wishes: Wishes, tmp_path: Path):
+async def test_tmp_is_the_tasks_own_and_lasts_from_one_command_to_the_next(
+    run: Runner, wishes: SandboxRequest, tmp_path: Path
+):
     secret = Path("/tmp") / f"halocline-{os.getpid()}-{tmp_path.name}"
     secret.write_text("s3cret")
     try:
@@ -270,7 +278,7 @@ async def test_tmp_is_the_tasks_own_and_lasts_from_one_command_to_the_next(run: 
         secret.unlink()
 
 
-async def test_the_tasks_tmp_ends_with_it(run: Runner, wishes: Wishes):
+async def test_the_tasks_tmp_ends_with_it(run: Runner, wishes: SandboxRequest):
     await run("echo x > /tmp/file")
     await run.shell.close()
     assert not wishes.tmp.exists()
@@ -280,7 +288,7 @@ async def test_run_with_its_sockets_is_hidden(run: Runner):
     assert (await run("ls -A /run")).output == ""
 
 
-async def test_nothing_runs_unheld_where_the_sandbox_is_required(make: Make, wishes: Wishes):
+async def test_nothing_runs_unheld_where_the_sandbox_is_required(make: Make, wishes: SandboxRequest):
     run = make(Sandbox(replace(wishes, workspace=wishes.home), required=True))
     with pytest.raises(ToolFailure, match="require the sandbox"):
         await run("echo ran > ran")

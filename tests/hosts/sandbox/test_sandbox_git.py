@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import Runner
 
-from halocline.git.commit import uncommitted
+from halocline.git.commit import list_uncommitted
 from halocline.git.diffs import changed_files, git_changes, git_commit, git_diff, git_standing
 from halocline.git.doubts import Doubts
 
@@ -52,7 +52,7 @@ async def test_our_git_runs_nothing_that_a_job_made(run: Runner, canary: Path, n
     assert "two" in await git_diff(folder, "HEAD")
     assert "one" in (await git_commit(folder, "HEAD")).diff
     assert await git_standing(folder) != ("", 0)
-    assert [file.path for file in (await uncommitted(folder)).files] == ["a.txt", "ready"]
+    assert [file.path for file in (await list_uncommitted(folder)).files] == ["a.txt", "ready"]
     assert await changed_files(folder, 5.0) == [folder / "a.txt", folder / "ready"]
     assert Doubts(os.environ).of(str(folder))
     assert not canary.exists()

@@ -5,7 +5,7 @@ import pytest
 from tests.hosts.conftest import Runner
 from tests.hosts.sandbox.conftest import Make
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 
 
@@ -85,7 +85,7 @@ async def test_a_cancelled_command_leaves_nothing(run: Runner):
     assert (run.folder / "ticks").stat().st_size == size
 
 
-async def test_limits_hold_and_are_not_lifted(make: Make, run: Runner, wishes: Wishes):
+async def test_limits_hold_and_are_not_lifted(make: Make, run: Runner, wishes: SandboxRequest):
     run = make(Sandbox(replace(wishes, processes=64, file_size=1)))
     assert (await run("ulimit -c; ulimit -u; ulimit -f 2048; ulimit -c 1; true")).output.startswith("0\n64\n")
     await run("head -c 3000000 /dev/zero > big; true")

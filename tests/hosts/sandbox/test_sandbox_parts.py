@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.sandbox import landlock, seatbelt, seccomp, self_test
-from halocline.hosts.sandbox.backends import Held, Way, all_but, ways
-from halocline.hosts.sandbox.mounts import Wishes, masked
+from halocline.hosts.sandbox.backends import Backend, Held, all_but, list_backends
+from halocline.hosts.sandbox.mounts import SandboxRequest, list_masked
 from halocline.hosts.sandbox.sandbox import Sandbox
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.child_environment import child_environment, in_sandbox
@@ -34,7 +34,7 @@ def test_the_numbers_of_system_calls_are_those_that_libseccomp_knows(column: int
 
 
 def test_an_unknown_machine_has_no_filter():
-    assert seccomp.program("riscv64") == b""
+    assert seccomp.build_filter("riscv64") == b""
 
 
 def test_places_are_named_around_what_is_hidden(tmp_path: Path):
@@ -45,55 +45,55 @@ def test_places_are_named_around_what_is_hidden(tmp_path: Path):
     assert set(all_but([], tmp_path)) == {tmp_path}
 
 
-def test_the_workspace_is_not_masked_by_what_is_around_it(wishes: Wishes):
+def test_the_workspace_is_not_masked_by_what_is_around_it(wishes: SandboxRequest):
     (wishes.home / ".claude" / "project").mkdir(parents=True)
     inside = replace(wishes, workspace=wishes.home / ".claude" / "project")
-    assert wishes.home / ".claude" not in masked(inside)
-    assert wishes.home / ".ssh" in masked(inside)
+    assert wishes.home / ".claude" not in list_masked(inside)
+    assert wishes.home / ".ssh" in list_masked(inside)
 
 
-def test_a_link_to_keys_masks_what_it_leads_to(wishes: Wishes):
+def test_a_link_to_keys_masks_what_it_leads_to(wishes: SandboxRequest):
     (wishes.home / "real").mkdir()
     (wishes.home / ".gnupg").symlink_to(wishes.home / "real")
-    assert wishes.home / "real" in masked(wishes)
+    assert wishes.home / "real" in list_masked(wishes)
 
 
-def test_the_profile_for_macos_lets_write_in_the_workspace_but_not_in_git(wishes: Wishes):
-    text = seatbelt.profile(wishes, [wishes.workspace / ".git"], [wishes.home / '.s"sh'])
+def test_the_profile_for_macos_lets_write_in_the_workspace_but_not_in_git(wishes: SandboxRequest):
+    text = seatbelt.build_profile(wishes, [wishes.workspace / ".git"], [wishes.home / '.s"sh'])
     lines = text.splitlines()
     allowed = lines.index(f'(allow file-write* (subpath "{wishes.workspace}"))')
     assert allowed < lines.index(f'(deny file-write* (subpath "{wishes.workspace}/.git"))')
     assert f'(deny file-read* file-write* (subpath "{wishes.home}/.s\\"sh"))' in lines
     assert "network" not in text
-    assert "(allow network*" in seatbelt.profile(replace(wishes, network=True), [], [])
+    assert "(allow network*" in seatbelt.build_profile(replace(wishes, network=True), [], [])
 
 
-def test_a_sandbox_that_holds_nothing_is_seen_through(wishes: Wishes):
+def test_a_sandbox_that_holds_nothing_is_seen_through(wishes: SandboxRequest):
     wishes.tmp.mkdir()
-    open_door = Way("open door", lambda wishes, words, folder: Held(words, {}, {}))
-    lacks, reason = self_test.examine(open_door, wishes)
+    open_door = Backend("open door", lambda wishes, words, folder: Held(words, {}, {}))
+    lacks, reason = self_test.examine_backend(open_door, wishes)
     assert reason == ""
     assert {"a command can write outside", "a command can connect by TCP", "a command can send by UDP"} < set(lacks)
     assert {"a command can reach a Unix socket", "a command can see other processes"} < set(lacks)
 
 
-def test_a_sandbox_in_which_nothing_works_is_none(wishes: Wishes):
-    shut = Way(
+def test_a_sandbox_in_which_nothing_works_is_none(wishes: SandboxRequest):
+    shut = Backend(
         "shut", lambda wishes, words, folder: Held(["/bin/sh", "-c", "echo 'setting up uid map' >&2; exit 1"], {}, {})
     )
-    lacks, reason = self_test.examine(shut, wishes)
+    lacks, reason = self_test.examine_backend(shut, wishes)
     assert lacks == ()
     assert "AppArmor profile" in reason
 
 
 @pytest.mark.parametrize("place", ["home", "state"])
-async def test_a_workspace_around_what_is_to_be_kept_has_no_sandbox(wishes: Wishes, place: str):
+async def test_a_workspace_around_what_is_to_be_kept_has_no_sandbox(wishes: SandboxRequest, place: str):
     found = await Sandbox(replace(wishes, workspace=getattr(wishes, place))).check()
     assert found.standing is SandboxStanding.NONE
     assert "the workspace" in found.lacks[0]
 
 
-async def test_a_result_is_believed_as_long_as_this_boot(wishes: Wishes):
+async def test_a_result_is_believed_as_long_as_this_boot(wishes: SandboxRequest):
     first = await Sandbox(wishes).check()
     if first.standing is not SandboxStanding.FULL:
         pytest.skip("no full sandbox on this machine")
@@ -105,11 +105,11 @@ async def test_a_result_is_believed_as_long_as_this_boot(wishes: Wishes):
     assert json.loads(memory.read_text()) == key
 
 
-async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: Wishes, tmp_path: Path):
-    if landlock.version() < landlock.OLDEST:
+async def test_landlock_holds_all_but_the_gaps_that_it_names(wishes: SandboxRequest, tmp_path: Path):
+    if landlock.landlock_version() < landlock.OLDEST:
         pytest.skip("this kernel has no Landlock that serves")
-    way = next(way for way in ways() if way.name == "Landlock")
-    lacks, reason = self_test.examine(way, wishes)
+    way = next(way for way in list_backends() if way.name == "Landlock")
+    lacks, reason = self_test.examine_backend(way, wishes)
     assert (lacks, reason) == ((*way.lacks, "a command can see other processes"), "")
     wishes.tmp.mkdir()
     script = (
@@ -176,7 +176,7 @@ def test_a_sandbox_does_not_get_what_is_a_secret_by_its_form(value: str, kept: b
 
 
 def test_a_judged_git_has_its_settings_in_a_sandbox():
-    environment = clean({"PATH": "/bin", "HOME": "/root"}, "/w")
+    environment = clean_environment({"PATH": "/bin", "HOME": "/root"}, "/w")
     assert {name: value for name, value in in_sandbox(environment).items() if name.startswith("GIT_")} == {
         name: value for name, value in environment.items() if name.startswith("GIT_")
     }

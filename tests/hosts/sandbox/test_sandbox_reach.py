@@ -11,7 +11,7 @@ import pytest
 from tests.hosts.conftest import Runner
 from tests.hosts.sandbox.conftest import Make
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 
 PYTHON = sys.executable
@@ -89,14 +89,16 @@ async def test_programs_reach_their_own_servers(run: Runner):
     assert (await run(f"{PYTHON} -c '{script}'")).output == "b'x'\n"
 
 
-async def test_the_network_is_there_when_it_was_allowed(make: Make, run: Runner, wishes: Wishes, tcp: socket.socket):
+async def test_the_network_is_there_when_it_was_allowed(
+    make: Make, run: Runner, wishes: SandboxRequest, tcp: socket.socket
+):
     run = make(Sandbox(replace(wishes, network=True)))
     assert (await run(f"exec 3<>/dev/tcp/127.0.0.1/{tcp.getsockname()[1]}; echo x >&3")).exit_code == 0
     tcp.accept()[0].close()
 
 
 @pytest.mark.parametrize("network", [False, True])
-async def test_no_unix_socket_is_reached(make: Make, run: Runner, wishes: Wishes, network: bool):
+async def test_no_unix_socket_is_reached(make: Make, run: Runner, wishes: SandboxRequest, network: bool):
     run = make(Sandbox(replace(wishes, network=network)))
     os.chdir(wishes.workspace)  # the name of a socket must be short
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as abstract:
@@ -184,7 +186,7 @@ async def test_what_left_the_session_ends_with_the_command(run: Runner):
 
 
 async def test_variables_with_secrets_and_agents_are_not_there(
-    make: Make, wishes: Wishes, monkeypatch: pytest.MonkeyPatch, run: Runner
+    make: Make, wishes: SandboxRequest, monkeypatch: pytest.MonkeyPatch, run: Runner
 ):
     for name in ("DB_PASSWORD", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "AWS_PROFILE", "STRIPE_SECRET_KEY"):
         monkeypatch.setenv(name, "s3cret")

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import RuleBook
@@ -93,8 +93,8 @@ class Scratch:
     def judge(self, line: str, mode: ApprovalMode = ApprovalMode.ASK, *, plan: bool = False) -> Decision:
         book = RuleBook(ignored=self._ignored)
         where = Mode.PLAN if plan else Mode.ACT
-        posture = Posture(self.workspace, self.state, where, mode, book=book, facts=self._facts)
-        return decide(Summary(line, ToolKind.EXECUTE, command=line), posture)
+        posture = PolicyContext(self.workspace, self.state, where, mode, book=book, facts=self._facts)
+        return decide_call(Summary(line, ToolKind.EXECUTE, command=line), posture)
 
     def leaks(self, forms: Sequence[str], *, may_change: bool = False) -> list[Leak]:
         """Run each form, many to a process, and name those that leak, or change a file where they may not."""
@@ -136,7 +136,7 @@ class Scratch:
         )
         out = self.folder / "printed"
         script = f"ulimit -f 40000; exec 3>{shlex.quote(str(out))}\n{lines}"
-        environment = clean({**os.environ, "HOME": str(self.home)}, str(self.workspace))
+        environment = clean_environment({**os.environ, "HOME": str(self.home)}, str(self.workspace))
         subprocess.run(
             ["nice", "-n", "10", "timeout", "300", "bash", "--noprofile", "--norc"],
             input=script.encode(errors="surrogateescape"),

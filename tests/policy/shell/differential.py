@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.policy.shell.random_programs import Programs
 from tests.policy.shell.scratch_world import DOERS, OUTSIDE, RAN, SECRET, Run, Scratch
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.policy.gate import Decision
 from halocline.protocol.events import ApprovalMode
 
@@ -122,7 +122,7 @@ def _faults_of(
             ran["read"] += 1
             trace = ran["read"] % TRACED == 0 and shutil.which("strace") is not None
             ran["traced"] += trace
-            run = scratch.run(form, clean(scratch.environment, str(scratch.workspace)), trace=trace)
+            run = scratch.run(form, clean_environment(scratch.environment, str(scratch.workspace)), trace=trace)
             if fault := fault_of_reading(form, run, scratch):
                 yield Fault(modes[-1], text, form, fault)
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -75,8 +75,8 @@ class Scratch:
         return {"OUT": str(self.base / "out"), "HOME": str(self.base / "home"), "STATE": str(self.state)}
 
     def judge(self, text: str, mode: ApprovalMode) -> Decision:
-        posture = Posture(self.workspace, self.state, Mode.ACT, mode, facts=self._facts)
-        return decide(Summary(text, ToolKind.EXECUTE, command=text), posture)
+        posture = PolicyContext(self.workspace, self.state, Mode.ACT, mode, facts=self._facts)
+        return decide_call(Summary(text, ToolKind.EXECUTE, command=text), posture)
 
     def run(self, text: str, environment: dict[str, str], *, trace: bool = False, seconds: float = SECONDS) -> Run:
         """Run one program. One that breaks the box is run again in a new one, to know that it was this one."""

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -27,8 +27,8 @@ def workspace(tmp_path_factory):
 
 def judged(workspace, command, mode):
     words = command.replace("HH", str(workspace.parent / "home"))
-    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, mode, facts=LocalShellFacts({}))
-    return decide(Summary(words, ToolKind.EXECUTE, command=words), posture)
+    posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, mode, facts=LocalShellFacts({}))
+    return decide_call(Summary(words, ToolKind.EXECUTE, command=words), posture)
 
 
 def verdicts(workspace, command):

@@ -5,7 +5,7 @@ import pytest
 from tests.policy.shell.differential import MODES, fault_of_reading, find_faults
 from tests.policy.shell.scratch_world import Scratch
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 
 PROGRAMS = int(os.environ.get("DIFFERENTIAL_PROGRAMS", "500"))
 """How many random programs are judged and run; `make differential` runs many more."""
@@ -38,7 +38,7 @@ def test_each_way_to_touch_what_was_not_judged_is_seen(scratch, traced):
         *("touch new && /bin/rm new", "echo x > a.txt", "chmod 600 a.txt", "mv a.txt b.txt", "canary >/dev/null"),
         *("(sleep 0.2; /bin/rm a.txt) & true", "nohup setsid /bin/rm sub/c.txt & true", "kill -9 -1"),
     )
-    environment = clean(scratch.environment, str(scratch.workspace))
+    environment = clean_environment(scratch.environment, str(scratch.workspace))
     runs = {text: scratch.run(text, environment, trace=traced) for text in texts}
     assert [text for text, run in runs.items() if not fault_of_reading(text, run, scratch)] == []
     fine = scratch.run("cat a.txt; ls; git status; find . -name x | wc -l", environment, trace=traced)
@@ -68,7 +68,7 @@ def test_a_folder_that_is_opened_but_not_listed_is_no_fault(scratch):
 
 
 def test_a_trace_shows_what_no_watch_does(scratch):
-    environment = clean(scratch.environment, str(scratch.workspace))
+    environment = clean_environment(scratch.environment, str(scratch.workspace))
     for text in ("cat /etc/hostname > /dev/null; env x=1 true", "/usr/bin/touch /dev/shm/x", "/bin/rm -f nothing"):
         run = scratch.run(text, environment, trace=True)
         assert (fault_of_reading(text, run, scratch) == "") is ("hostname" in text)

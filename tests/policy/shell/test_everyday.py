@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 
@@ -29,8 +29,8 @@ def workspace(tmp_path_factory):
 
 def verdict(workspace, command):
     facts = LocalShellFacts({"PATH": os.environ["PATH"]})
-    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.ASK, facts=facts)
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict.value
+    posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, ApprovalMode.ASK, facts=facts)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture).verdict.value
 
 
 def test_the_list_is_large_and_says_nothing_twice():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.events import ApprovalMode, Mode, SandboxChecked, SandboxStanding, ToolKind
 
@@ -44,10 +44,10 @@ def verdicts(workspace, facts, command):
     full = SandboxChecked(standing=SandboxStanding.FULL)
     found = []
     for mode, box in (*((mode, None) for mode in MODES), (ApprovalMode.AUTO, full)):
-        posture = Posture(workspace, workspace.parent / "home", Mode.ACT, mode, facts=facts)
-        posture = Posture(**{**_fields(posture), "sandbox": box}) if box else posture
+        posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, mode, facts=facts)
+        posture = PolicyContext(**{**_fields(posture), "sandbox": box}) if box else posture
         summary = Summary(command, ToolKind.EXECUTE, command=command, in_sandbox=True if box else None)
-        found.append(decide(summary, posture).verdict.value)
+        found.append(decide_call(summary, posture).verdict.value)
     return " ".join(found)
 
 

@@ -3,9 +3,9 @@ import subprocess
 
 import pytest
 
-from halocline.hosts.shell.environment import clean
+from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.python_code import files_read
 from halocline.ports.tool import Summary
@@ -63,12 +63,12 @@ def workspace(tmp_path_factory):
 
 def judged(workspace, command, mode=ApprovalMode.ASK):
     facts = LocalShellFacts({"PATH": os.environ["PATH"]})
-    posture = Posture(workspace, workspace.parent / "home", Mode.ACT, mode, facts=facts)
-    return decide(Summary(command, ToolKind.EXECUTE, command=command), posture)
+    posture = PolicyContext(workspace, workspace.parent / "home", Mode.ACT, mode, facts=facts)
+    return decide_call(Summary(command, ToolKind.EXECUTE, command=command), posture)
 
 
 def run(workspace, form):
-    environment = clean(os.environ, str(workspace))
+    environment = clean_environment(os.environ, str(workspace))
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-c", form],
         cwd=workspace,

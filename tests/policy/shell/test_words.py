@@ -9,7 +9,7 @@ import pytest
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.ground import Ground
-from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.parse import NotUnderstood, parse_command
 from halocline.policy.shell.tree import Simple
 from halocline.policy.shell.variables import Variables
 
@@ -42,7 +42,7 @@ def random_words(seed, count):
 def expanded(word, ground):
     """What a program would get for a word; None when that is not certain."""
     try:
-        simple = parse(f"p {word}\n")
+        simple = parse_command(f"p {word}\n")
     except NotUnderstood:
         return None
     if not isinstance(simple, Simple) or simple.redirects:
@@ -84,7 +84,7 @@ def corpus():
 
 def tree_of(text):
     try:
-        return repr(parse(text))
+        return repr(parse_command(text))
     except NotUnderstood:
         return None
 

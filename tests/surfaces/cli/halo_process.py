@@ -17,7 +17,7 @@ import pexpect
 
 from halocline.protocol import codec
 from halocline.protocol.events import Durable
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.testing.model_server import ModelServer
 
@@ -106,7 +106,7 @@ class Halo:
         return [codec.decode(line) for line in data.splitlines()]
 
     def state(self, task: str = "") -> State:
-        return fold(self.log(task))
+        return fold_events(self.log(task))
 
     def raw_log(self, task: str = "") -> list[bytes]:
         return (self.home / "tasks" / (task or self.tasks[-1]) / codec.LOG_NAME).read_bytes().splitlines()

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, picture, programs
+from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, list_programs, read_image
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -18,7 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
     ],
 )
 def test_each_desktop_has_its_programs(platform, env, wanted):
-    assert programs(platform, env) == wanted
+    assert list_programs(platform, env) == wanted
 
 
 @pytest.fixture
@@ -41,28 +41,28 @@ def desktop(tmp_path, monkeypatch):
 async def test_the_picture_comes_from_the_first_program_that_has_one(desktop):
     desktop("wl-paste", b"")
     desktop("xclip", PNG)
-    assert await picture() == PNG
+    assert await read_image() == PNG
 
 
 async def test_without_a_program_it_is_said_what_to_install(desktop):
     with pytest.raises(UsageError, match=r"install wl-clipboard \(wl-paste\) or xclip"):
-        await picture()
+        await read_image()
 
 
 async def test_a_clipboard_with_text_holds_no_picture(desktop):
     desktop("wl-paste", b"some text")
     with pytest.raises(UsageError, match="no picture in the clipboard"):
-        await picture()
+        await read_image()
 
 
 async def test_without_a_desktop_there_is_no_clipboard(desktop, monkeypatch):
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY")
     with pytest.raises(UsageError, match="no desktop here"):
-        await picture()
+        await read_image()
 
 
 async def test_a_macs_picture_comes_as_hexadecimal_digits(desktop, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     desktop("osascript", f"«data PNGf{PNG.hex().upper()}»\n".encode())
-    assert await picture() == PNG
+    assert await read_image() == PNG

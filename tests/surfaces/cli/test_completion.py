@@ -6,7 +6,7 @@ from prompt_toolkit.document import Document
 
 from halocline.protocol.errors import UsageError
 from halocline.runtime.mentions.suggestions import Mentionable
-from halocline.surfaces.cli.input.completion import Choice, Known, Mentions, completer, is_begun
+from halocline.surfaces.cli.input.completion import Choice, Known, Mentions, build_completer, is_begun
 
 FOUND = Mentionable(
     files=(
@@ -96,18 +96,20 @@ async def test_a_list_of_files_that_cannot_be_had_offers_the_words_alone():
 
 
 async def test_sources_are_asked_in_their_order():
-    asked = completer([lambda text: [Choice("one", len(text), "1")], lambda text: [Choice("two", 0, "2", "second")]])
+    asked = build_completer(
+        [lambda text: [Choice("one", len(text), "1")], lambda text: [Choice("two", 0, "2", "second")]]
+    )
     choices = [choice async for choice in asked.get_completions_async(Document("ab"), CompleteEvent())]
     assert [(choice.text, choice.start_position) for choice in choices] == [("one", -2), ("two", 0)]
 
 
 async def test_every_path_that_is_offered_is_mentioned_by_what_is_typed_for_it():
-    from halocline.context.user_files.mentions import found
+    from halocline.context.user_files.mentions import find_mentions
 
     names = ["a b", "x.", "(y)", "it's", "a`b", "0123456", "task:x", "problems", "http://x", "a:3", "ü/日本", "a\\b"]
     for name in names:
         (choice,) = [one for one in await offered("@", Mentionable((name,))) if one.shown == name]
-        (mention,) = found(f"see {choice.text}")
+        (mention,) = find_mentions(f"see {choice.text}")
         assert name in (mention.target, mention.whole), choice.text
 
 

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console, Group
 
 from halocline.protocol.events import Diff
-from halocline.surfaces.cli.output.diff_view import Line, diff_view, parse
+from halocline.surfaces.cli.output.diff_view import Line, diff_view, parse_diff
 from halocline.surfaces.cli.output.theme import THEME
 
 TEXT = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@ def f():\n a\n-b\n+c\n d\n@@ -40 +40,2 @@\n e\n+--- f\n"
@@ -18,7 +18,7 @@ def drawn(diffs: tuple[Diff, ...], limit: int = 40, width: int = 60, *, whole_li
 
 
 def test_each_line_carries_its_number_in_the_file_it_belongs_to() -> None:
-    assert list(parse(TEXT)) == [
+    assert list(parse_diff(TEXT)) == [
         Line(" ", 9, "a"),
         Line("-", 10, "b"),
         Line("+", 10, "c"),
@@ -40,7 +40,7 @@ def test_each_line_carries_its_number_in_the_file_it_belongs_to() -> None:
     ],
 )
 def test_odd_lines_of_a_diff_are_understood(text: str, line: Line) -> None:
-    assert list(parse(text)) == [line]
+    assert list(parse_diff(text)) == [line]
 
 
 def test_a_long_diff_is_bounded_and_says_how_much_is_hidden() -> None:

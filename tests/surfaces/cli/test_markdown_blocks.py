@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.surfaces.cli.output.markdown_blocks import Blocks, split
+from halocline.surfaces.cli.output.markdown_blocks import Blocks, split_blocks
 
 FLOW = ["", "", " ", "Words.", "more words", "   continued", "# Title", "## Part", "#no", "====", "-", "---", "***"]
 LISTS = ["- item", "  - inner", "1. first", "2) second", "* star"]
@@ -22,29 +22,29 @@ def in_pieces(text: str, cuts: list[int]) -> list[str]:
 
 @given(TEXTS, st.lists(st.integers(0, 500), max_size=12))
 def test_any_way_of_cutting_the_text_gives_the_same_blocks(text: str, cuts: list[int]) -> None:
-    assert in_pieces(text, cuts) == split(text)
+    assert in_pieces(text, cuts) == split_blocks(text)
 
 
 @given(TEXTS)
 def test_character_by_character_gives_the_same_blocks(text: str) -> None:
-    assert in_pieces(text, list(range(len(text)))) == split(text)
+    assert in_pieces(text, list(range(len(text)))) == split_blocks(text)
 
 
 @given(TEXTS)
 def test_no_line_is_lost_and_none_is_moved(text: str) -> None:
-    kept = [line for block in split(text) for line in block.split("\n") if line.strip()]
+    kept = [line for block in split_blocks(text) for line in block.split("\n") if line.strip()]
     assert kept == [line for line in text.split("\n") if line.strip()]
 
 
 @given(TEXTS)
 def test_a_block_is_not_split_again(text: str) -> None:
-    for block in split(text):
-        assert split(block) == [block]
+    for block in split_blocks(text):
+        assert split_blocks(block) == [block]
 
 
 @given(TEXTS)
 def test_windows_line_ends_give_the_same_blocks(text: str) -> None:
-    assert split(text.replace("\n", "\r\n")) == split(text)
+    assert split_blocks(text.replace("\n", "\r\n")) == split_blocks(text)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_windows_line_ends_give_the_same_blocks(text: str) -> None:
     ],
 )
 def test_blocks_are_what_a_reader_of_markdown_expects(text: str, blocks: list[str]) -> None:
-    assert split(text) == blocks
+    assert split_blocks(text) == blocks
 
 
 def test_a_block_is_given_as_soon_as_it_is_finished() -> None:

@@ -5,12 +5,12 @@ import pytest
 
 from halocline.protocol.errors import UsageError
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.mcp.servers import McpDesk
+from halocline.services.mcp.servers import McpService
 from halocline.store.paths import Home
 from halocline.store.settings.settings import McpSettings, Settings
-from halocline.surfaces.cli.args.mcp import parsed, parser
-from halocline.surfaces.cli.mcp.manage import _add
-from halocline.surfaces.cli.mcp.marketplace import install
+from halocline.surfaces.cli.args.mcp import build_mcp_parser, parse_mcp
+from halocline.surfaces.cli.mcp.manage import _add_server
+from halocline.surfaces.cli.mcp.marketplace import install_server
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def desk(tmp_path):
     (tmp_path / "registry.json").write_text(json.dumps({"servers": servers}))
     settings = Settings(mcp=McpSettings(registry=str(tmp_path / "registry.json")))
     folder = Assembly(Home(tmp_path / "home"), settings, {}).mcp_of(tmp_path)
-    return McpDesk(dataclasses.replace(folder, managed=managed))
+    return McpService(dataclasses.replace(folder, managed=managed))
 
 
 def words(*given):
-    return parsed(parser(), [*given])
+    return parse_mcp(build_mcp_parser(), [*given])
 
 
 @pytest.mark.parametrize(("name", "warned"), [("far", True), ("fs", False)])
@@ -38,11 +38,11 @@ def test_a_server_that_the_administrator_would_not_let_run_is_said_to_be_one_bef
     desk, capsys, name, warned
 ):
     with pytest.raises(UsageError, match="Nobody is there to agree"):
-        install(desk, words("install", name))
+        install_server(desk, words("install", name))
     assert (f"The server {name} will not run: the administrator" in capsys.readouterr().err) == warned
 
 
 @pytest.mark.parametrize(("what", "warned"), [(("https://x.example",), True), (("--", "fs"), False)])
 def test_a_server_that_is_added_against_the_bounds_is_said_to_be_one(desk, capsys, what, warned):
-    assert _add(desk, words("add", "mine", *what)) == 0
+    assert _add_server(desk, words("add", "mine", *what)) == 0
     assert ("The server mine will not run: the administrator" in capsys.readouterr().err) == warned

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from halocline.protocol.queries.mentions import Mentioned
-from halocline.surfaces.cli.input.mention_preview import PROBLEM, QUIET, MentionedLine, told
+from halocline.surfaces.cli.input.mention_preview import PROBLEM, QUIET, MentionedLine, describe_mentions
 
 A = Mentioned("@a.py", "a.py: 14 bytes", 1_234)
 B = Mentioned("@docs/", "docs/: folder", 20_000)
@@ -12,7 +12,7 @@ PAGE = Mentioned("@https://x.org", "a page, fetched when it is sent")
 
 
 def words(mentions, width=80):
-    return "".join(text for _, text in told(mentions, width))
+    return "".join(text for _, text in describe_mentions(mentions, width))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_each_mention_has_its_size_and_several_their_sum(mentions, line):
 
 
 def test_what_cannot_be_given_stands_out():
-    assert [style for style, text in told([A, GONE], 80) if text.strip(" ·")] == [QUIET, PROBLEM]
+    assert [style for style, text in describe_mentions([A, GONE], 80) if text.strip(" ·")] == [QUIET, PROBLEM]
 
 
 @pytest.mark.parametrize("width", range(20, 60))

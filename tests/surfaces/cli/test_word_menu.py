@@ -9,7 +9,7 @@ from halocline.protocol import events as ev
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.cli.input.completion import Choice
-from halocline.surfaces.cli.slash.completions import Menu, ranked
+from halocline.surfaces.cli.slash.completions import Menu, rank_names
 
 ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))
@@ -114,5 +114,5 @@ async def test_how_much_is_shown_depends_on_the_columns(menu, monkeypatch, colum
 
 def test_names_are_ranked_by_beginning_then_part_then_letters():
     names = ["explain", "plan", "p-l-a", "cost", "Plant"]
-    assert ranked("pla", names) == ["plan", "Plant", "explain", "p-l-a"]
-    assert ranked("", names) == names
+    assert rank_names("pla", names) == ["plan", "Plant", "explain", "p-l-a"]
+    assert rank_names("", names) == names

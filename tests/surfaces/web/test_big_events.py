@@ -4,7 +4,7 @@ import json
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Text, ToolResult
-from halocline.surfaces.web.event_trimming import LARGEST, slim
+from halocline.surfaces.web.event_trimming import LARGEST, trim_event
 
 LONG = "echo begin\n" + "true\n" * LARGEST + "rm -r build\n" + "true\n" * LARGEST
 
@@ -13,13 +13,13 @@ def test_what_is_decided_on_is_never_cut() -> None:
     asked = ev.ApprovalRequested(
         "r1", "c1", "execute_command", LONG, ev.ToolKind.EXECUTE, "ask mode", (), LONG, (ev.Diff("a.txt", LONG, 1, 0),)
     )
-    told = json.loads(slim(asked))
+    told = json.loads(trim_event(asked))
     assert (told["title"], told["detail"], told["diffs"][0]["text"]) == (LONG, LONG, LONG)
     assert "cut" not in told
 
 
 def test_a_long_result_is_cut_and_says_by_how_much() -> None:
     ended = ev.ToolCallEnded("c1", "x", ev.CallStatus.COMPLETED, ToolResult("c1", (Text(LONG),)))
-    told = json.loads(slim(ended))
-    assert len(slim(ended)) < LARGEST
+    told = json.loads(trim_event(ended))
+    assert len(trim_event(ended)) < LARGEST
     assert told["cut"] > LARGEST

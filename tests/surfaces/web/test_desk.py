@@ -16,7 +16,7 @@ from halocline.protocol.messages import Text
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller
 from halocline.surfaces.web import wire
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 SCRIPT = '[[turn]]\ntext = "Hello."\n[[turn]]\ntext = "Again."\n'
 ASKS = """[[turn]]
@@ -29,12 +29,12 @@ arguments = {command = "touch made", requires_approval = true}
 @asynccontextmanager
 async def desk_of(
     folder: Path, monkeypatch: pytest.MonkeyPatch, idle: float, script: str = SCRIPT
-) -> AsyncIterator[tuple[Desk, str]]:
+) -> AsyncIterator[tuple[OpenTasks, str]]:
     """A desk with one task that was begun on it."""
     monkeypatch.setenv("HALOCLINE_HOME", str(folder / "home"))
     (folder / "script.toml").write_text(script)
     client = Client(Controller(Assembly.of(Choices())), "web")
-    desk = Desk(client, (folder,), idle)
+    desk = OpenTasks(client, (folder,), idle)
     try:
         task = await desk.begin(wire.Begin("a", str(folder), (), model=f"scripted/{folder}/script.toml"))
         yield desk, task
@@ -100,7 +100,7 @@ async def test_a_task_that_rests_when_its_writer_ends_is_never_opened_for_who_on
     await until((halo.folder / "began").exists)
     (task,) = halo.tasks
     client = Client(Controller(Assembly.of(Choices())), "web")
-    desk = Desk(client, (halo.folder,))
+    desk = OpenTasks(client, (halo.folder,))
     try:
         with desk.watched(task):
             await desk.join(task)

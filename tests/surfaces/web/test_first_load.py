@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from halocline.surfaces.web.bundle import joined
+from halocline.surfaces.web.bundle import bundle_modules
 
 STATIC = Path(str(files("halocline.surfaces.web").joinpath("static")))
 MOST = 60_000
@@ -20,7 +20,7 @@ def read(name: str) -> str:
 
 def test_a_first_visit_is_small():
     linked = re.findall(r'(?:href|src)="/static/([^"]+)"', read("index.html"))
-    whole = joined(read)
+    whole = bundle_modules(read)
     sent = sum(len(gzip.compress((whole.get(name) or read(name)).encode(), 9)) for name in {*linked, "index.html"})
     assert sent < MOST
 

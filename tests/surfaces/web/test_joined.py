@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from halocline.surfaces.web.bundle import joined, taken_apart
+from halocline.surfaces.web.bundle import bundle_modules, taken_apart
 
 
 def whole(**modules: str) -> str:
     texts = {f"js/{name}.js": text for name, text in modules.items()}
-    return joined(lambda name: texts.get(name, ""))["first.js"]
+    return bundle_modules(lambda name: texts.get(name, ""))["first.js"]
 
 
 def test_a_module_stands_after_those_that_it_needs():
@@ -82,6 +82,6 @@ def test_a_form_that_would_be_lost_is_refused(written: str):
 
 def test_a_module_asked_for_by_name_hands_on_all_that_it_had():
     texts = {"js/app.js": "import { a } from './x.js'", "js/x.js": "export const a = 1\nexport default function B() {}"}
-    assert joined(lambda name: texts.get(name, ""))["js/x.js"] == (
+    assert bundle_modules(lambda name: texts.get(name, ""))["js/x.js"] == (
         "import { $js_x as it } from '/static/first.js'\nexport const { a } = it\nexport default it.default\n"
     )

@@ -100,14 +100,14 @@ class Signer:
 
     def __init__(self) -> None:
         self._private = secrets.randbelow(curve._N - 1) + 1
-        point = curve._times(self._private, curve._G)
+        point = curve._multiply(self._private, curve._G)
         assert point
         self.public_key = b"\x04" + point[0].to_bytes(32) + point[1].to_bytes(32)
         self.id = id_of(self.public_key)
 
     def sign(self, text: bytes) -> bytes:
         number = secrets.randbelow(curve._N - 1) + 1
-        point = curve._times(number, curve._G)
+        point = curve._multiply(number, curve._G)
         assert point
         r = point[0] % curve._N
         s = pow(number, -1, curve._N) * (int.from_bytes(hashlib.sha256(text).digest()) + r * self._private) % curve._N

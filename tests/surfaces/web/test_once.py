@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.web.idempotency import REMEMBERED, Once
+from halocline.surfaces.web.idempotency import REMEMBERED, IdempotencyKeys
 
 
 class Counted:
@@ -17,13 +17,13 @@ class Counted:
 
 
 async def test_an_id_is_answered_as_it_was_before() -> None:
-    once, do = Once(), Counted()
+    once, do = IdempotencyKeys(), Counted()
     answers = await asyncio.gather(*(once.answer("a", do) for _ in range(5)))
     assert (answers, await once.answer("b", do)) == ([1] * 5, 2)
 
 
 async def test_what_failed_fails_again_and_is_not_tried_again() -> None:
-    once, times = Once(), []
+    once, times = IdempotencyKeys(), []
 
     async def fails() -> None:
         times.append(1)
@@ -36,7 +36,7 @@ async def test_what_failed_fails_again_and_is_not_tried_again() -> None:
 
 
 async def test_it_goes_on_when_the_page_that_asked_leaves() -> None:
-    once, go = Once(), asyncio.Event()
+    once, go = IdempotencyKeys(), asyncio.Event()
 
     async def waits() -> str:
         await go.wait()
@@ -51,7 +51,7 @@ async def test_it_goes_on_when_the_page_that_asked_leaves() -> None:
 
 
 async def test_what_is_kept_is_bounded_and_what_still_runs_is_kept() -> None:
-    once, go = Once(), asyncio.Event()
+    once, go = IdempotencyKeys(), asyncio.Event()
     first = asyncio.create_task(once.answer("first", go.wait))
     await asyncio.sleep(0)
     for number in range(REMEMBERED + 10):
@@ -64,4 +64,4 @@ async def test_what_is_kept_is_bounded_and_what_still_runs_is_kept() -> None:
 @pytest.mark.parametrize("id", ["", "a" * 65])
 async def test_an_id_is_neither_empty_nor_long(id: str) -> None:
     with pytest.raises(UsageError):
-        await Once().answer(id, Counted())
+        await IdempotencyKeys().answer(id, Counted())

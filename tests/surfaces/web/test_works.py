@@ -4,16 +4,16 @@ import threading
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.web.background_jobs import Progress, Say, Stopped, Works
+from halocline.surfaces.web.background_jobs import BackgroundJobs, Progress, Say, Stopped
 
 
-async def over(works: Works, kind: str) -> None:
+async def over(works: BackgroundJobs, kind: str) -> None:
     while (now := works.progress(kind)) is None or not now.over:
         await asyncio.sleep(0.01)
 
 
 async def test_work_says_how_far_it_is_and_a_second_one_of_its_kind_waits() -> None:
-    works, go = Works(), threading.Event()
+    works, go = BackgroundJobs(), threading.Event()
 
     def run(say: Say) -> str:
         say("one", 1, 2)
@@ -32,7 +32,7 @@ async def test_work_says_how_far_it_is_and_a_second_one_of_its_kind_waits() -> N
 
 
 async def test_work_stops_at_its_next_step_with_what_it_has_and_says_why_it_failed() -> None:
-    works, go = Works(), threading.Event()
+    works, go = BackgroundJobs(), threading.Event()
 
     def run(say: Say) -> str:
         go.wait(20)

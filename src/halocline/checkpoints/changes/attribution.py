@@ -92,7 +92,7 @@ def attribute_changes(
     times: list[float] = []
     for path, sides in changed.items():
         at, place = changed_at(path), os.path.join(root, path)
-        who, whose = (Who.TASK, "") if _is_written(place, sides, own) else _who(place, at, own, others)
+        who, whose = (Who.TASK, "") if _is_written(place, sides, own) else _who_changed(place, at, own, others)
         if who is Who.OTHER:
             other.setdefault(whose, []).append(path.decode("latin-1"))
         else:
@@ -108,11 +108,11 @@ def attribute_changes(
         other={task: tuple(paths) for task, paths in other.items()},
         began=min((claim.at for claim in ran), default=0.0),
         ended=max((min(claim.until, now) for claim in ran), default=0.0),
-        times=tuple(sorted([*near, *_outermost(times)])),
+        times=tuple(sorted([*near, *_outermost_times(times)])),
     )
 
 
-def _outermost(times: Sequence[float]) -> Sequence[float]:
+def _outermost_times(times: Sequence[float]) -> Sequence[float]:
     """Return the first and the last, when there are many: commands before and after the two looks are near those."""
     told = sorted(times)
     return told if len(told) <= _MOST_TIMES else [*told[: _MOST_TIMES // 2], *told[-_MOST_TIMES // 2 :]]
@@ -128,7 +128,7 @@ def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> b
     return len(chain) > 1 and chain[-1] == sides[1]
 
 
-def _who(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -> tuple[Who, str]:
+def _who_changed(place: bytes, at: int, own: Sequence[Claim], others: Sequence[Claim]) -> tuple[Who, str]:
     mine = [claim for claim in own if _may_be_of(place, at, claim)]
     theirs = [claim for claim in others if _may_be_of(place, at, claim)]
     named = [claim for claim in theirs if claim.paths is not None]

@@ -89,18 +89,20 @@ class Claims:
     def begin(self, paths: Sequence[str] | None, at: float | None = None, *, ran: bool = False) -> None:
         """Say that these files, or any, may change from now on; `ran`: by a command."""
         named = self._named(paths)
-        self._add(Line("begun", self._task, _text(self._root), time.time() if at is None else at, named, ran=ran))
+        self._add(
+            Line("begun", self._task, _place_as_text(self._root), time.time() if at is None else at, named, ran=ran)
+        )
         self._open.add(named)
 
     def wrote(self, path: str, before: str, after: str) -> None:
         """Say what an edit that was begun has done to a file."""
         named = self._named([path])
-        self._add(Line("wrote", self._task, _text(self._root), time.time(), named, before=before, after=after))
+        self._add(Line("wrote", self._task, _place_as_text(self._root), time.time(), named, before=before, after=after))
 
     def end(self, paths: Sequence[str] | None = None) -> None:
         """Say that what was begun is done. What nobody announced is nobody's."""
         if (named := self._named(paths)) in self._open:
-            self._add(Line("ended", self._task, _text(self._root), time.time(), named))
+            self._add(Line("ended", self._task, _place_as_text(self._root), time.time(), named))
             self._open.discard(named)
 
     @property
@@ -110,17 +112,17 @@ class Claims:
 
     def looked(self, at: float) -> None:
         """Say that all that was claimed and done before this time is saved."""
-        self._add(Line("looked", self._task, _text(self._root), at))
+        self._add(Line("looked", self._task, _place_as_text(self._root), at))
 
     def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
         """Say what a file is that an edit is about to change before the checkpoint that was `asked` for shows it."""
-        place = _text(os.path.join(self._root, path))
+        place = _place_as_text(os.path.join(self._root, path))
         mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
-        self._add(Line("kept", self._task, _text(self._root), asked, (place,), before=sha, mode=mode))
+        self._add(Line("kept", self._task, _place_as_text(self._root), asked, (place,), before=sha, mode=mode))
 
     def read_unsaved(self) -> dict[bytes, Entry | None]:
         """Return what the task kept of files, before this object was made, for checkpoints that never came about."""
-        mine = [line for line in _lines(self._file) if self._is_mine(line) and line.at < self._began]
+        mine = [line for line in _read_lines(self._file) if self._is_mine(line) and line.at < self._began]
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
         found: dict[bytes, Entry | None] = {}
         for line in (line for line in mine if line.what == "kept" and line.at > saved):
@@ -128,40 +130,42 @@ class Claims:
                 continue  # who lives saves it
             entry = Entry(line.mode.encode(), line.before) if line.before else None
             for place in line.paths or ():
-                found.setdefault(os.path.relpath(_bytes(place), self._root), entry)
+                found.setdefault(os.path.relpath(_place_as_bytes(place), self._root), entry)
         return found
 
     def note_told(self, checkpoint: str) -> None:
         """Say that the task has heard of a checkpoint."""
-        self._add(Line("told", self._task, _text(self._root), time.time(), after=checkpoint))
+        self._add(Line("told", self._task, _place_as_text(self._root), time.time(), after=checkpoint))
 
     def is_told(self, checkpoint: str) -> bool:
         """Tell whether the task has heard of a checkpoint."""
         return any(
-            line.what == "told" and line.after == checkpoint for line in _lines(self._file) if self._is_mine(line)
+            line.what == "told" and line.after == checkpoint for line in _read_lines(self._file) if self._is_mine(line)
         )
 
     def last_look(self) -> float:
         """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""
-        mine = (line.at for line in _lines(self._file) if line.what == "looked" and self._is_mine(line))
+        mine = (line.at for line in _read_lines(self._file) if line.what == "looked" and self._is_mine(line))
         return max(mine, default=0.0)
 
     def since(self, moment: float) -> list[Claim]:
         """Return the claims of all tasks that held at that time or later."""
-        return [claim for claim in _claims(_lines(self._file)) if claim.until >= moment]
+        return [claim for claim in _pair_claims(_read_lines(self._file)) if claim.until >= moment]
 
     def looks_of_others(self, since: float) -> list[float]:
         """Return when other tasks that are open looked at this folder, at one above it or at one below it."""
-        found = [line for line in _lines(self._file) if line.what == "looked" and line.at >= since]
-        near = [line for line in found if line.task != self._task and _overlap(_bytes(line.root), self._root)]
+        found = [line for line in _read_lines(self._file) if line.what == "looked" and line.at >= since]
+        near = [
+            line for line in found if line.task != self._task and _do_overlap(_place_as_bytes(line.root), self._root)
+        ]
         alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
         return [line.at for line in near if line.pid in alive]
 
     def _is_mine(self, line: Line) -> bool:
-        return line.task == self._task and _bytes(line.root) == self._root
+        return line.task == self._task and _place_as_bytes(line.root) == self._root
 
     def _named(self, paths: Sequence[str] | None) -> tuple[str, ...] | None:
-        return None if paths is None else tuple(sorted(map(_text, self._places(paths))))
+        return None if paths is None else tuple(sorted(map(_place_as_text, self._places(paths))))
 
     def _places(self, paths: Sequence[str]) -> set[bytes]:
         found: set[bytes] = set()
@@ -182,7 +186,7 @@ class Claims:
                 os.close(fd)
 
 
-def trim(folder: Path) -> None:
+def trim_file(folder: Path) -> None:
     """Drop the older half of a file that has grown large. Call it with some store's lock in hand."""
     file = folder / NAME
     with suppress(OSError):
@@ -193,7 +197,7 @@ def trim(folder: Path) -> None:
             new.replace(file)
 
 
-def _lines(file: Path) -> list[Line]:
+def _read_lines(file: Path) -> list[Line]:
     try:
         data = file.read_bytes()
     except OSError:
@@ -205,7 +209,7 @@ def _lines(file: Path) -> list[Line]:
     return found
 
 
-def _claims(lines: Iterable[Line]) -> list[Claim]:
+def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
     """The claims, each with its end: said, or that of its process, or that of the look after its death."""
     begun: dict[tuple[str, str], list[tuple[Line, list[Line]]]] = {}
     found: list[Claim] = []
@@ -218,28 +222,28 @@ def _claims(lines: Iterable[Line]) -> list[Claim]:
                 for _, wrote in mine:
                     wrote.append(line)
             case "ended":
-                found += [_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
+                found += [_make_claim(one, wrote, line.at) for one, wrote in mine if one.paths == line.paths]
                 mine[:] = [both for both in mine if both[0].paths != line.paths]
             case "looked":
                 lost = [both for both in mine if both[0].pid != line.pid and not _is_alive(both[0].pid)]
-                found += [_cut(one, wrote, line.at) for one, wrote in lost]
+                found += [_cut_claim(one, wrote, line.at) for one, wrote in lost]
                 mine[:] = [both for both in mine if both not in lost]
     for one, wrote in (both for few in begun.values() for both in few):
-        found.append(_claim(one, wrote, FOR_EVER) if _is_alive(one.pid) else _cut(one, wrote, FOR_EVER))
+        found.append(_make_claim(one, wrote, FOR_EVER) if _is_alive(one.pid) else _cut_claim(one, wrote, FOR_EVER))
     return found
 
 
-def _cut(line: Line, wrote: Iterable[Line], until: float) -> Claim:
-    return replace(_claim(line, wrote, min(until, line.at + AFTER_DEATH)), is_cut=True)
+def _cut_claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
+    return replace(_make_claim(line, wrote, min(until, line.at + AFTER_DEATH)), is_cut=True)
 
 
-def _claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
-    named = None if line.paths is None else frozenset(map(_bytes, line.paths))
-    facts = tuple((_bytes(path), one.before, one.after) for one in wrote for path in one.paths or ())
-    return Claim(line.task, _bytes(line.root), line.at, until, named, line.ran, facts)
+def _make_claim(line: Line, wrote: Iterable[Line], until: float) -> Claim:
+    named = None if line.paths is None else frozenset(map(_place_as_bytes, line.paths))
+    facts = tuple((_place_as_bytes(path), one.before, one.after) for one in wrote for path in one.paths or ())
+    return Claim(line.task, _place_as_bytes(line.root), line.at, until, named, line.ran, facts)
 
 
-def _overlap(one: bytes, other: bytes) -> bool:
+def _do_overlap(one: bytes, other: bytes) -> bool:
     return (one + b"/").startswith(other + b"/") or (other + b"/").startswith(one + b"/")
 
 
@@ -253,9 +257,9 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _text(place: bytes) -> str:
+def _place_as_text(place: bytes) -> str:
     return place.decode("latin-1")
 
 
-def _bytes(text: str) -> bytes:
+def _place_as_bytes(text: str) -> bytes:
     return text.encode("latin-1")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from halocline.checkpoints.store import index, objects, trees
-from halocline.checkpoints.store.contents import spoilt
+from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.reading import Kept, Reader
 
@@ -19,10 +19,10 @@ MOST_FILES, MOST_BYTES = 48, 1 << 20
 Contents = Mapping[index.Path, Kept | None]
 
 
-def keep(workspace: Path, paths: Sequence[str], largest: int) -> Contents | None:
+def keep_contents(workspace: Path, paths: Sequence[str], largest: int) -> Contents | None:
     """What these files hold now; None when one of them is no plain file of at most `largest` bytes in the workspace."""
     root = os.fsencode(workspace)
-    places = index.ordinary(root, paths, largest)
+    places = index.list_ordinary(root, paths, largest)
     # Fewer lie outside the workspace; a link stands for two places.
     if places is None or len(places) != len(set(paths)):
         return None
@@ -45,27 +45,31 @@ def read_few(workspace: Path, places: Sequence[index.Path]) -> Contents | None:
     return found if sum(len(kept.content) for kept in found.values() if kept) <= MOST_BYTES else None
 
 
-def changed(git: Git, tree: str, contents: Contents, *known: str, sure: Collection[index.Path] = frozenset()) -> str:
+def change_tree(
+    git: Git, tree: str, contents: Contents, *known: str, sure: Collection[index.Path] = frozenset()
+) -> str:
     """The tree with these files. Those that neither it nor the trees `known` hold stay out when they are ignored.
 
     Of those that are `sure` it is known that they are not.
     """
-    found = {place: place in sure or any(trees.find(git, one, place) for one in (tree, *known)) for place in contents}
+    found = {
+        place: place in sure or any(trees.find_entry(git, one, place) for one in (tree, *known)) for place in contents
+    }
     doubtful = [place for place, kept in contents.items() if kept and not found[place]]
-    ignored = index.ignored(git, doubtful) if doubtful else ()
+    ignored = index.list_ignored(git, doubtful) if doubtful else ()
     changes = {place: store_contents(git.store, kept) for place, kept in contents.items() if place not in ignored}
-    return trees.changed(git, tree, changes) if changes else tree
+    return trees.change_tree(git, tree, changes) if changes else tree
 
 
 def store_contents(store: Path, kept: Kept | None) -> trees.Entry | None:
     """Keep in a store what a file held."""
-    return None if kept is None else trees.Entry(kept.mode, objects.write(store, b"blob", kept.content))
+    return None if kept is None else trees.Entry(kept.mode, objects.write_object(store, b"blob", kept.content))
 
 
 def with_unsaved(git: Git, tree: str, unsaved: Mapping[index.Path, trees.Entry | None]) -> str:
     """Return the tree with what files were before edits, as far as the store has that and no rule leaves them out."""
-    lost = spoilt(git, {entry.sha for entry in unsaved.values() if entry})
-    doubtful = [place for place, entry in unsaved.items() if entry and not trees.find(git, tree, place)]
-    ignored = index.ignored(git, doubtful) if doubtful else ()
+    lost = find_spoilt(git, {entry.sha for entry in unsaved.values() if entry})
+    doubtful = [place for place, entry in unsaved.items() if entry and not trees.find_entry(git, tree, place)]
+    ignored = index.list_ignored(git, doubtful) if doubtful else ()
     there = {place: entry for place, entry in unsaved.items() if not (entry and entry.sha in lost)}
-    return trees.changed(git, tree, {place: entry for place, entry in there.items() if place not in ignored})
+    return trees.change_tree(git, tree, {place: entry for place, entry in there.items() if place not in ignored})

@@ -24,7 +24,15 @@ from halocline.checkpoints.restore.journal import (
     write_journal,
 )
 from halocline.checkpoints.store import objects
-from halocline.checkpoints.store.contents import AT_ONCE, name_of, read, rescued, settle, settle_opened, spoilt
+from halocline.checkpoints.store.contents import (
+    AT_ONCE,
+    find_spoilt,
+    name_of,
+    read_blobs,
+    rescue_blobs,
+    settle_opened,
+    sync_files,
+)
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.reading import LINK, NOT_BELOW, PROGRAM, Reader, read_in
@@ -43,15 +51,15 @@ class NotRestored(HaloclineError):
     code = "not_restored"
 
 
-def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
+def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
     """Make all changes in all stores. Deletions come first, so that a folder can take the place of a file.
 
     Raises:
         NotRestored: a file could not be written, or changed meanwhile. All are as before.
     """
-    journals = _journals(together)
+    journals = _write_journals(together)
     for git, journal in journals:
-        settle(objects.place(git.store, change.before.sha) for change in journal.changes if change.before)
+        sync_files(objects.object_place(git.store, change.before.sha) for change in journal.changes if change.before)
     begun: list[tuple[Git, Journal]] = []
     try:
         for git, journal in journals:
@@ -77,33 +85,33 @@ def apply(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
         remove_journal(git.store)
 
 
-def _journals(together: Sequence[tuple[Git, Sequence[Change]]]) -> list[tuple[Git, Journal]]:
+def _write_journals(together: Sequence[tuple[Git, Sequence[Change]]]) -> list[tuple[Git, Journal]]:
     temporary = f".halo-{os.urandom(6).hex()}.tmp"
     parts = tuple((str(git.store), str(git.workspace)) for git, _ in together) if len(together) > 1 else ()
     for git, _ in together:
         if (git.store / JOURNAL).exists():
             raise NotRestored("Nothing was restored: an earlier restore is being ended.", "Try again in a moment.")
-    return [(git, Journal(temporary, _ordered(changes), parts)) for git, changes in together]
+    return [(git, Journal(temporary, _order_changes(changes), parts)) for git, changes in together]
 
 
-def _ordered(changes: Iterable[Change]) -> tuple[Change, ...]:
+def _order_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: (change.after is not None, change.before is None)))
 
 
 def _make_all(git: Git, journal: Journal) -> None:
     with opened_folder(os.fspath(git.workspace)) as root:
-        for few in _few(journal.changes):
-            contents = _contents(git, [change.after for change in few])
+        for few in _batches_of(journal.changes):
+            contents = _read_contents(git, [change.after for change in few])
             for change in few:
                 try:
-                    _make(root, change, contents, journal.temporary)
+                    _make_change(root, change, contents, journal.temporary)
                 except OSError as error:
-                    raise OSError(error.errno, error.strerror, _place(git, change.path)) from error
+                    raise OSError(error.errno, error.strerror, _place_of(git, change.path)) from error
         _settle_below(root, (change.path for change in journal.changes if change.after))
 
 
 def _put_all_back(begun: Sequence[tuple[Git, Journal]]) -> list[str]:
-    return [_place(git, path) for git, journal in reversed(begun) for path in _put_back(git, journal)]
+    return [_place_of(git, path) for git, journal in reversed(begun) for path in _put_back(git, journal)]
 
 
 def _settle_below(root: int, paths: Iterable[Path]) -> None:
@@ -130,7 +138,7 @@ def _waits_for_it(store: File, journal: Journal) -> bool:
     return is_first and any(other and other.temporary == journal.temporary for other in found)
 
 
-def mend(git: Git) -> str:
+def mend_restore(git: Git) -> str:
     """End what a process that died left half done, and say what was put back; call it with the store's lock in hand.
 
     The other stores that change together are seen to first. Where the folder is gone, the journal waits for it.
@@ -151,19 +159,19 @@ def mend(git: Git) -> str:
     return said + f"It was taken back, but for what changed since or is lost: {', '.join(map(os.fsdecode, others))}."
 
 
-def secure(git: Git, changes: Iterable[Change]) -> None:
+def secure_files(git: Git, changes: Iterable[Change]) -> None:
     """See that every file could be put back to what it is now, before one is changed; keep anew what is damaged.
 
     Raises:
         NotRestored: one could not. Nothing was changed.
     """
     root, now = os.fsencode(git.workspace), {change.before.sha: change for change in changes if change.before}
-    for sha in spoilt(git, now):
+    for sha in find_spoilt(git, now):
         full = os.path.join(root, now[sha].path)
         with suppress(OSError), Reader(root) as reader:
             kept = reader.read(now[sha].path, _ANY_SIZE)
             if kept and name_of(kept.content) == sha:
-                rescued(git, [kept.content])
+                rescue_blobs(git, [kept.content])
                 continue
         raise NotRestored(
             f"Nothing was restored: {os.fsdecode(full)} cannot be saved first, so this could not be undone.",
@@ -174,15 +182,15 @@ def secure(git: Git, changes: Iterable[Change]) -> None:
 def write_tree(git: Git, commit: str, folder: File) -> None:
     """Put the files of a commit into a folder. Raises NotRestored where one is already; those before it stay."""
     listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
-    changes = [_new(record) for record in listing]
+    changes = [_new_change(record) for record in listing]
     folder.mkdir(parents=True, exist_ok=True)
     place = folder.resolve()
     try:
         with opened_folder(os.fspath(place)) as root:
-            for few in _few(changes):
-                contents = _contents(git, [change.after for change in few])
+            for few in _batches_of(changes):
+                contents = _read_contents(git, [change.after for change in few])
                 for change in few:
-                    _export(root, change, contents)
+                    _export_file(root, change, contents)
     except OSError as error:
         name = os.path.join(place, os.fsdecode(error.filename or b""))
         raise NotRestored(
@@ -190,18 +198,18 @@ def write_tree(git: Git, commit: str, folder: File) -> None:
         ) from error
 
 
-def _export(root: int, change: Change, contents: Mapping[str, bytes]) -> None:
+def _export_file(root: int, change: Change, contents: Mapping[str, bytes]) -> None:
     path = os.fsdecode(change.path)
     try:
         with held_below(root, path, making_folders=True) as target:
             if target.find():
                 raise OSError(None, "it is there already")
-            _replace(target, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
+            _replace_file(target, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def _new(record: bytes) -> Change:
+def _new_change(record: bytes) -> Change:
     head, _, path = record.partition(b"\t")
     mode, _, sha = head.split()
     return Change(path, None, Entry(mode, sha.decode()))
@@ -211,14 +219,14 @@ def entry_at(root: int, path: Path) -> Entry | None:
     """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
     try:
         with held_below(root, os.fsdecode(path)) as target:
-            return _entry(target)
+            return _make_entry(target)
     except OSError as error:
         if error.errno in NOT_BELOW:
             return None
         raise
 
 
-def _entry(target: Target) -> Entry | None:
+def _make_entry(target: Target) -> Entry | None:
     found = target.find()
     if found is None or not (stat.S_ISLNK(found.st_mode) or stat.S_ISREG(found.st_mode)):
         return None
@@ -226,15 +234,15 @@ def _entry(target: Target) -> Entry | None:
     return Entry(kept.mode, name_of(kept.content)) if kept else None
 
 
-def _make(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
+def _make_change(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> None:
     path = os.fsdecode(change.path)
     with held_below(root, path, making_folders=change.before is None) as target:
-        if _entry(target) != change.before:
+        if _make_entry(target) != change.before:
             raise OSError(None, "it changed meanwhile")
-        _set(root, target, change.after, contents, temporary)
+        _set_file(root, target, change.after, contents, temporary)
 
 
-def _set(root: int, target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+def _set_file(root: int, target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
     """Let a file be this, in one step."""
     if entry is None:
         target.drop()
@@ -244,10 +252,10 @@ def _set(root: int, target: Target, entry: Entry | None, contents: Mapping[str, 
     if found and stat.S_ISDIR(found.st_mode):
         for folder, _ in reversed(list(walk_below(root, os.fspath(target.path)))):
             _remove_folder(root, folder)
-    _replace(target, entry, contents, temporary)
+    _replace_file(target, entry, contents, temporary)
 
 
-def _replace(target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
+def _replace_file(target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
     assert entry
     found = target.find()
     try:
@@ -280,11 +288,11 @@ def _remove_folder(root: int, path: str) -> bool:
 def _put_back(git: Git, journal: Journal) -> list[Path]:
     """Every file as it was, the last one first. Gives those that somebody else changed."""
     others: list[Path] = []
-    lost = spoilt(git, (change.before.sha for change in journal.changes if change.before))
+    lost = find_spoilt(git, (change.before.sha for change in journal.changes if change.before))
     with opened_folder(os.fspath(git.workspace)) as root:
-        for few in _few(journal.changes[::-1]):
+        for few in _batches_of(journal.changes[::-1]):
             known = [change.before for change in few if change.before and change.before.sha not in lost]
-            contents = _contents(git, known)
+            contents = _read_contents(git, known)
             for change in few:
                 if not _put_one_back(root, change, contents, journal.temporary):
                     others.append(change.path)
@@ -298,10 +306,10 @@ def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temp
     try:
         with held_below(root, os.fsdecode(change.path), making_folders=change.after is None) as target:
             target.drop(temporary)
-            now = _entry(target)
+            now = _make_entry(target)
             is_kept = change.before is None or change.before.sha in contents
             if now == change.after != change.before and is_kept:
-                _set(root, target, change.before, contents, temporary)
+                _set_file(root, target, change.before, contents, temporary)
                 return True
             return now == change.before
     except OSError as error:
@@ -310,18 +318,18 @@ def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temp
         raise
 
 
-def _few(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+def _batches_of(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
     return (changes[at : at + AT_ONCE] for at in range(0, len(changes), AT_ONCE))
 
 
-def _place(git: Git, path: Path) -> str:
+def _place_of(git: Git, path: Path) -> str:
     return os.path.join(git.workspace, os.fsdecode(path))
 
 
-def _contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
+def _read_contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
     """What blobs hold. Raises GitFailed or NotRestored for one that is damaged or lost."""
     wanted = {entry.sha for entry in entries if entry}
-    held = read(git, wanted)
+    held = read_blobs(git, wanted)
     if wanted - held.keys():
         raise NotRestored("Nothing was restored: a saved content is lost.", "Choose another checkpoint.")
     return held

@@ -42,19 +42,19 @@ class Comparison(Value, frozen=True):
         return sum(file.removed or 0 for file in self.files)
 
 
-def comparison(git: Git, old: str, new: str, root: str = "") -> Comparison:
+def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:
     """What differs between two commits or trees. Names begin with `root`, when there is one."""
     inside = f"{root}/" if root else ""
     prefixes = (f"--src-prefix=a{root}/", f"--dst-prefix=b{root}/") if root else ()
-    changed = list(_changed(git.run("diff-tree", "-z", "--raw", *_OPTIONS, old, new)))
-    counts = list(_counts(git.run("diff-tree", "-z", "--numstat", *_OPTIONS, old, new)))
-    patches = iter(_patches(git.run("diff-tree", "-p", *prefixes, *_OPTIONS, old, new)))
+    changed = list(_parse_changes(git.run("diff-tree", "-z", "--raw", *_OPTIONS, old, new)))
+    counts = list(_parse_counts(git.run("diff-tree", "-z", "--numstat", *_OPTIONS, old, new)))
+    patches = iter(_split_patches(git.run("diff-tree", "-p", *prefixes, *_OPTIONS, old, new)))
     files = []
     left = MOST
     for (letter, before, path), (added, removed) in zip(changed, counts, strict=True):
         # A file that became a link is shown as one that went and one that came.
         patch = next(patches, b"") + (next(patches, b"") if letter == "T" else b"")
-        kept = _cut(patch, max(0, min(LONGEST, left)))
+        kept = _cut_patch(patch, max(0, min(LONGEST, left)))
         left -= len(kept)
         files.append(
             FileDifference(
@@ -70,7 +70,7 @@ def comparison(git: Git, old: str, new: str, root: str = "") -> Comparison:
     return Comparison(tuple(files))
 
 
-def _changed(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
+def _parse_changes(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """The kind's letter, the old name where it is another, and the name."""
     fields = iter(raw.split(b"\0")[:-1])
     for head in fields:
@@ -81,26 +81,26 @@ def _changed(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
         yield letter, before, next(fields)
 
 
-def _counts(raw: bytes) -> Iterator[tuple[int | None, int | None]]:
+def _parse_counts(raw: bytes) -> Iterator[tuple[int | None, int | None]]:
     fields = iter(raw.split(b"\0")[:-1])
     for head in fields:
         match head.split(b"\t", 2):  # a name may hold more of them
             case [added, removed, path]:
                 if not path:
                     next(fields), next(fields)
-                yield _number(added), _number(removed)
+                yield _parse_number(added), _parse_number(removed)
 
 
-def _number(text: bytes) -> int | None:
+def _parse_number(text: bytes) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _patches(raw: bytes) -> Iterator[bytes]:
+def _split_patches(raw: bytes) -> Iterator[bytes]:
     starts = [found.start() for found in _FILE.finditer(raw)]
     for start, end in zip(starts, [*starts[1:], len(raw)], strict=True):
         yield raw[start:end]
 
 
-def _cut(patch: bytes, room: int) -> bytes:
+def _cut_patch(patch: bytes, room: int) -> bytes:
     """Whole lines, as many as fit."""
     return patch if len(patch) <= room else patch[: patch.rfind(b"\n", 0, room) + 1]

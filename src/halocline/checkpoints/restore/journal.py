@@ -10,7 +10,7 @@ from pathlib import Path as File
 
 import msgspec
 
-from halocline.checkpoints.store.contents import settle
+from halocline.checkpoints.store.contents import sync_files
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.repository import JOURNAL
 from halocline.checkpoints.store.trees import Entry
@@ -47,7 +47,7 @@ def write_journal(store: File, journal: Journal) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(store / JOURNAL)
-    settle([store])
+    sync_files([store])
 
 
 def read_journal(store: File) -> Journal | None:
@@ -60,7 +60,7 @@ def read_journal(store: File) -> Journal | None:
 def remove_journal(store: File) -> None:
     """Say that the change is over."""
     (store / JOURNAL).unlink(missing_ok=True)
-    settle([store])  # that of the first store must not be lost before those of the others
+    sync_files([store])  # that of the first store must not be lost before those of the others
 
 
 def put_journal_aside(store: File) -> str:

@@ -11,7 +11,7 @@ LARGEST = 1_000_000
 """Bytes of one side above which a file is not merged."""
 
 
-def merged(git: Git, base: Entry | None, now: Entry | None, target: Entry | None) -> Entry | None:
+def merge_file(git: Git, base: Entry | None, now: Entry | None, target: Entry | None) -> Entry | None:
     """The file with both sides' changes, kept in the store; None when they overlap or it is no text."""
     if base is None or now is None or target is None:
         return None
@@ -32,4 +32,4 @@ def merged(git: Git, base: Entry | None, now: Entry | None, target: Entry | None
             content = git.run("merge-file", "-p", "-q", *names)
         except GitFailed:
             return None
-    return Entry(mode, objects.write(git.store, b"blob", content))
+    return Entry(mode, objects.write_object(git.store, b"blob", content))

@@ -12,11 +12,11 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from halocline.checkpoints.changes.attribution import Attribution, read_message
 from halocline.checkpoints.restore import merge as merging
-from halocline.checkpoints.restore.apply import NotRestored, apply, secure, walk_below
+from halocline.checkpoints.restore.apply import NotRestored, apply_changes, secure_files, walk_below
 from halocline.checkpoints.restore.journal import Change
-from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, deeds, fate, is_within
+from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file, is_within
 from halocline.checkpoints.store.background_reading import LATE
-from halocline.checkpoints.store.contents import spoilt
+from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.store.index import Path
 from halocline.checkpoints.store.repository import AFTER, BEFORE, Repository
@@ -111,43 +111,43 @@ class _Ready(Value, frozen=True):
     steps: _Steps
 
 
-def plan(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
+def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
     """What `restore` would do now. Raises UsageError when there is no such checkpoint, and NotRestored."""
-    plans = [_planned(target, overwrite=overwrite) for target in targets]
+    plans = [_plan_one(target, overwrite=overwrite) for target in targets]
     fields = RestorePlan.__struct_fields__
     return RestorePlan(**{name: tuple(path for one in plans for path in getattr(one, name)) for name in fields})
 
 
-def _planned(target: Target, *, overwrite: bool) -> RestorePlan:
+def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
     repository = target.repository
-    with repository.opened() as git, _readable(target):
+    with repository.opened() as git, _readable_store(target):
         repository.take_up(git)
         commit = repository.resolve(git, target.checkpoint)
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
         newest = repository.newest_with(git, commit)
         last = repository.attribution(git, newest, present, since)
-        steps = _steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
+        steps = _list_steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
         is_late = git.word("log", "--max-count=1", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
     return RestorePlan(
-        creates=_texts((change.path for change in plain if change.before is None), root),
-        overwrites=_texts((change.path for change in plain if change.before and change.after), root),
-        deletes=_texts((change.path for change in plain if change.after is None), root),
-        kept=_texts(steps.kept, root),
-        merges=_texts(steps.merges, root),
-        yours=_texts(steps.yours, root),
-        conflicts=_texts(steps.conflicts, root),
-        lost=_texts(steps.lost, root),
+        creates=_as_texts((change.path for change in plain if change.before is None), root),
+        overwrites=_as_texts((change.path for change in plain if change.before and change.after), root),
+        deletes=_as_texts((change.path for change in plain if change.after is None), root),
+        kept=_as_texts(steps.kept, root),
+        merges=_as_texts(steps.merges, root),
+        yours=_as_texts(steps.yours, root),
+        conflicts=_as_texts(steps.conflicts, root),
+        lost=_as_texts(steps.lost, root),
         others=_with_tasks(steps.others, root),
-        doubtful=_texts(steps.doubtful, root),
-        assumed=_texts(steps.assumed, root),
+        doubtful=_as_texts(steps.doubtful, root),
+        assumed=_as_texts(steps.assumed, root),
         late=(os.fspath(repository.workspace),) if is_late else (),
     )
 
 
-def restore(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
+def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
     """Put the files back to the targets, all or none; with `overwrite`, also those that somebody else changed since.
 
     Raises:
@@ -161,35 +161,35 @@ def restore(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
         order = sorted(targets, key=lambda target: target.repository.path)
         held = {target.root: locks.enter_context(target.repository.opened()) for target in order}
         together = len(targets) > 1
-        ready = [_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
+        ready = [_make_ready(target, held[target.root], overwrite=overwrite, together=together) for target in targets]
         if changing := [one for one in ready if one.steps.changes]:
-            _apply(changing)
+            _apply_all(changing)
         for one in changing:
             # What the files are like now is the restore's doing, not a person's.
             with suppress(GitFailed, CheckpointsOff):
                 one.target.repository.save_now(one.git, f"{AFTER}{one.commit[:10]}")
-    return _restored(ready)
+    return _describe_restored(ready)
 
 
-def _ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Ready:
+def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Ready:
     """With several folders the undo is a checkpoint of its own, which names all of theirs."""
     repository = target.repository
-    with _readable(target):
+    with _readable_store(target):
         repository.take_up(git)
         commit = repository.resolve(git, target.checkpoint)
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()
         undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
         last = repository.attribution(git, newest, undo.sha, since)
-        steps = _steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
+        steps = _list_steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
     return _Ready(target, git, commit, undo.sha, steps)
 
 
-def _apply(changing: Sequence[_Ready]) -> None:
+def _apply_all(changing: Sequence[_Ready]) -> None:
     """All can be put back before one is changed."""
     for one in changing:
-        with _readable(one.target):
-            secure(one.git, one.steps.changes)
+        with _readable_store(one.target):
+            secure_files(one.git, one.steps.changes)
     claims = [
         (one.target.repository.claims, {os.fsdecode(change.path): change for change in one.steps.changes})
         for one in changing
@@ -199,16 +199,16 @@ def _apply(changing: Sequence[_Ready]) -> None:
         for path, change in changes.items():
             claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
     try:
-        with _readable(changing[0].target):
-            apply([(one.git, one.steps.changes) for one in changing])
+        with _readable_store(changing[0].target):
+            apply_changes([(one.git, one.steps.changes) for one in changing])
     finally:
         for claim, changes in claims:
             claim.end([*changes])
 
 
-def _restored(ready: Sequence[_Ready]) -> Restored:
+def _describe_restored(ready: Sequence[_Ready]) -> Restored:
     def paths(of: Callable[[_Steps], Iterable[Path]]) -> tuple[str, ...]:
-        return tuple(text for one in ready for text in _texts(of(one.steps), one.target.root))
+        return tuple(text for one in ready for text in _as_texts(of(one.steps), one.target.root))
 
     first, *others = ready
     return Restored(
@@ -227,7 +227,7 @@ def _restored(ready: Sequence[_Ready]) -> Restored:
 
 
 @contextmanager
-def _readable(target: Target) -> Iterator[None]:
+def _readable_store(target: Target) -> Iterator[None]:
     """Before any file is changed, everything that is needed of the store was read."""
     try:
         yield
@@ -240,26 +240,26 @@ def _readable(target: Target) -> Iterator[None]:
         ) from error
 
 
-def _steps(
+def _list_steps(
     git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
 ) -> _Steps:
     """`commits` are the task's newest checkpoint, the present and the target; `last` says whose what is newest is."""
     newest, present, target = commits
-    steps = [*_since(git, target, newest), Step("", _differences(git, newest, present), last)]
-    done = deeds(steps, _times_before(git, target))
+    steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
+    done = deeds_by_file(steps, _times_before(git, target))
 
     def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
-        return merging.merged(git, base, now, then)
+        return merging.merge_file(git, base, now, then)
 
     found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
-    for path, (now, then) in _differences(git, present, target).items():
-        kind, becomes = fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
+    for path, (now, then) in _list_differences(git, present, target).items():
+        kind, becomes = decide_fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
         found[kind][path] = (now, becomes)
     sides = found[Fate.GO] | found[Fate.MERGE]
-    gone = spoilt(git, {then.sha for _, then in sides.values() if then})
+    gone = find_spoilt(git, {then.sha for _, then in sides.values() if then})
     lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
     wanted = {path: both for path, both in sides.items() if path not in lost}
-    possible = _possible(git, wanted, left_out)
+    possible = _possible_paths(git, wanted, left_out)
     tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
     return _Steps(
         changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
@@ -278,26 +278,26 @@ def _is_assumed(done: Iterable[Deed]) -> bool:
     return any(deed.is_assumed for deed in done)
 
 
-def _differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
+def _list_differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
     """Each file that differs, with what it is on both sides."""
     fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
     found = {}
     for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
-        found[path] = _sides(head)
+        found[path] = _parse_sides(head)
     return found
 
 
-def _sides(head: bytes) -> Sides:
+def _parse_sides(head: bytes) -> Sides:
     """Return what a file was and is, from a line of a raw diff."""
     old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
-    return _entry(old_mode, old_blob), _entry(new_mode, new_blob)
+    return _make_entry(old_mode, old_blob), _make_entry(new_mode, new_blob)
 
 
-def _entry(mode: bytes, blob: bytes) -> Entry | None:
+def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
     return None if mode == b"000000" else Entry(mode, blob.decode())
 
 
-def _since(git: Git, target: str, newest: str) -> list[Step]:
+def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
     """The checkpoints after the target, the oldest first."""
     listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
     fields = listing.decode(errors="replace").split("\0")
@@ -311,7 +311,7 @@ def _since(git: Git, target: str, newest: str) -> list[Step]:
     sha = ""
     for field in fields_of:
         if field.startswith(b":"):
-            changed[sha][next(fields_of)] = _sides(field)
+            changed[sha][next(fields_of)] = _parse_sides(field)
         elif field.strip():
             sha = field.strip().decode()
     return [
@@ -326,7 +326,7 @@ def _times_before(git: Git, target: str) -> list[float]:
     return [at for one in found if one for at in one.times]
 
 
-def _possible(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
+def _possible_paths(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
     """Those that can be changed without touching what the store does not know."""
     root = os.fsencode(git.workspace)
     allowed = {path for path in wanted if not is_within(path, left_out) and _may_change(root, path)}
@@ -366,7 +366,7 @@ def _files_below(root: int, folder: Path) -> Iterable[Path]:
         yield from (os.fsencode(f"{place}/{name}") for name in names)
 
 
-def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
+def _as_texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
     """As people read them: whole, where the folder is not the task's first."""
     before = f"{root}/" if root else ""
     return tuple(before + path.decode(errors="replace") for path in paths)
@@ -374,4 +374,4 @@ def _texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
 
 def _with_tasks(found: Iterable[tuple[Path, str]], root: str) -> tuple[str, ...]:
     """Files of other tasks, each with its task."""
-    return tuple(f"{text} ({task})" if task else text for path, task in found for text in _texts([path], root))
+    return tuple(f"{text} ({task})" if task else text for path, task in found for text in _as_texts([path], root))

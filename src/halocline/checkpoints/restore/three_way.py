@@ -54,7 +54,7 @@ class Deed(Value, frozen=True):
     is_assumed: bool = False
 
 
-def deeds(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
+def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
     """Each file's changes since the target, the oldest first, with who made them as far as that is sure.
 
     At `earlier` times, in Unix seconds, somebody else changed files before the target was saved.
@@ -78,17 +78,21 @@ def _of_old(label: str) -> Attribution:
     return Attribution() if label == FIRST or label.startswith(BEFORE) else TASKS_OWN
 
 
-def fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
+def decide_fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
     """Return what becomes of a file that is one thing now and another in the target, and what it will be."""
     now, target = sides
     if target is None and not _may_delete(done, overwrite=overwrite):
         return (
-            Fate.OTHER if _last(done) is Who.OTHER else Fate.DOUBT if _last(done) is Who.DOUBT else Fate.UNKNOWN
+            Fate.OTHER
+            if _last_changer(done) is Who.OTHER
+            else Fate.DOUBT
+            if _last_changer(done) is Who.DOUBT
+            else Fate.UNKNOWN
         ), now
     if overwrite:
         return Fate.GO, target
     wanted, is_merged = now, False
-    for deed in _joined(done):
+    for deed in _join_deeds(done):
         if wanted == deed.after:
             wanted = deed.before
         elif wanted != deed.before:
@@ -98,11 +102,11 @@ def fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -
                 return Fate.CONFLICT, now
             wanted, is_merged = merged, True
     if wanted == now:
-        return {Who.OTHER: Fate.OTHER, Who.DOUBT: Fate.DOUBT}.get(_last(done), Fate.YOURS), now
+        return {Who.OTHER: Fate.OTHER, Who.DOUBT: Fate.DOUBT}.get(_last_changer(done), Fate.YOURS), now
     return Fate.MERGE if is_merged else Fate.GO, wanted
 
 
-def _last(done: Sequence[Deed]) -> Who:
+def _last_changer(done: Sequence[Deed]) -> Who:
     """Return who changed it last, beside the task."""
     return next((deed.who for deed in reversed(done) if deed.who is not Who.TASK), Who.PERSON)
 
@@ -113,7 +117,7 @@ def _may_delete(done: Sequence[Deed], *, overwrite: bool) -> bool:
     return maker is Who.TASK or (overwrite and maker is Who.DOUBT)
 
 
-def _joined(done: Iterable[Deed]) -> list[Deed]:
+def _join_deeds(done: Iterable[Deed]) -> list[Deed]:
     """The task's changes, the newest first; those that follow each other without anybody between are one."""
     found: list[Deed] = []
     is_next = False

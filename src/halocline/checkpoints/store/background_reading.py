@@ -64,10 +64,10 @@ class BackgroundReading:
 def read_stretch(git: Git, largest: int) -> bool:
     """Read on for a while, with the store's lock in hand, and tell whether all is read."""
     began = time.monotonic()
-    wanted, _ = index.scan(git, largest)
+    wanted, _ = index.scan_index(git, largest)
     now = time.monotonic()
     try:
-        index.add(git, wanted, largest, index.until(now + max(_STRETCH, 4 * (now - began))))
+        index.add_paths(git, wanted, largest, index.reading_until(now + max(_STRETCH, 4 * (now - began))))
     except TakesLong:
         return False
     return True
@@ -75,7 +75,7 @@ def read_stretch(git: Git, largest: int) -> bool:
 
 def describe_delay(late: TakesLong) -> str:
     """Say to the person when checkpoints will be ready, and why not yet."""
-    when = f"about {_rounded(late.seconds)} s" if late.seconds else "a while"
+    when = f"about {_round_seconds(late.seconds)} s" if late.seconds else "a while"
     return f"Checkpoints will be ready after {when}: {late.text}. Changes made before that cannot be undone."
 
 
@@ -87,6 +87,6 @@ def describe_unread(count: int) -> str:
     )
 
 
-def _rounded(seconds: float) -> int:
+def _round_seconds(seconds: float) -> int:
     step = 5 if seconds > 10 else 1
     return max(1, round(seconds / step)) * step

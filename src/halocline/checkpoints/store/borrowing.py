@@ -15,11 +15,11 @@ from shutil import rmtree
 from msgspec.structs import replace
 
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.foreign_index import ForeignIndex, Unreadable, parse
+from halocline.checkpoints.store.foreign_index import ForeignIndex, Unreadable, parse_index
 from halocline.checkpoints.store.git import Git, GitFailed
-from halocline.checkpoints.store.index import differing
+from halocline.checkpoints.store.index import list_differing
 from halocline.checkpoints.store.objects import write_private
-from halocline.checkpoints.store.suspects import suspicion
+from halocline.checkpoints.store.suspects import build_suspicion
 from halocline.files.regular import open_regular, read_regular
 from halocline.git.repository import GitUnusable, Repository, check_ownership, find_repository
 
@@ -31,7 +31,7 @@ _NO = ("false", "0", "no", "off")
 _MOST_INDEX = 256 << 20
 
 
-def borrow(git: Git, largest: int) -> list[bytes] | None:
+def borrow_index(git: Git, largest: int) -> list[bytes] | None:
     """Let the store begin with what the project's git knows of its files, unless that cannot be done.
 
     Gives what differs from the index then, if that is known already.
@@ -40,15 +40,15 @@ def borrow(git: Git, largest: int) -> list[bytes] | None:
     if lender is None or not _may_be_named(lender.common):
         return None
     try:
-        return _borrow(git, lender, largest)
+        return _borrow_from(git, lender, largest)
     except (OSError, Unreadable, GitFailed, GitUnusable):
-        layout.lend(git.store, None)
+        layout.lend_objects(git.store, None)
         return None
 
 
-def _borrow(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
-    changed_at, data = _read(lender.folder / "index")
-    layout.lend(git.store, lender.common / "objects")
+def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
+    changed_at, data = _read_stable(lender.folder / "index")
+    layout.lend_objects(git.store, lender.common / "objects")
     is_whole = git.workspace == lender.top
     index = git.store / "index.borrowed"
     # Git compares the files while the index is looked through, as nearly always nearly all of it can be used.
@@ -57,20 +57,20 @@ def _borrow(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
     with ThreadPoolExecutor(1) as pool:
         listing: Future[list[bytes]] | None = None
         if is_whole:
-            _write(index, data, changed_at)
-            listing = pool.submit(differing, replace(git, index=index))
-        settings = _settings(lender)
+            _write_index(index, data, changed_at)
+            listing = pool.submit(list_differing, replace(git, index=index))
+        settings = _conflicting_settings(lender)
         if any(key.startswith("extensions.") for key in settings):
             raise Unreadable("its objects are of another form")
-        found = parse(data)
+        found = parse_index(data)
         below = b"" if is_whole else os.fsencode(git.workspace.relative_to(lender.top)) + b"/"
-        usable = _usable(git, lender, found, _plain(found, below, largest), bool(settings))
-        ignored = _ignored(git, [found.paths[n][len(below) :] for n in usable] if below else found.paths)
+        usable = _usable_entries(git, lender, found, _plain_entries(found, below, largest), bool(settings))
+        ignored = _ignored_names(git, [found.paths[n][len(below) :] for n in usable] if below else found.paths)
         kept = [n for n in usable if found.paths[n][len(below) :] not in ignored] if ignored else usable
         differences = listing.result() if listing else None
     if len(kept) < len(found.paths):
         content = found.of(kept, below)
-        _write(index, content + sha1(content, usedforsecurity=False).digest(), changed_at)
+        _write_index(index, content + sha1(content, usedforsecurity=False).digest(), changed_at)
     # Only now: an index that was not gone through holds what must not be saved.
     index.rename(git.store / "index")
     if differences is None or len(usable) < len(found.paths):
@@ -93,13 +93,13 @@ def _may_be_named(place: Path) -> bool:
     return "\n" not in os.fspath(place)
 
 
-def _settings(lender: Repository) -> list[str]:
+def _conflicting_settings(lender: Repository) -> list[str]:
     """Keys of settings in force for the project that tell against taking over its index as it is."""
     telling = (setting for setting in lender.settings if _TELLING.fullmatch(setting.key))
     return [setting.key for setting in telling if setting.value.lower() not in _NO]
 
 
-def _read(path: Path) -> tuple[int, bytes]:
+def _read_stable(path: Path) -> tuple[int, bytes]:
     """When it was written, and what it holds: both of the same file, which git may replace at any time."""
     with open_regular(path) as file:
         info = os.fstat(file.fileno())
@@ -108,7 +108,7 @@ def _read(path: Path) -> tuple[int, bytes]:
         return info.st_mtime_ns, file.read()
 
 
-def _plain(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
+def _plain_entries(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
     """The entries in the workspace that are files of which git knows everything, and not too large."""
     entries: Sequence[int] = range(len(found.paths))
     if found.odd or max(found.sizes, default=0) > largest:
@@ -116,10 +116,10 @@ def _plain(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
     return [n for n in entries if found.paths[n].startswith(below)] if below else entries
 
 
-def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
+def _ignored_names(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
     """Which of them our own rules leave out although the project keeps them."""
     rules = (git.store / "info" / "exclude").read_bytes().splitlines()
-    suspects = suspicion(rules).among(paths)
+    suspects = build_suspicion(rules).among(paths)
     if not suspects:
         return frozenset()
     # 1 says that none is ignored.
@@ -127,7 +127,7 @@ def _ignored(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
     return frozenset(answer.split(b"\0"))
 
 
-def _usable(
+def _usable_entries(
     git: Git, lender: Repository, found: ForeignIndex, entries: Sequence[int], may_convert: bool
 ) -> Sequence[int]:
     """Those that the project's git keeps as they are on the disk."""
@@ -135,7 +135,7 @@ def _usable(
     if not entries or not (may_convert or rules):
         return entries
     if may_convert or any(_CONVERTED.search(read_regular(path)) for path in rules):
-        converted = _converted(git, lender, [found.paths[n] for n in entries])
+        converted = _converted_names(git, lender, [found.paths[n] for n in entries])
         entries = [n for n in entries if found.paths[n] not in converted]
     # Other line ends are another size.
     shas = "".join(f"{found.sha(n)}\n" for n in entries).encode()
@@ -151,7 +151,7 @@ def _attribute_files(lender: Repository, paths: Sequence[bytes]) -> list[Path]:
     return [place for place in (*above, *(lender.top / path for path in inside)) if place.is_file()]
 
 
-def _converted(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozenset[bytes]:
+def _converted_names(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozenset[bytes]:
     data = b"\0".join(paths) + b"\0"
     from halocline.git.view import lend_folder  # few projects convert what they keep
 
@@ -166,7 +166,7 @@ def _converted(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozense
     return frozenset(path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in settled)
 
 
-def _write(path: Path, content: bytes, changed_at: int) -> None:
+def _write_index(path: Path, content: bytes, changed_at: int) -> None:
     """With the time of the original: git tells by it which files may have changed in the moment of writing."""
     write_private(path, content)
     os.utime(path, ns=(changed_at, changed_at))

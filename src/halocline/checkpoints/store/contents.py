@@ -21,28 +21,28 @@ def name_of(content: bytes) -> str:
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def read(git: Git, shas: Iterable[str]) -> Mapping[str, bytes]:
+def read_blobs(git: Git, shas: Iterable[str]) -> Mapping[str, bytes]:
     """What blobs hold; those that are not there are left out. Raises GitFailed when one is damaged."""
     wanted = sorted(set(shas))
     answer = git.run("cat-file", "--batch", data="".join(f"{sha}\n" for sha in wanted).encode()) if wanted else b""
-    return dict(_blobs(answer))
+    return dict(_parse_blobs(answer))
 
 
-def spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
+def find_spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
     """Those that are lost or damaged: each is read and compared with its name."""
     left = iter(sorted(set(shas)))
     found: set[str] = set()
     while few := list(islice(left, AT_ONCE)):
-        found |= _spoilt(git, few)
+        found |= _find_spoilt(git, few)
     return frozenset(found)
 
 
-def rescued(git: Git, contents: Iterable[bytes]) -> Collection[str]:
+def rescue_blobs(git: Git, contents: Iterable[bytes]) -> Collection[str]:
     """Keep contents anew, beside damaged ones of that name; git finds the whole one. Gives their names."""
-    return {objects.write(git.store, b"blob", content) for content in contents}
+    return {objects.write_object(git.store, b"blob", content) for content in contents}
 
 
-def settle(files: Iterable[Path]) -> None:
+def sync_files(files: Iterable[Path]) -> None:
     """Make these survive a loss of power, as far as they are there; of many, all that the machine has to write."""
     settle_opened(files, lambda path: os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
 
@@ -62,18 +62,18 @@ def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
                 os.close(file)
 
 
-def _spoilt(git: Git, few: Sequence[str]) -> set[str]:
+def _find_spoilt(git: Git, few: Sequence[str]) -> set[str]:
     try:
-        held = read(git, few)
+        held = read_blobs(git, few)
     except GitFailed:  # it stopped at a damaged one, and does not say at which
         if len(few) == 1:
             return set(few)
         half = len(few) // 2
-        return _spoilt(git, few[:half]) | _spoilt(git, few[half:])
+        return _find_spoilt(git, few[:half]) | _find_spoilt(git, few[half:])
     return {sha for sha in few if sha not in held or name_of(held[sha]) != sha}
 
 
-def _blobs(answer: bytes) -> Iterator[tuple[str, bytes]]:
+def _parse_blobs(answer: bytes) -> Iterator[tuple[str, bytes]]:
     start = 0
     while start < len(answer):
         end = answer.index(b"\n", start)

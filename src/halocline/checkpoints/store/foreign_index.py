@@ -52,12 +52,12 @@ class ForeignIndex:
             packed = [self.data[_HEAD : self.places[-1]]]
         else:
             start = len(below)
-            packed = [_packed(self.data, self.places[n], self.paths[n][start:]) for n in entries]
+            packed = [_pack_entry(self.data, self.places[n], self.paths[n][start:]) for n in entries]
         head = (b"DIRC", (2).to_bytes(4, "big"), len(entries).to_bytes(4, "big"))
         return b"".join((*head, *packed, self.trees if is_whole else b""))
 
 
-def parse(data: bytes) -> ForeignIndex:
+def parse_index(data: bytes) -> ForeignIndex:
     """Take an index apart.
 
     Raises:
@@ -68,13 +68,13 @@ def parse(data: bytes) -> ForeignIndex:
         raise Unreadable(f"version {version}")
     is_short = version == 4
     try:
-        paths, sizes, places, odd = _short(data, count) if is_short else _long(data, count)
-        return ForeignIndex(data, paths, sizes, places, frozenset(odd), _trees(data, places[-1]), is_short)
+        paths, sizes, places, odd = _parse_short(data, count) if is_short else _parse_long(data, count)
+        return ForeignIndex(data, paths, sizes, places, frozenset(odd), _find_trees(data, places[-1]), is_short)
     except (IndexError, ValueError, struct.error) as error:
         raise Unreadable(str(error)) from error
 
 
-def _packed(data: bytes, place: int, path: bytes) -> bytes:
+def _pack_entry(data: bytes, place: int, path: bytes) -> bytes:
     length = len(path)
     flags = min(length, _LONG_NAME).to_bytes(2, "big")
     return data[place : place + 60] + flags + path + b"\0" * (8 - (_FIXED + length) % 8)
@@ -84,7 +84,7 @@ def _packed(data: bytes, place: int, path: bytes) -> bytes:
 _Raw = tuple[list[bytes], list[int], list[int], list[int]]
 
 
-def _long(data: bytes, count: int) -> _Raw:
+def _parse_long(data: bytes, count: int) -> _Raw:
     """Versions 2 and 3."""
     paths, sizes, places, odd, at, unpack = [], [], [_HEAD], [], _HEAD, _FIELDS.unpack_from
     for n in range(count):
@@ -105,12 +105,12 @@ def _long(data: bytes, count: int) -> _Raw:
     return paths, sizes, places, odd
 
 
-def _short(data: bytes, count: int) -> _Raw:
+def _parse_short(data: bytes, count: int) -> _Raw:
     """Version 4, where a name says how it differs from the last."""
     paths, sizes, places, odd, at, name = [], [], [_HEAD], [], _HEAD, b""
     for n in range(count):
         mode, size, flags = _FIELDS.unpack_from(data, at)
-        strip, start = _number(data, at + _FIXED + (2 if flags & _EXTENDED else 0))
+        strip, start = _parse_number(data, at + _FIXED + (2 if flags & _EXTENDED else 0))
         stop = data.index(b"\0", start)
         name = name[: len(name) - strip] + data[start:stop]
         if flags & _SPECIAL or mode not in _PLAIN:
@@ -122,7 +122,7 @@ def _short(data: bytes, count: int) -> _Raw:
     return paths, sizes, places, odd
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def _parse_number(data: bytes, at: int) -> tuple[int, int]:
     """A number of variable length, and where it ends."""
     value = data[at] & 127
     while data[at] & 128:
@@ -131,7 +131,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
     return value, at + 1
 
 
-def _trees(data: bytes, at: int) -> bytes:
+def _find_trees(data: bytes, at: int) -> bytes:
     found = b""
     while at < len(data) - _SHA:
         name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")

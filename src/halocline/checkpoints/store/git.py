@@ -15,7 +15,7 @@ from pathlib import Path
 
 from halocline.files.blocking import GIT_LISTS, describe_blocking, find_blocking_below, watch_program
 from halocline.git.environment import plain_environment
-from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
@@ -194,4 +194,4 @@ class Git(Value, frozen=True):
             "HOME": str(self.store),
             "XDG_CONFIG_HOME": str(self.store),
         }
-        return declare(plain_environment(os.environ, str(self.workspace)), place | own)
+        return declare_environment(plain_environment(os.environ, str(self.workspace)), place | own)

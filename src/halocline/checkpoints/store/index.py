@@ -44,19 +44,19 @@ def in_time(deadline: float) -> GoOn:
     return lambda seconds: time.monotonic() + seconds < deadline
 
 
-def until(moment: float) -> GoOn:
+def reading_until(moment: float) -> GoOn:
     """Read until that moment, in `time.monotonic` seconds."""
     return lambda seconds: time.monotonic() < moment
 
 
-def update(git: Git, largest: int) -> frozenset[Path]:
+def update_index(git: Git, largest: int) -> frozenset[Path]:
     """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
-    wanted, left_out = scan(git, largest)
-    add(git, wanted, largest)
+    wanted, left_out = scan_index(git, largest)
+    add_paths(git, wanted, largest)
     return left_out
 
 
-def add(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lambda seconds: True) -> None:
+def add_paths(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lambda seconds: True) -> None:
     """Read these into the index; those that are gone are taken out, and what cannot be read stays as it was.
 
     What was read goes into the index piece by piece, so that it is kept when the reading is broken off.
@@ -68,18 +68,18 @@ def add(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lambda sec
         return
     began = time.monotonic()
     with Reader(os.fsencode(git.workspace)) as reader:
-        for done, few in _read(reader, wanted, largest):
-            git.run("update-index", "-z", "--index-info", data=b"".join(_keep(git, few)))
+        for done, few in _read_batches(reader, wanted, largest):
+            git.run("update-index", "-z", "--index-info", data=b"".join(_keep_contents(git, few)))
             if left := len(wanted) - done:
                 layout.note_unread(git.store, left)
                 seconds = (time.monotonic() - began) / done * left
                 if not go_on(seconds):
-                    freshen(git)
+                    freshen_index(git)
                     raise TakesLong(f"{left:,} files of this folder are still to be read", LEAVE_OUT, seconds)
-    freshen(git)
+    freshen_index(git)
 
 
-def stamp(git: Git) -> Stamp | None:
+def index_stamp(git: Git) -> Stamp | None:
     """Another one for every state of the index; None when there is none."""
     try:
         found = os.stat(git.store / "index")
@@ -88,13 +88,13 @@ def stamp(git: Git) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def freshen(git: Git) -> None:
+def freshen_index(git: Git) -> None:
     """Note anew when files were written that the index holds as they are."""
     # 1 says that others differ.
     git.run("update-index", "-q", "--refresh", accept=(0, 1))
 
 
-def ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
+def list_ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     """Which of these files the rules leave out."""
     # 1 says that none is ignored.
     answer = git.run("check-ignore", "-z", "--stdin", data=b"\0".join(places) + b"\0", accept=(0, 1))
@@ -109,7 +109,7 @@ def leave_out(git: Git) -> None:
         git.run("update-index", "-z", "--force-remove", "--stdin", data=found)
 
 
-def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
+def scan_index(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
     """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
 
     `listing` is what `differing` gave just now.
@@ -127,7 +127,7 @@ def scan(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tupl
     return wanted, frozenset(left_out)
 
 
-def differing(git: Git) -> list[bytes]:
+def list_differing(git: Git) -> list[bytes]:
     """What differs from the index, each after a letter and a blank. A nested repository is one folder."""
     return git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
 
@@ -136,21 +136,21 @@ def _with_nested(git: Git, reader: Reader, listing: Sequence[bytes] | None) -> S
     """What differs, also within nested repositories."""
     entered: set[Path] = set()
     while True:
-        found, listing = differing(git) if listing is None else listing, None
+        found, listing = list_differing(git) if listing is None else listing, None
         nested = {record[2:] for record in found if record.endswith(b"/")} - entered
         if not nested or len(entered) + len(nested) > _MOST_NESTED:
             return found
         entered |= nested
-        _enter(git, [folder for folder in nested if _is_folder(reader, folder.rstrip(b"/"))])
+        _enter_nested(git, [folder for folder in nested if _is_folder(reader, folder.rstrip(b"/"))])
 
 
-def _enter(git: Git, nested: Sequence[Path]) -> None:
+def _enter_nested(git: Git, nested: Sequence[Path]) -> None:
     """Let git go into nested repositories as into any folder: it does when the index has a file there.
 
     One that is not on the disk will do. The next update takes it out again.
     """
     if nested:
-        blob = objects.write(git.store, b"blob", b"").encode()
+        blob = objects.write_object(git.store, b"blob", b"").encode()
         entries = b"".join(b"100644 %b\t%b\0" % (blob, folder + _MARK) for folder in nested)
         git.run("update-index", "-z", "--index-info", data=entries)
 
@@ -184,7 +184,7 @@ def _is_storable(info: os.stat_result, largest: int) -> bool:
     return stat.S_ISLNK(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_size <= largest)
 
 
-def ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
+def list_ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
     """Where these files lie in the workspace; None when one of them needs the judgement of a whole scan."""
     found: set[Path] = set()
     for text in paths:
@@ -225,7 +225,9 @@ def _is_of_git(full: bytes) -> bool:
     return b".git" in full.lower().split(b"/")
 
 
-def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[tuple[int, Mapping[Path, Kept | None]]]:
+def _read_batches(
+    reader: Reader, wanted: Sequence[Path], largest: int
+) -> Iterator[tuple[int, Mapping[Path, Kept | None]]]:
     """Yield the contents of these files in batches, without those that cannot be read, and how many were tried."""
     held, size, began = dict[Path, Kept | None](), 0, time.monotonic()
     for done, path in enumerate(wanted, 1):
@@ -237,19 +239,19 @@ def _read(reader: Reader, wanted: Sequence[Path], largest: int) -> Iterator[tupl
             held, size, began = {}, 0, time.monotonic()
 
 
-def _keep(git: Git, held: Mapping[Path, Kept | None]) -> Iterator[bytes]:
+def _keep_contents(git: Git, held: Mapping[Path, Kept | None]) -> Iterator[bytes]:
     """Write contents into the store, and give what an index holds of them."""
     names = {path: contents.name_of(kept.content) for path, kept in held.items() if kept}
     blobs = {names[path]: kept.content for path, kept in held.items() if kept}
     if len(blobs) > _FEW:
-        git.run("fast-import", "--quiet", "--depth=0", data=b"".join(map(_imported, blobs.values())))
+        git.run("fast-import", "--quiet", "--depth=0", data=b"".join(map(_import_blob, blobs.values())))
     else:
         for blob in blobs.values():
-            objects.write(git.store, b"blob", blob)
+            objects.write_object(git.store, b"blob", blob)
     for path, kept in held.items():
         mode = kept.mode if kept else b"0"
         yield b"%b %b\t%b\0" % (mode, names.get(path, _NO_BLOB).encode(), path)
 
 
-def _imported(blob: bytes) -> bytes:
+def _import_blob(blob: bytes) -> bytes:
     return b"blob\ndata %d\n%b\n" % (len(blob), blob)

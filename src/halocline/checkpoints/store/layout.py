@@ -53,39 +53,39 @@ _UNREAD = "unread"
 _SPECIAL = frozenset("\\*?[ ")
 
 
-def prepare(store: Path, workspace: Path) -> bool:
+def prepare_store(store: Path, workspace: Path) -> bool:
     """Make the store, or put right what differs. Call it with the store's lock in hand.
 
     Gives whether other files are left out than before.
     """
     for folder in (store, store / "info", store / "objects", store / "refs"):
         folder.mkdir(mode=0o700, exist_ok=True)
-    _keep(store / "HEAD", "ref: refs/heads/none\n")
-    _keep(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
-    _keep(store / "description", f"Checkpoints of {workspace}\n")
-    _keep(store / "info" / "attributes", _ATTRIBUTES)
-    return _keep(store / "info" / "exclude", _excludes(store, workspace))
+    _write_if_changed(store / "HEAD", "ref: refs/heads/none\n")
+    _write_if_changed(store / "config", _CONFIG + _MACOS if sys.platform == "darwin" else _CONFIG)
+    _write_if_changed(store / "description", f"Checkpoints of {workspace}\n")
+    _write_if_changed(store / "info" / "attributes", _ATTRIBUTES)
+    return _write_if_changed(store / "info" / "exclude", _write_excludes(store, workspace))
 
 
-def lend(store: Path, objects: Path | None) -> None:
+def lend_objects(store: Path, objects: Path | None) -> None:
     """Let the store find objects in another folder of objects as well; None: in its own only."""
-    place = alternates(store)
+    place = alternates_file(store)
     if objects is None:
         place.unlink(missing_ok=True)
         return
     place.parent.mkdir(mode=0o700, exist_ok=True)
-    _keep(place, f"{objects}\n")
+    _write_if_changed(place, f"{objects}\n")
 
 
-def alternates(store: Path) -> Path:
+def alternates_file(store: Path) -> Path:
     """The file that names where else objects are."""
     return store / "objects" / "info" / "alternates"
 
 
 @contextmanager
-def alone(store: Path) -> Iterator[Callable[[], None]]:
+def without_alternates(store: Path) -> Iterator[Callable[[], None]]:
     """Let the store find its own objects only; for good, if what this gives is called."""
-    place, aside = alternates(store), _aside(store)
+    place, aside = alternates_file(store), _aside_place(store)
     place.rename(aside)
     try:
         yield lambda: aside.unlink(missing_ok=True)
@@ -94,14 +94,14 @@ def alone(store: Path) -> Iterator[Callable[[], None]]:
             aside.rename(place)
 
 
-def _aside(store: Path) -> Path:
-    return alternates(store).with_name("alternates.aside")
+def _aside_place(store: Path) -> Path:
+    return alternates_file(store).with_name("alternates.aside")
 
 
 def clear_up(store: Path, refs: str) -> None:
     """Undo what a killed process left half done; `refs` is the folder of references that we write."""
     with suppress(FileNotFoundError):
-        _aside(store).rename(alternates(store))
+        _aside_place(store).rename(alternates_file(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
         stale.unlink(missing_ok=True)
 
@@ -123,7 +123,7 @@ def read_unread(store: Path) -> int:
         return 0
 
 
-def mend(store: Path) -> None:
+def mend_store(store: Path) -> None:
     """Put a file aside that is where the store should be, and leave out what nobody can read of where history ends."""
     if store.exists() and not store.is_dir():
         put_aside(store, time.time())
@@ -152,7 +152,7 @@ def bring_back(aside: Path, store: Path) -> None:
     aside.rename(store)
 
 
-def _keep(path: Path, text: str) -> bool:
+def _write_if_changed(path: Path, text: str) -> bool:
     data = text.encode(errors="surrogateescape")
     if path.exists() and path.read_bytes() == data:
         return False
@@ -162,7 +162,7 @@ def _keep(path: Path, text: str) -> bool:
     return True
 
 
-def _hidden(workspace: Path) -> str:
+def _hidden_patterns(workspace: Path) -> str:
     """What the workspace hides from the model is not kept either."""
     lines = ""
     for name in IGNORE_FILES:
@@ -171,8 +171,8 @@ def _hidden(workspace: Path) -> str:
     return lines
 
 
-def _excludes(store: Path, workspace: Path) -> str:
-    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden(workspace)
+def _write_excludes(store: Path, workspace: Path) -> str:
+    rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden_patterns(workspace)
     if not store.is_relative_to(workspace):
         return rules
     home = store.parents[1]  # our own files are not the project's, wherever they lie

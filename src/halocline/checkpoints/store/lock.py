@@ -9,7 +9,7 @@ from halocline.protocol.file_locks import lock_file
 
 
 @contextmanager
-def held(path: Path, deadline: float, check: Callable[[], None]) -> Iterator[int]:
+def hold_lock(path: Path, deadline: float, check: Callable[[], None]) -> Iterator[int]:
     """Hold the lock and give its descriptor. `check` is called while waiting and may raise.
 
     Raises:

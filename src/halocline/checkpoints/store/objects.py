@@ -17,42 +17,42 @@ def write_commit(store: Path, tree: str, parent: str | None, label: str, at: int
     """Keep a commit and give its hash; `at` is in Unix seconds."""
     lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
     lines += [f"author {_WHO} {at} +0000", f"committer {_WHO} {at} +0000", "", label.replace("\0", " ")]
-    return write(store, b"commit", "\n".join(lines).encode(errors="replace"))
+    return write_object(store, b"commit", "\n".join(lines).encode(errors="replace"))
 
 
 def write_ref(store: Path, ref: str, sha: str) -> None:
     """Let a reference name a commit."""
     path = store / ref
-    _write(path, path.with_name(f"{path.name}.lock"), f"{sha}\n".encode())
+    _write_object_file(path, path.with_name(f"{path.name}.lock"), f"{sha}\n".encode())
 
 
-def write(store: Path, kind: bytes, content: bytes) -> str:
+def write_object(store: Path, kind: bytes, content: bytes) -> str:
     """Keep an object of this kind and give its hash. One that is there, and whole, is not written again."""
     data = b"%b %d\0" % (kind, len(content)) + content
     sha = sha1(data, usedforsecurity=False).hexdigest()
-    path = place(store, sha)
-    if not _holds(path, data):
+    path = object_place(store, sha)
+    if not _does_hold(path, data):
         # Git knows what is left of a killed writer by this name; two threads may write the same object.
-        _write(path, path.with_name(f"tmp_obj_{sha[:20]}_{get_ident():x}"), zlib.compress(data, 1))
+        _write_object_file(path, path.with_name(f"tmp_obj_{sha[:20]}_{get_ident():x}"), zlib.compress(data, 1))
     return sha
 
 
-def read(store: Path, sha: str) -> bytes:
+def read_object(store: Path, sha: str) -> bytes:
     """The content of an object. Raises FileNotFoundError when it is in a pack, or damaged."""
     try:
-        return zlib.decompress(place(store, sha).read_bytes()).partition(b"\0")[2]
+        return zlib.decompress(object_place(store, sha).read_bytes()).partition(b"\0")[2]
     except zlib.error as error:
         raise FileNotFoundError(sha) from error
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _does_hold(path: Path, data: bytes) -> bool:
     try:
         return zlib.decompress(path.read_bytes()) == data
     except (FileNotFoundError, zlib.error):
         return False
 
 
-def place(store: Path, sha: str) -> Path:
+def object_place(store: Path, sha: str) -> Path:
     """Where an object lies that is in no pack."""
     return store / "objects" / sha[:2] / sha[2:]
 
@@ -70,7 +70,7 @@ def _make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _write(path: Path, aside: Path, data: bytes) -> None:
+def _write_object_file(path: Path, aside: Path, data: bytes) -> None:
     _make_private(path.parent)
     write_private(aside, data)
     aside.replace(path)

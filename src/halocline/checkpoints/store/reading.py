@@ -91,10 +91,10 @@ def read_in(folder: int, name: AnyStr, most: int) -> Kept | None:
         return Kept(os.fsencode(os.readlink(name, dir_fd=folder)), LINK, found.st_ctime_ns)
     if stat.S_ISDIR(found.st_mode):
         return None
-    return _read(os.open(name, READING, dir_fd=folder), most)
+    return _read_kept(os.open(name, READING, dir_fd=folder), most)
 
 
-def _read(file: int, most: int) -> Kept:
+def _read_kept(file: int, most: int) -> Kept:
     with open(file, "rb", buffering=0) as stream:
         info = os.fstat(file)
         if not stat.S_ISREG(info.st_mode):

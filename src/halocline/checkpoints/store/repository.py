@@ -16,22 +16,31 @@ from msgspec.structs import replace
 
 from halocline.checkpoints.changes import attribution
 from halocline.checkpoints.changes.attribution import Attribution
-from halocline.checkpoints.changes.claims import Claims, trim
-from halocline.checkpoints.changes.overtaking import Contents, changed, keep, read_few, store_contents, with_unsaved
+from halocline.checkpoints.changes.claims import Claims, trim_file
+from halocline.checkpoints.changes.overtaking import (
+    Contents,
+    change_tree,
+    keep_contents,
+    read_few,
+    store_contents,
+    with_unsaved,
+)
 from halocline.checkpoints.saved import (
     CheckpointInfo as CheckpointInfo,
     Last,
     Limits as Limits,
     Saved as Saved,
+    is_newest,
     newest_of_others,
     read_listed,
+    read_newest,
     resolve_name,
 )
 from halocline.checkpoints.store import index, layout, lock, upkeep
 from halocline.checkpoints.store.background_reading import REST, read_stretch
 from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
 from halocline.checkpoints.store.objects import write_commit, write_ref
-from halocline.checkpoints.store.trees import differing
+from halocline.checkpoints.store.trees import list_differing
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.file_locks import LockHeld
 
@@ -83,11 +92,11 @@ class Repository:
             HaloclineError, OSError: it has to be tried again later.
         """
         self.stand_alone()
-        trim(self.path.parent)
+        trim_file(self.path.parent)
         if upkeep.has_garbage(self.path):
-            gathered = upkeep.gather(self._bound(self._limits.patience, self._keeper, None))
+            gathered = upkeep.gather_objects(self._bound(self._limits.patience, self._keeper, None))
             with self._held(self._limits.seconds, self._keeper) as git:
-                upkeep.free(git, gathered)
+                upkeep.free_objects(git, gathered)
 
     @property
     def is_borrowing(self) -> bool:
@@ -116,7 +125,7 @@ class Repository:
         with self._held(self._limits.seconds, self._keeper):
             self._may_borrow = False
             (self.path / "index").unlink(missing_ok=True)
-            layout.lend(self.path, None)
+            layout.lend_objects(self.path, None)
 
     def save(
         self,
@@ -156,9 +165,9 @@ class Repository:
         """Begin with what the project's git knows; give what differs from that, when it is known already."""
         if not self._may_borrow or (self.path / "index").exists():
             return None
-        from halocline.checkpoints.store.borrowing import borrow  # once in the life of a store
+        from halocline.checkpoints.store.borrowing import borrow_index  # once in the life of a store
 
-        return borrow(git, self._limits.largest)
+        return borrow_index(git, self._limits.largest)
 
     def read_on(self) -> None:
         """Read into the index what a checkpoint would have to read, however long that takes.
@@ -183,14 +192,14 @@ class Repository:
             HaloclineError, OSError: it stays as it was.
         """
         with self._held(self._limits.seconds) as git:
-            is_known = self._written is not None and self._written[0] == index.stamp(git)
-            index.freshen(git)
+            is_known = self._written is not None and self._written[0] == index.index_stamp(git)
+            index.freshen_index(git)
             if is_known and self._written:  # it holds the same files
-                self._written = (index.stamp(git), self._written[1])
+                self._written = (index.index_stamp(git), self._written[1])
 
     def keep(self, paths: Sequence[str]) -> Contents | None:
         """What these files hold, before they change; None when a checkpoint has to read them first."""
-        return keep(self.workspace, paths, self._limits.largest)
+        return keep_contents(self.workspace, paths, self._limits.largest)
 
     def hold(self, paths: Sequence[str], asked: float) -> Contents | None:
         """The same for the checkpoint that was `asked` for then; should this process die, the next one makes it."""
@@ -261,15 +270,15 @@ class Repository:
 
     def compare(self, old: str, new: str | None, root: str = "") -> "Comparison":
         """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
-        from halocline.checkpoints.restore.compare import comparison
+        from halocline.checkpoints.restore.compare import compare_trees
 
         with self.read() as git:
             before = self.resolve(git, old)
-            return comparison(git, before, self.resolve(git, new) if new is not None else self.present(git)[0], root)
+            return compare_trees(git, before, self.resolve(git, new) if new is not None else self.present(git)[0], root)
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
         """The tree of the workspace as it is now, and what is left out of it."""
-        left_out = self._with_index(lambda: index.update(git, self._limits.largest))
+        left_out = self._with_index(lambda: index.update_index(git, self._limits.largest))
         return git.word("write-tree"), left_out
 
     def resolve(self, git: Git, target: str) -> str:
@@ -308,9 +317,9 @@ class Repository:
         runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            with lock.held(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
-                layout.mend(self.path)
-                is_changed = layout.prepare(self.path, self.workspace)
+            with lock.hold_lock(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                layout.mend_store(self.path)
+                is_changed = layout.prepare_store(self.path, self.workspace)
                 # We hold the lock, so no git of ours lives.
                 layout.clear_up(self.path, self._refs)
                 git = self._bound(seconds, runner, held)
@@ -325,14 +334,14 @@ class Repository:
 
     def _mend(self, git: Git, runner: Runner) -> str:
         """End a restore that was cut short, here and in the stores that it was changing as well."""
-        from halocline.checkpoints.restore.apply import mend, others_of
+        from halocline.checkpoints.restore.apply import mend_restore, others_of
 
         for other, workspace in others_of(self.path):
             now = time.monotonic()
             # Who has that lock sees to it, and comes here, too: nobody waits for the other.
-            with suppress(TimeoutError, OSError), lock.held(other.with_suffix(".lock"), now, runner.check) as held:
-                mend(Git(self._program, other, workspace, now + self._limits.patience, runner, held))
-        return mend(git)
+            with suppress(TimeoutError, OSError), lock.hold_lock(other.with_suffix(".lock"), now, runner.check) as held:
+                mend_restore(Git(self._program, other, workspace, now + self._limits.patience, runner, held))
+        return mend_restore(git)
 
     def _bound(self, seconds: float, runner: Runner, held: int | None) -> Git:
         return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)
@@ -356,20 +365,22 @@ class Repository:
         if paths is not None and last and (contents := self.keep(paths)) is not None:
             # What was kept is older than what was found just now.
             contents = {**contents, **on_read()}
-            tree = changed(git, last.tree, contents)
+            tree = change_tree(git, last.tree, contents)
         else:
-            wanted, left_out = index.scan(git, self._limits.largest, listing)
+            wanted, left_out = index.scan_index(git, self._limits.largest, listing)
             contents = read_few(self.workspace, wanted)
             if contents is None:
-                index.add(git, wanted, self._limits.largest, index.in_time(git.deadline))
+                index.add_paths(git, wanted, self._limits.largest, index.in_time(git.deadline))
             contents = {**(contents or {}), **on_read()}
-            tree = changed(git, self._tree(git), contents, *known, sure=wanted)
+            tree = change_tree(git, self._tree(git), contents, *known, sure=wanted)
             layout.note_unread(self.path, 0)
         if last is not None and last.tree == tree and not always:
             self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out, before=before)
         by = (
-            self._attributed(dict(differing(git, last.tree, tree)), (since, asked), contents) if last else Attribution()
+            self._attributed(dict(list_differing(git, last.tree, tree)), (since, asked), contents)
+            if last
+            else Attribution()
         )
         sha = self._commit(tree, last, label, by).sha
         self.claims.looked(asked)
@@ -397,7 +408,7 @@ class Repository:
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
         """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""
         trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
-        return self._attributed(dict(differing(git, *trees)), (since, time.time()), {})
+        return self._attributed(dict(list_differing(git, *trees)), (since, time.time()), {})
 
     def _attributed(
         self, found: Mapping[index.Path, tuple[str, str]], between: tuple[float, float], contents: Contents
@@ -417,31 +428,20 @@ class Repository:
 
     def _tree(self, git: Git) -> str:
         """The tree of the index; git is not asked twice about an index that nobody has written since."""
-        if self._written is None or self._written[0] != index.stamp(git):
+        if self._written is None or self._written[0] != index.index_stamp(git):
             tree = git.word("write-tree")
-            self._written = (index.stamp(git), tree)
+            self._written = (index.index_stamp(git), tree)
         return self._written[1]
 
     def _last(self, git: Git) -> Last | None:
-        if self._newest is not None and self._is_newest(self._newest.n):
+        if self._newest is not None and is_newest(self.path / self._refs, self._newest.n):
             return self._newest
-        if not (self.path / self._refs).exists() and not (self.path / "packed-refs").exists():
-            return None
-        fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
-        found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{self._refs}/")
-        match found.split():
-            case [sha, tree, n]:
-                return Last(sha, tree, int(n))
-        return None
-
-    def _is_newest(self, n: int) -> bool:
-        """Whether nobody put the store aside since checkpoint `n`, or saved another one of this task."""
-        refs = self.path / self._refs
-        return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
+        has_refs = (self.path / self._refs).exists() or (self.path / "packed-refs").exists()
+        return read_newest(git, self._refs) if has_refs else None
 
     def _save_anew(self, git: Git, label: str, on_read: OnRead) -> Saved:
         aside = layout.put_aside(self.path, time.time())
-        layout.prepare(self.path, self.workspace)
+        layout.prepare_store(self.path, self.workspace)
         try:
             return replace(self._save(git, label, None, on_read), aside=aside)
         except HaloclineError:

@@ -50,9 +50,9 @@ class Store(Value, frozen=True):
     is_half_restored: bool = False
 
 
-def stores(folder: Path) -> list[Store]:
+def list_stores(folder: Path) -> list[Store]:
     """Those below the folder of all stores, the largest first."""
-    found = [described(path) for path in folder.glob("*") if (path / "objects").is_dir()]
+    found = [describe_store(path) for path in folder.glob("*") if (path / "objects").is_dir()]
     return sorted(found, key=lambda store: store.size, reverse=True)
 
 
@@ -64,8 +64,8 @@ def repository_of(store: Store) -> Repository:
 def disk_size(place: Path) -> int:
     """What a file, or all files below a folder, take on the disk. What vanishes meanwhile counts nothing."""
     if not place.is_dir() or place.is_symlink():
-        return _blocks(place)
-    return sum(_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
+        return _count_blocks(place)
+    return sum(_count_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
 
 
 def half_restored(folder: Path) -> list[str]:
@@ -81,18 +81,18 @@ def described_workspace(path: Path) -> str:
     return title.read_text(encoding="utf-8", errors="replace").strip().removeprefix(_TITLE)
 
 
-def _blocks(path: str | Path) -> int:
+def _count_blocks(path: str | Path) -> int:
     try:
         return os.lstat(path).st_blocks * 512
     except OSError:
         return 0
 
 
-def described(path: Path) -> Store:
+def describe_store(path: Path) -> Store:
     """One of them."""
     workspace = described_workspace(path)
     refs = path / _REFS
-    tasks = (_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
+    tasks = (_count_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
     kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))
     return Store(
         path=path,
@@ -105,7 +105,7 @@ def described(path: Path) -> Store:
     )
 
 
-def _checkpoints(folder: Path) -> TaskCheckpoints:
+def _count_checkpoints(folder: Path) -> TaskCheckpoints:
     numbers = tuple(sorted(int(entry.name) for entry in folder.iterdir() if entry.name.isdecimal()))
     newest = (folder / str(numbers[-1])).stat().st_mtime if numbers else 0.0
     return TaskCheckpoints(folder.name, numbers, newest)
@@ -118,17 +118,17 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
         TimeoutError: another process uses the store all the time, or a restore that was cut short must be ended first.
     """
     check = (runner or Runner()).check
-    with lock.held(path.with_suffix(".lock"), time.monotonic() + seconds, check):
+    with lock.hold_lock(path.with_suffix(".lock"), time.monotonic() + seconds, check):
         if _is_needed(path):
             raise TimeoutError
         for task, most in keep.items():
             folder = path / _REFS / task
-            given_up = _checkpoints(folder).numbers
+            given_up = _count_checkpoints(folder).numbers
             for number in given_up[:-most] if most else given_up:
                 (folder / str(number)).unlink(missing_ok=True)
             if not most:
                 _remove_empty(folder)
-        if described(path).tasks:
+        if describe_store(path).tasks:
             _cut_history(path)
             upkeep.mark_garbage(path)
         else:
@@ -138,10 +138,10 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
 
 def _is_needed(path: Path) -> bool:
     """Whether files have still to be put back from it, here or in another folder that was being restored with this."""
-    return (path / JOURNAL).exists() and os.path.isdir(described(path).workspace)
+    return (path / JOURNAL).exists() and os.path.isdir(describe_store(path).workspace)
 
 
-def collect(path: Path, seconds: float, runner: Runner | None = None, patience: float = _GATHERING) -> None:
+def collect_garbage(path: Path, seconds: float, runner: Runner | None = None, patience: float = _GATHERING) -> None:
     """Free what no checkpoint needs; nothing to do when the whole store is gone.
 
     Most of it is done in `patience`, while tasks go on saving; they have to wait for `seconds` at most.
@@ -153,15 +153,15 @@ def collect(path: Path, seconds: float, runner: Runner | None = None, patience: 
     if not path.exists():
         return
     runner = runner or Runner()
-    gathered = upkeep.gather(Git("git", path, path, time.monotonic() + patience, runner))
+    gathered = upkeep.gather_objects(Git("git", path, path, time.monotonic() + patience, runner))
     deadline = time.monotonic() + seconds
-    with lock.held(path.with_suffix(".lock"), deadline, runner.check) as held:
-        upkeep.free(Git("git", path, path, deadline, runner, held), gathered)
+    with lock.hold_lock(path.with_suffix(".lock"), deadline, runner.check) as held:
+        upkeep.free_objects(Git("git", path, path, deadline, runner, held), gathered)
 
 
-def forget(folder: Path, task: str) -> None:
+def forget_task(folder: Path, task: str) -> None:
     """Give up a task's checkpoints; what they took is freed later. A store that is busy keeps them."""
-    for path in [store.path for store in stores(folder) if any(task == one.task for one in store.tasks)]:
+    for path in [store.path for store in list_stores(folder) if any(task == one.task for one in store.tasks)]:
         with suppress(TimeoutError):
             give_up(path, {task: 0}, 1)
 
@@ -174,7 +174,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
     """
     deadline, lost = time.monotonic() + seconds, 0
     left: set[Path] = set()
-    while time.monotonic() < deadline and total(found := stores(folder)) > quota:
+    while time.monotonic() < deadline and total_size(found := list_stores(folder)) > quota:
         runner.check()
         for store in found:
             if store.is_damaged:
@@ -194,7 +194,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
             try:
                 give_up(path, given_up, _PATIENCE, runner)
                 lost += len(given_up)
-                collect(path, _LONGEST, runner)
+                collect_garbage(path, _LONGEST, runner)
             except (TimeoutError, HaloclineError):
                 left.add(path)
     return lost
@@ -203,7 +203,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
 def _cut_history(path: Path) -> None:
     """Let the oldest checkpoint that is left of each task be its first one: its parent would keep all before alive."""
     refs = path / _REFS
-    first = [(folder, _checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
+    first = [(folder, _count_checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
     cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
     new = path / "shallow.new"
     write_private(new, "".join(cut).encode())
@@ -217,6 +217,6 @@ def _remove_empty(folder: Path) -> None:
         return
 
 
-def total(found: Iterable[Store]) -> int:
+def total_size(found: Iterable[Store]) -> int:
     """What these take, in bytes on the disk."""
     return sum(store.size for store in found)

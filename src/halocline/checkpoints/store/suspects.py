@@ -47,7 +47,7 @@ class Suspicion(Value, frozen=True):
         return is_named or name.startswith(beginnings) or any(piece in name for piece in pieces)
 
 
-def suspicion(rules: Iterable[bytes]) -> Suspicion:
+def build_suspicion(rules: Iterable[bytes]) -> Suspicion:
     """What lines of a `.gitignore` make suspicious; the last part of each says enough."""
     names, endings, beginnings, pieces, knows_all = set(), set(), [], [], True
     for line in rules:

@@ -19,22 +19,22 @@ class Entry(Value, frozen=True):
     sha: str
 
 
-def find(git: Git, tree: str, path: bytes) -> Entry | None:
+def find_entry(git: Git, tree: str, path: bytes) -> Entry | None:
     """What a tree holds at a path."""
     found: Entry | None = Entry(_FOLDER, tree)
     for name in path.split(b"/"):
         if found is None or found.mode != _FOLDER:
             return None
-        found = dict(_entries(git, found.sha)).get(name)
+        found = dict(_read_entries(git, found.sha)).get(name)
     return found
 
 
-def differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[str, str]]]:
+def list_differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[str, str]]]:
     """The files that two trees do not have alike: the path, and the hashes of both contents, empty for no file."""
     left: list[tuple[bytes, str, str]] = [(b"", old, new)]
     while left:
         folder, *sides = left.pop()
-        before, after = (dict(_entries(git, side)) if side else {} for side in sides)
+        before, after = (dict(_read_entries(git, side)) if side else {} for side in sides)
         for name in before.keys() | after.keys():
             both = before.get(name), after.get(name)
             if both[0] == both[1]:
@@ -47,23 +47,23 @@ def differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[str, 
                 yield folder + name, (one, other)
 
 
-def changed(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
+def change_tree(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
     """The tree with these paths set, or taken out (None). Folders that become empty go."""
     folders = _by_folder(changes)
     entries: dict[bytes, dict[bytes, Entry]] = {}
     for folder in folders:  # those above come first
         entries[folder] = _entries_below(git, tree, entries, folder)
         for name, entry in folders[folder].items():
-            _set(entries[folder], name, entry)
+            _set_entry(entries[folder], name, entry)
     for folder in reversed(folders):
         if not folder:
             break
         above, _, name = folder.rpartition(b"/")
         # Nothing is below a file, so nothing can be taken out there.
         if entries[folder] or _is_folder(entries[above].get(name)):
-            sha = objects.write(git.store, b"tree", _content(entries[folder])) if entries[folder] else ""
-            _set(entries[above], name, Entry(_FOLDER, sha) if sha else None)
-    return objects.write(git.store, b"tree", _content(entries[b""]))
+            sha = objects.write_object(git.store, b"tree", _encode_entries(entries[folder])) if entries[folder] else ""
+            _set_entry(entries[above], name, Entry(_FOLDER, sha) if sha else None)
+    return objects.write_object(git.store, b"tree", _encode_entries(entries[b""]))
 
 
 def _by_folder(changes: Mapping[bytes, Entry | None]) -> dict[bytes, dict[bytes, Entry | None]]:
@@ -82,25 +82,25 @@ def _entries_below(
 ) -> dict[bytes, Entry]:
     """Return what a folder of the tree holds, once those above it are known."""
     if not folder:
-        return dict(_entries(git, tree))
+        return dict(_read_entries(git, tree))
     above, _, name = folder.rpartition(b"/")
     found = entries[above].get(name)
-    return dict(_entries(git, found.sha)) if found and _is_folder(found) else {}
+    return dict(_read_entries(git, found.sha)) if found and _is_folder(found) else {}
 
 
 def _is_folder(entry: Entry | None) -> bool:
     return entry is not None and entry.mode == _FOLDER
 
 
-def _set(entries: dict[bytes, Entry], name: bytes, entry: Entry | None) -> None:
+def _set_entry(entries: dict[bytes, Entry], name: bytes, entry: Entry | None) -> None:
     if entry is None:
         entries.pop(name, None)
     else:
         entries[name] = entry
 
 
-def _entries(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
-    content = _read(git, tree)
+def _read_entries(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
+    content = _read_tree(git, tree)
     start = 0
     while start < len(content):
         end = content.index(b"\0", start)
@@ -109,17 +109,17 @@ def _entries(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
         yield name, Entry(mode, content[end + 1 : start].hex())
 
 
-def _read(git: Git, tree: str) -> bytes:
+def _read_tree(git: Git, tree: str) -> bytes:
     """The content of a tree. One that git had to be asked for is written beside, as every checkpoint needs it again."""
     try:
-        return objects.read(git.store, tree)
+        return objects.read_object(git.store, tree)
     except FileNotFoundError:
         content = git.run("cat-file", "tree", tree)
-        objects.write(git.store, b"tree", content)
+        objects.write_object(git.store, b"tree", content)
         return content
 
 
-def _content(entries: Mapping[bytes, Entry]) -> bytes:
+def _encode_entries(entries: Mapping[bytes, Entry]) -> bytes:
     # Git sorts a folder as if its name ended in a slash.
     ordered = sorted(entries.items(), key=lambda item: item[0] + b"/" * (item[1].mode == _FOLDER))
     return b"".join(b"%b %b\0%b" % (entry.mode, name, bytes.fromhex(entry.sha)) for name, entry in ordered)

@@ -22,7 +22,7 @@ _MANY = 20
 
 def is_borrowing(store: Path) -> bool:
     """Whether objects of this store are the project's."""
-    return layout.alternates(store).exists()
+    return layout.alternates_file(store).exists()
 
 
 def copy_borrowed(git: Git) -> None:
@@ -31,19 +31,19 @@ def copy_borrowed(git: Git) -> None:
     Raises:
         GitFailed: an object is nowhere.
     """
-    _apart(git).run("pack-objects", "-q", *_EVERYTHING, *_AS_IT_IS, str(git.store / _PACKS / "pack"))
+    _apart_from_folder(git).run("pack-objects", "-q", *_EVERYTHING, *_AS_IT_IS, str(git.store / _PACKS / "pack"))
 
 
-def _apart(git: Git) -> Git:
+def _apart_from_folder(git: Git) -> Git:
     """Return one that does not need the folder, which may be gone."""
     return replace(git, enters_workspace=False)
 
 
 def stand_alone(git: Git) -> bool:
     """Let go of the project's objects if the store has all that it needs. Call it with the store's lock in hand."""
-    with layout.alone(git.store) as keep:
+    with layout.without_alternates(git.store) as keep:
         try:
-            _apart(git).run("rev-list", "--objects", "--quiet", *_EVERYTHING)
+            _apart_from_folder(git).run("rev-list", "--objects", "--quiet", *_EVERYTHING)
         except GitFailed:
             return False
         keep()
@@ -61,7 +61,7 @@ def mark_garbage(store: Path) -> None:
     (store / _MARK).touch(mode=0o600)
 
 
-def gather(git: Git) -> str:
+def gather_objects(git: Git) -> str:
     """Put all that is needed into one pack, and give its name. It only adds, so it needs no lock and may take long.
 
     Raises:
@@ -70,7 +70,7 @@ def gather(git: Git) -> str:
     return git.word("pack-objects", "-q", *_EVERYTHING, "--local", *_AS_IT_IS, str(git.store / _PACKS / "pack"))
 
 
-def free(git: Git, gathered: str) -> None:
+def free_objects(git: Git, gathered: str) -> None:
     """Free what no reference and no index needs. Call it with the store's lock in hand.
 
     Nobody else writes objects meanwhile, so that what is not needed now is not about to be. What was gathered before

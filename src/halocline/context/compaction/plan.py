@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from halocline.context.compaction.facts import ledger
+from halocline.context.compaction.facts import list_facts
 from halocline.context.compaction.stale_files import EDITS
 from halocline.context.compaction.thresholds import Room
 from halocline.context.templates import read_template
 from halocline.context.token_estimate import message_tokens, overhead_tokens
-from halocline.context.truncate import shortened
-from halocline.context.view import STAYS, answered, view
+from halocline.context.truncate import shorten_message
+from halocline.context.view import STAYS, build_view, pair_results
 from halocline.ports.model import Request
 from halocline.protocol.events import Compacted, CompactionCause
 from halocline.protocol.messages import Message, Note, Text, ToolResult, UserMessage
@@ -71,23 +71,23 @@ def summary_request(request: Request, focus: str, room: Room) -> Request:
     wish = f"\nThe person asks to keep above all: {focus}" if focus else ""
     ask = UserMessage((Note(text.replace("{focus}", wish), "compaction"),))
     left = room.window - overhead_tokens(request) - SUMMARY - message_tokens(ask)
-    messages = trimmed(request.messages, left)
+    messages = trim_messages(request.messages, left)
     return replace(request, messages=(*messages, ask), max_tokens=SUMMARY, output_schema=None, summary=True)
 
 
-def trimmed(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
+def trim_messages(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
     """The messages in so many tokens: first what is long gets short, then the middle goes. A sound list stays sound."""
     short = tuple(messages)
     for share in (1, 8, 32, 128):
         if sum(map(message_tokens, short)) <= room:
             return short
-        short = tuple(shortened(message, max(100, room // share)) for message in messages)
+        short = tuple(shorten_message(message, max(100, room // share)) for message in messages)
     head = 2 if len(short) > 1 and isinstance(short[1], UserMessage) else 1
-    begin = _recent(short, room - sum(map(message_tokens, short[:head])), begin=head)
+    begin = _recent_from(short, room - sum(map(message_tokens, short[:head])), begin=head)
     return (*short[:head], *short[begin:])
 
 
-def tried(state: State, request: Request, before: int, room: Room, tight: Tight) -> Compacted | None:
+def try_compactions(state: State, request: Request, before: int, room: Room, tight: Tight) -> Compacted | None:
     """The first compaction that leaves enough room, or else the smallest; None when none is worth it.
 
     `request` is the one that would be made now, and `before` its tokens, as the provider would count them.
@@ -98,50 +98,50 @@ def tried(state: State, request: Request, before: int, room: Room, tight: Tight)
         keep = room.allowed // share
         if tight.cause is not CompactionCause.OVERFLOW:
             keep = min(RECENT, keep, max(LITTLE, before // 4))
-        made = _made(state, room, tight, share, keep)
-        after = overhead_tokens(request) + sum(map(message_tokens, view(_with(state, made))))
+        made = _make_compaction(state, room, tight, share, keep)
+        after = overhead_tokens(request) + sum(map(message_tokens, build_view(_with_compaction(state, made))))
         made = replace(made, before=before, after=int(after * scale))
         if made.after <= room.allowed * 3 // 4:
             break
     return made if made and made.after <= before * WORTH else None
 
 
-def _with(state: State, made: Compacted) -> State:
+def _with_compaction(state: State, made: Compacted) -> State:
     return replace(state, compactions=(*state.compactions, made))
 
 
-def _made(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:
+def _make_compaction(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:
     messages = state.messages
-    kept_from = _recent(messages, keep, begin=1)
+    kept_from = _recent_from(messages, keep, begin=1)
     files = keep if tight.cause is CompactionCause.ASKED else room.allowed // share
     longest = max(100, room.allowed // (2 * share))
     kept = (*messages[:1], *messages[kept_from:])
     return Compacted(
         cause=tight.cause,
-        content=tuple(_content(state, tight, kept_from, room.allowed // max(6, share))),
+        content=tuple(_build_content(state, tight, kept_from, room.allowed // max(6, share))),
         kept_from=kept_from,
         until=len(messages),
         before=0,
         after=0,
         summary=tight.summary,
         focus=tight.focus,
-        carried=tuple(_carried(messages, kept_from, min(FILES, files))),
+        carried=tuple(_carried_messages(messages, kept_from, min(FILES, files))),
         longest=longest if any(message_tokens(message) > longest for message in kept) else None,
         limit=tight.limit,
     )
 
 
-def _content(state: State, tight: Tight, kept_from: int, most: int) -> Iterator[Note]:
+def _build_content(state: State, tight: Tight, kept_from: int, most: int) -> Iterator[Note]:
     yield Note(ABOUT, "shortened")
     if tight.summary:
-        (summary,) = shortened(UserMessage((Text(tight.summary),)), min(SUMMARY, most)).content
+        (summary,) = shorten_message(UserMessage((Text(tight.summary),)), min(SUMMARY, most)).content
         assert isinstance(summary, Text)
         yield Note(summary.text, "summary")
-    if facts := ledger(state, kept_from, min(LEDGER, most)):
+    if facts := list_facts(state, kept_from, min(LEDGER, most)):
         yield Note(facts, "ledger")
 
 
-def _recent(messages: Sequence[Message], room: int, begin: int) -> int:
+def _recent_from(messages: Sequence[Message], room: int, begin: int) -> int:
     """From where on the messages fit: never between a call and its result, and never without the last exchange."""
     best = len(messages)
     for at in range(len(messages) - 1, begin - 1, -1):
@@ -153,12 +153,12 @@ def _recent(messages: Sequence[Message], room: int, begin: int) -> int:
     return best
 
 
-def _carried(messages: Sequence[Message], end: int, room: int) -> list[int]:
+def _carried_messages(messages: Sequence[Message], end: int, room: int) -> list[int]:
     """Which earlier messages are shown again: rules in force, skills, the newest files that were not edited since."""
-    shown = [at for at in range(1, end) if _stays(messages[at])]
+    shown = [at for at in range(1, end) if _is_kept(messages[at])]
     seen: set[str] = set()
     files = 0
-    for at, call in reversed(list(answered(messages[:end]))):
+    for at, call in reversed(list(pair_results(messages[:end]))):
         result = messages[at]
         subject = str(call.arguments.get("path") or call.arguments.get("skill_name") or "")
         if call.name in EDITS:
@@ -173,7 +173,7 @@ def _carried(messages: Sequence[Message], end: int, room: int) -> list[int]:
     return sorted(shown)
 
 
-def _stays(message: Message) -> bool:
+def _is_kept(message: Message) -> bool:
     return any(isinstance(part, Note) and part.source in STAYS for part in message.content)
 
 

@@ -57,7 +57,9 @@ class Stale:
         first, last = call.arguments.get("start_line") or 1, call.arguments.get("end_line")
         whole = last is None and READ_ON not in text[-200:]
         copies = self._copies.setdefault(path, [])
-        for old in [old for old in copies if old.first >= first and (whole or _reaches(last, old.last, first, old))]:
+        for old in [
+            old for old in copies if old.first >= first and (whole or _covers_window(last, old.last, first, old))
+        ]:
             copies.remove(old)
             self._outdated.append((old.at, path))
             self._gain += old.size
@@ -67,7 +69,7 @@ class Stale:
             self._outdated, self._gain = [], 0
 
 
-def _reaches(last: int | None, old_last: int | None, first: int, old: _Copy) -> bool:
+def _covers_window(last: int | None, old_last: int | None, first: int, old: _Copy) -> bool:
     """Whether a window that is not the whole file covers an older one: they were cut off alike, or it ends later."""
     if old_last is None or last is None:
         return last is old_last and first == old.first

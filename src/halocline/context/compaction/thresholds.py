@@ -20,7 +20,7 @@ class Room(Value, frozen=True):
     allowed: int
 
 
-def room(state: State, at: float | None = None) -> Room:
+def find_room(state: State, at: float | None = None) -> Room:
     """The room in a task's model; `at` is the part of the window that a person lets fill."""
     window = state.window or UNKNOWN
     if state.limit and state.limit < window:
@@ -30,7 +30,7 @@ def room(state: State, at: float | None = None) -> Room:
     return Room(window, min(allowed, int(window * at)) if at else allowed)
 
 
-def used(state: State) -> int:
+def count_used(state: State) -> int:
     """Tokens of the next request: what the provider counted last, and what came since."""
     since = 0
     for message in reversed(state.messages):

@@ -34,26 +34,28 @@ class Chosen(Value, frozen=True):
     why: str
 
 
-def chosen(files: Iterable[RuleFile], paths: Mapping[str, str], held: frozenset[str] = frozenset()) -> list[Chosen]:
+def choose_files(
+    files: Iterable[RuleFile], paths: Mapping[str, str], held: frozenset[str] = frozenset()
+) -> list[Chosen]:
     """The files that hold for paths with which something was done; `held` are those that held before."""
     found = []
     for file in files:
-        if not file.inert and (why := _why(file, paths, held)):
+        if not file.inert and (why := _why_it_holds(file, paths, held)):
             found.append(Chosen(file, why))
     return found
 
 
-def offered(files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
+def offered_files(files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
     """The files that the model reads when what they are about comes up."""
     return tuple(file for file in files if not file.inert and file.rule.when is When.OFFERED)
 
 
-def section(found: Sequence[Chosen], further: Sequence[RuleFile] = ()) -> str:
+def rules_section(found: Sequence[Chosen], further: Sequence[RuleFile] = ()) -> str:
     """What the system prompt says; nothing without rules."""
     if not (found or further):
         return ""
     lines = "".join(f"- {file.shown}: {file.rule.description}\n" for file in further)
-    texts = "".join(f"\n{text}\n" for text in _bounded(found))
+    texts = "".join(f"\n{text}\n" for text in _bound_texts(found))
     head = read_template("rules")
     return head + texts + (OFFERED + lines if lines else "")
 
@@ -70,10 +72,10 @@ class FolderInstructions:
     def begins(self) -> Beginning:
         """What a task that begins is told."""
         files = self._reader.all()
-        found = chosen(files, {})
+        found = choose_files(files, {})
         event = InstructionsLoaded(files=tuple(map(_told_of, found))) if found else None
         remarks = tuple(f"The rules in {file.shown}: {remark}." for file in files for remark in file.remarks)
-        return Beginning(section(found, offered(files)), event, remarks)
+        return Beginning(rules_section(found, offered_files(files)), event, remarks)
 
     def news(self, state: State) -> InstructionsLoaded | None:
         """What the model has to be told before its next request; nothing most of the time."""
@@ -86,17 +88,17 @@ class FolderInstructions:
             *self._files,
             *self._below((*folders_of(paths), *_folders_with_own(before, self._reader.roots.prefix))),
         )
-        found = {one.file.shown: one for one in chosen(files, paths, frozenset(before))}
+        found = {one.file.shown: one for one in choose_files(files, paths, frozenset(before))}
         new = [one for name, one in found.items() if name not in before]
         if not begins:
-            return _event(new, (), self._reader.roots.prefix)
+            return _loaded_event(new, (), self._reader.roots.prefix)
         changed = [
             Chosen(one.file, CHANGED)
             for name, one in found.items()
             if name in before and before[name] != one.file.digest
         ]
         gone = [name for name in before if name not in found]
-        return _event([*changed, *new], gone, self._reader.roots.prefix)
+        return _loaded_event([*changed, *new], gone, self._reader.roots.prefix)
 
     def _below(self, folders: Iterable[str]) -> Iterator[RuleFile]:
         """The files that hold for these folders alone."""
@@ -107,7 +109,7 @@ class FolderInstructions:
             yield from (file for file in self._nested[folder] if file.shown not in known)
 
 
-def _why(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]) -> str:
+def _why_it_holds(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]) -> str:
     """Why a file holds; empty when it does not."""
     if file.folder:
         path = next((path for path in paths if path.startswith(f"{file.folder}/")), "")
@@ -135,18 +137,19 @@ def _folders_with_own(names: Iterable[str], prefix: str) -> Iterator[str]:
             yield folder
 
 
-def _event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> InstructionsLoaded | None:
+def _loaded_event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> InstructionsLoaded | None:
     """`root` is the folder that the rules are of, when that is not the task's first."""
     if not (files or gone):
         return None
     content = [
-        Note(f"{_said(one.why, root)}\n{text}", SOURCE) for one, text in zip(files, _bounded(files), strict=True)
+        Note(f"{_describe_why(one.why, root)}\n{text}", SOURCE)
+        for one, text in zip(files, _bound_texts(files), strict=True)
     ]
     content += [Note(GONE.format(files=", ".join(gone)), SOURCE)] if gone else []
     return InstructionsLoaded(files=tuple(map(_told_of, files)), gone=tuple(gone), content=tuple(content))
 
 
-def _said(why: str, root: str) -> str:
+def _describe_why(why: str, root: str) -> str:
     match why:
         case "always" if root:
             return f"{JOINS} It is about what lies in {root}, and holds there."
@@ -161,7 +164,7 @@ def _told_of(one: Chosen) -> InstructionFile:
     return InstructionFile(path=one.file.shown, of=one.file.owner, why=one.why, digest=one.file.digest)
 
 
-def _bounded(found: Iterable[Chosen]) -> Iterator[str]:
+def _bound_texts(found: Iterable[Chosen]) -> Iterator[str]:
     """The texts under their paths; of those beyond the budget only where they can be read."""
     room = RULES
     for one in found:
@@ -170,9 +173,9 @@ def _bounded(found: Iterable[Chosen]) -> Iterator[str]:
             text = f"[Left out, as there are too many rules; read_file with path={one.file.shown} has its text.]"
         else:
             room -= len(text)
-        yield f"## {one.file.shown} ({WHOSE[one.file.owner]})\n<rule>\n{_safe(text)}\n</rule>"
+        yield f"## {one.file.shown} ({WHOSE[one.file.owner]})\n<rule>\n{_escape_frame(text)}\n</rule>"
 
 
-def _safe(text: str) -> str:
+def _escape_frame(text: str) -> str:
     """No text ends its frame by itself."""
     return text.replace("</rule", "<\\/rule")

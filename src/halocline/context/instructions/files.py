@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from halocline.context.budget import RULE
 from halocline.context.instructions.front_matter import Rule, When, rule_in
-from halocline.context.instructions.imports import DEEPEST, MOST, holds_secrets, may_bring, named_in, target
-from halocline.context.instructions.places import OTHER_THINGS, Roots, present
-from halocline.edits.text import BinaryContent, decode, to_lf
+from halocline.context.instructions.imports import DEEPEST, MOST, find_target, holds_secrets, may_bring, named_in
+from halocline.context.instructions.places import OTHER_THINGS, Roots, present_rows
+from halocline.edits.text import BinaryContent, decode_text, to_lf
 from halocline.files.regular import NotRegular, read_beginning
-from halocline.policy.paths import hides
+from halocline.policy.paths import is_hidden
 from halocline.protocol.config_locations import NESTED, Dialect, Owner, Row
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
@@ -76,7 +76,7 @@ class Reader:
 
     def all(self) -> tuple[RuleFile, ...]:
         """The files in the places of the list, in the order in which the model reads them."""
-        places = list(present(self.roots))
+        places = list(present_rows(self.roots))
         self._look()
         return self._told_once(self._in(places)) if places else ()
 
@@ -109,7 +109,7 @@ class Reader:
     def _in(self, places: Iterable[tuple[Row, Path]]) -> Iterator[RuleFile]:
         count = 0
         for row, place in places:
-            for path in _files(row, place):
+            for path in _files_of_row(row, place):
                 count += 1
                 if count > MOST_FILES:
                     yield RuleFile(str(path), self._shown(path), row.owner, inert=TOO_MANY)
@@ -189,7 +189,7 @@ class Reader:
         waiting = [(file, named, 1) for named in named_in(text)][:MOST]
         while waiting and len(seen) <= MOST:
             importer, named, depth = waiting.pop(0)
-            path = target(named, importer, self.roots)
+            path = find_target(named, importer, self.roots)
             real = os.path.realpath(path)
             stamp = stamp_of(real)
             if real in seen or (stamp is None and not named.endswith((".md", ".txt"))):
@@ -230,10 +230,10 @@ def read_text(path: str) -> str:
     if len(data) > LARGEST:
         end = data.rfind(b"\n", 0, LARGEST) + 1 or LARGEST
         data = data[: end if data[:1] not in (b"\xff", b"\xfe") else LARGEST]
-    return to_lf(decode(data).text)
+    return to_lf(decode_text(data).text)
 
 
-def _files(row: Row, place: Path) -> Iterator[Path]:
+def _files_of_row(row: Row, place: Path) -> Iterator[Path]:
     """The files of a row: the place itself, or all below it, by name; folders behind links are entered once."""
     if not (row.endings and place.is_dir()):
         if place.exists():
@@ -247,7 +247,7 @@ def _files(row: Row, place: Path) -> Iterator[Path]:
             continue
         seen.add(real)
         inner: list[Path] = []
-        for name, is_folder in _entries(folder):
+        for name, is_folder in _list_entries(folder):
             if is_folder and not (folder == place and name in OTHER_THINGS):
                 inner.append(folder / name)
             elif not is_folder and name.endswith(row.endings):
@@ -255,7 +255,7 @@ def _files(row: Row, place: Path) -> Iterator[Path]:
         waiting[:0] = inner
 
 
-def _entries(folder: Path) -> list[tuple[str, bool]]:
+def _list_entries(folder: Path) -> list[tuple[str, bool]]:
     try:
         with os.scandir(folder) as entries:
             seen = islice(entries, MOST_ENTRIES)
@@ -271,4 +271,4 @@ def _is_excluded(excluded: tuple[str, ...], path: Path, shown: str) -> bool:
 
 
 def _is_hidden(ignored: tuple[str, ...], path: str) -> bool:
-    return bool(ignored) and hides(ignored, path)
+    return bool(ignored) and is_hidden(ignored, path)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.context.instructions.globs import anywhere
+from halocline.context.instructions.globs import in_any_folder
 from halocline.protocol.config_locations import Dialect
 from halocline.protocol.values import Value
 
@@ -51,12 +51,12 @@ def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
     """Read the text of a file. A file that is named as another program's is read as that one's."""
     if dialect == "plain":
         return Rule(text)
-    head, body = _parts(text)
+    head, body = _split_head(text)
     if head is None:
         return Rule(text)
-    dialect = _dialect(dialect, name)
+    dialect = _find_dialect(dialect, name)
     try:
-        given = _read(head, dialect)
+        given = _read_head(head, dialect)
         return _READERS[dialect](given, body)
     except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # the reader of YAML raises more than it says, of an empty `!!int` or a thousand brackets
@@ -64,13 +64,13 @@ def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
         return Rule(text, remark=f"its front matter cannot be read ({why}), so it always holds")
 
 
-def _dialect(dialect: Dialect, name: str) -> Dialect:
+def _find_dialect(dialect: Dialect, name: str) -> Dialect:
     if name.endswith(".mdc"):
         return "cursor"
     return "copilot" if name.endswith(".instructions.md") else dialect
 
 
-def _parts(text: str) -> tuple[str | None, str]:
+def _split_head(text: str) -> tuple[str | None, str]:
     """The front matter (None: there is none) and what is below it."""
     lines = text.split("\n")
     if lines[0].rstrip() == _FENCE:
@@ -80,14 +80,14 @@ def _parts(text: str) -> tuple[str | None, str]:
     return None, text
 
 
-def _read(head: str, dialect: Dialect) -> dict[str, Any]:
+def _read_head(head: str, dialect: Dialect) -> dict[str, Any]:
     """The keys and values. Raises DecodeError, ValueError and what the reader of YAML lets through."""
     from msgspec import yaml
 
     if len(head) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST:,} characters")
     if dialect != "cline":
-        head = _BARE.sub(lambda found: f"{found[1]}{_quoted(found[2])}", head)
+        head = _BARE.sub(lambda found: f"{found[1]}{_quote_pattern(found[2])}", head)
     given = yaml.decode(head) if head.strip() else {}
     if given is None:
         return {}
@@ -96,7 +96,7 @@ def _read(head: str, dialect: Dialect) -> dict[str, Any]:
     return given
 
 
-def _quoted(text: str) -> str:
+def _quote_pattern(text: str) -> str:
     """A pattern in quotes; a list in brackets stays one."""
     if text.startswith("[") and text.endswith("]") and ('"' in text or "'" in text):
         return text
@@ -105,45 +105,45 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _cline(given: dict[str, Any], body: str) -> Rule:
+def _read_cline(given: dict[str, Any], body: str) -> Rule:
     if "paths" not in given:
         return Rule(body)
-    return _for_paths(_strings(given["paths"], "paths"), body)
+    return _for_paths(_read_strings(given["paths"], "paths"), body)
 
 
-def _claude(given: dict[str, Any], body: str) -> Rule:
+def _read_claude(given: dict[str, Any], body: str) -> Rule:
     if given.get("paths") is None:
         return Rule(body)
-    return _for_paths(_list(given["paths"], "paths"), body)
+    return _for_paths(_read_patterns(given["paths"], "paths"), body)
 
 
-def _cursor(given: dict[str, Any], body: str) -> Rule:
+def _read_cursor(given: dict[str, Any], body: str) -> Rule:
     always = given.get("alwaysApply") or False
     if not isinstance(always, bool):
         raise ValueError("alwaysApply is neither true nor false")
-    globs = _list(given.get("globs"), "globs")
+    globs = _read_patterns(given.get("globs"), "globs")
     if always:
         return Rule(body)
     if globs:
-        return _for_paths(tuple(map(anywhere, globs)), body)
+        return _for_paths(tuple(map(in_any_folder, globs)), body)
     return _on_request(given, body)
 
 
-def _copilot(given: dict[str, Any], body: str) -> Rule:
-    if NOT_FOR_AGENTS.intersection(_list(given.get("excludeAgent"), "excludeAgent")):
+def _read_copilot(given: dict[str, Any], body: str) -> Rule:
+    if NOT_FOR_AGENTS.intersection(_read_patterns(given.get("excludeAgent"), "excludeAgent")):
         return Rule(body, When.NEVER)
-    globs = _list(given.get("applyTo"), "applyTo")
+    globs = _read_patterns(given.get("applyTo"), "applyTo")
     if _EVERYTHING.intersection(globs):
         return Rule(body)
     return _for_paths(globs, body) if globs else _on_request(given, body)
 
 
-def _windsurf(given: dict[str, Any], body: str) -> Rule:
+def _read_windsurf(given: dict[str, Any], body: str) -> Rule:
     match given.get("trigger", "always_on"):
         case "always_on":
             return Rule(body)
         case "glob":
-            return _for_paths(tuple(map(anywhere, _list(given.get("globs"), "globs"))), body)
+            return _for_paths(tuple(map(in_any_folder, _read_patterns(given.get("globs"), "globs"))), body)
         case "model_decision":
             return _on_request(given, body)
         case "manual":
@@ -162,19 +162,19 @@ def _on_request(given: dict[str, Any], body: str) -> Rule:
     return Rule(body, When.OFFERED, description=description) if description else Rule(body, When.NAMED)
 
 
-def _strings(value: object, key: str) -> tuple[str, ...]:
+def _read_strings(value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise ValueError(f"{key} is no list of patterns")
     return tuple(one.strip() for one in value if one.strip())
 
 
-def _list(value: object, key: str) -> tuple[str, ...]:
+def _read_patterns(value: object, key: str) -> tuple[str, ...]:
     """Patterns as a list, or as one text with commas between them; those in braces separate nothing."""
     if value is None:
         return ()
     if isinstance(value, str):
         return tuple(one.strip() for one in re.split(r",(?![^{]*\})", value) if one.strip())
-    return _strings(value, key)
+    return _read_strings(value, key)
 
 
 MEANINGS: dict[Dialect, str] = {
@@ -187,9 +187,9 @@ MEANINGS: dict[Dialect, str] = {
 }
 """What each says, for the reference page."""
 _READERS = {
-    "cline": _cline,
-    "claude": _claude,
-    "cursor": _cursor,
-    "copilot": _copilot,
-    "windsurf": _windsurf,
+    "cline": _read_cline,
+    "claude": _read_claude,
+    "cursor": _read_cursor,
+    "copilot": _read_copilot,
+    "windsurf": _read_windsurf,
 }

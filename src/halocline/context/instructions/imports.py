@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.context.instructions.places import Roots
-from halocline.policy.paths import resolve
+from halocline.policy.paths import resolve_path
 from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Place
@@ -29,7 +29,7 @@ def named_in(text: str) -> Iterator[str]:
             yield named
 
 
-def target(named: str, file: Path, roots: Roots) -> Path:
+def find_target(named: str, file: Path, roots: Roots) -> Path:
     """The file that is meant: relative to the one that names it."""
     if named.startswith("~/"):
         return (roots.home or Path("/")) / named[2:]
@@ -38,30 +38,30 @@ def target(named: str, file: Path, roots: Roots) -> Path:
 
 def holds_secrets(real: str, roots: Roots) -> bool:
     """Whether a file is one that nobody should read unasked."""
-    return _place(real, roots) in (None, Place.SECRET)
+    return _classify_place(real, roots) in (None, Place.SECRET)
 
 
 def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) -> bool:
     """Whether rules of this owner may bring in a file. Links are followed first."""
     real = os.path.realpath(path)
-    place = _place(real, roots, ignored)
+    place = _classify_place(real, roots, ignored)
     if place in (None, Place.SECRET, Place.IGNORED):
         return False
     is_text = real.endswith(MARKDOWN)
-    if _below(real, roots.workspace):
+    if _is_below(real, roots.workspace):
         return place is Place.PROJECT or is_text
-    if is_text and _below(real, roots.project):
+    if is_text and _is_below(real, roots.project):
         return True
     if owner == "project":
         plain = os.path.normpath(path)  # `link/..` may lead elsewhere than it reads
         return is_text and os.path.realpath(plain) == real and _is_among_a_persons(plain, roots)
     folders = [folder for folder in (roots.home, roots.halocline, roots.managed) if folder]
-    return (place is Place.OUTSIDE or is_text) and any(_below(real, folder) for folder in folders)
+    return (place is Place.OUTSIDE or is_text) and any(_is_below(real, folder) for folder in folders)
 
 
-def _place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | None:
+def _classify_place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> Place | None:
     try:
-        return resolve(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
+        return resolve_path(real, roots.workspace, roots.halocline or Path("/nowhere"), ignored=ignored).place
     except ToolFailure:
         return None
 
@@ -77,6 +77,6 @@ def _is_among_a_persons(path: str, roots: Roots) -> bool:
     return False
 
 
-def _below(real: str, folder: Path) -> bool:
+def _is_below(real: str, folder: Path) -> bool:
     top = os.path.realpath(folder)
     return real == top or real.startswith(top.rstrip("/") + "/")

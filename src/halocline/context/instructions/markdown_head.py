@@ -3,7 +3,7 @@
 _BLOCKS = (">", "|", ">-", "|-", ">+", "|+")
 
 
-def parts(text: str) -> tuple[str, str]:
+def split_head(text: str) -> tuple[str, str]:
     """The front matter, and what is below it."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() == "---":
@@ -13,7 +13,7 @@ def parts(text: str) -> tuple[str, str]:
     return "", text
 
 
-def fields(head: str) -> dict[str, str]:
+def read_fields(head: str) -> dict[str, str]:
     """The fields at the margin, as words: what programs write there (`argument-hint: [a] [b]`) is often no YAML."""
     found: dict[str, list[str]] = {}
     name = ""
@@ -24,9 +24,9 @@ def fields(head: str) -> dict[str, str]:
             found[name] = [] if value.strip() in _BLOCKS else [value.strip()]
         elif name and line.strip() and (line[:1].isspace() or line.startswith("-")):
             found[name].append(line.strip())
-    return {name: _unquoted(" ".join(filter(None, values))) for name, values in found.items()}
+    return {name: _unquote(" ".join(filter(None, values))) for name, values in found.items()}
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
     return value[1:-1] if quoted else value

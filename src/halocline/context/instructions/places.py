@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.protocol.config_locations import NESTED, RULE_ROWS, Root, Row
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.values import Value
 
 FIRST_OF_PROJECT = next(row for row in RULE_ROWS if not row.root)
@@ -58,7 +58,7 @@ class Roots(Value, frozen=True):
 
     def shown(self, path: str) -> str:
         """A path as people and the model read it, on one line: from the workspace, or from the home folder."""
-        return printable(self._relative(path))
+        return make_printable(self._relative(path))
 
     def _relative(self, path: str) -> str:
         if self.top and path.startswith(f"{self.top}/"):
@@ -69,17 +69,17 @@ class Roots(Value, frozen=True):
         return path
 
 
-def present(roots: Roots) -> Iterator[tuple[Row, Path]]:
+def present_rows(roots: Roots) -> Iterator[tuple[Row, Path]]:
     """The rows for which something is there."""
-    return ((row, Path(path)) for row, path in _all(roots) if os.path.exists(path))
+    return ((row, Path(path)) for row, path in _all_rows(roots) if os.path.exists(path))
 
 
-def places(roots: Roots) -> tuple[str, ...]:
+def list_places(roots: Roots) -> tuple[str, ...]:
     """Where the rows are on this machine, something there or not."""
-    return tuple(path for _, path in _all(roots))
+    return tuple(path for _, path in _all_rows(roots))
 
 
-def _all(roots: Roots) -> Iterator[tuple[Row, str]]:
+def _all_rows(roots: Roots) -> Iterator[tuple[Row, str]]:
     for row in RULE_ROWS:
         if row is FIRST_OF_PROJECT:
             yield from ((Row("", name, imports=True), f"{folder}/{name}") for folder in roots.above for name in NESTED)

@@ -58,16 +58,16 @@ class Touched:
     def _take(self, at: int, message: Message, workspace: str) -> None:
         match message:
             case AssistantMessage():
-                told = [(path, call.name) for call in message.tool_calls for path in _paths(call)]
+                told = [(path, call.name) for call in message.tool_calls for path in _paths_of_call(call)]
                 for path, name in reversed(told):
-                    if inside := _relative(path, workspace):
+                    if inside := _relative_path(path, workspace):
                         self._found.pop(inside, None)
                         self._found[inside] = at, _DEEDS.get(name, "asked for")
                 while len(self._found) > MOST:
                     del self._found[next(iter(self._found))]
             case UserMessage():
                 if words := [part.text for part in message.content if isinstance(part, Text)]:
-                    self._said = at, [_relative(path, workspace) for path in named_in("\n".join(words))]
+                    self._said = at, [_relative_path(path, workspace) for path in named_in("\n".join(words))]
 
     def _newest(self, state: State) -> dict[str, str]:
         """The newest first, each once. Of what people wrote only the last counts."""
@@ -77,7 +77,9 @@ class Touched:
         for path, (when, deed) in reversed(self._found.items()):
             (newer if when > at else older)[path] = deed
         said = dict.fromkeys(named, "mentioned")
-        long_ago = dict.fromkeys((_relative(path, state.workspace) for path in sorted(state.files_changed)), "edited")
+        long_ago = dict.fromkeys(
+            (_relative_path(path, state.workspace) for path in sorted(state.files_changed)), "edited"
+        )
         # The first that names a path gives its place, and what was done with it.
         found = {**newer, **said, **older, **long_ago} | older | said | newer
         found.pop("", None)
@@ -99,7 +101,7 @@ def named_in(text: str) -> Iterator[str]:
             yield re.sub(r"(:\d+)+$", "", word)
 
 
-def _paths(call: ToolCall) -> Iterable[str]:
+def _paths_of_call(call: ToolCall) -> Iterable[str]:
     path = call.arguments.get("path")
     if isinstance(path, str):
         return (path,)
@@ -107,7 +109,7 @@ def _paths(call: ToolCall) -> Iterable[str]:
     return _HEADER.findall(patch[:400_000]) if isinstance(patch, str) else ()
 
 
-def _relative(path: str, workspace: str) -> str:
+def _relative_path(path: str, workspace: str) -> str:
     """A path from the workspace on; empty when it is not in there, or is the workspace itself."""
     if _PLAIN.fullmatch(path):
         return path

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halocline.ports.diagnostics import Problem
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import Note
 
 SOURCE = "diagnostics"
@@ -16,35 +16,40 @@ INTRODUCED = "This edit brought in {errors}:"
 LATE = "Since then the language server found {errors} that an earlier edit brought in:"
 
 
-def introduced(problems: Sequence[Problem], workspace: Path, heading: str = INTRODUCED) -> Note:
+def note_new_problems(problems: Sequence[Problem], workspace: Path, heading: str = INTRODUCED) -> Note:
     """The note on new errors."""
-    return Note(f"{heading.format(errors=_counted(len(problems)))}\n{_listed(problems, workspace, MOST_TOLD)}", SOURCE)
+    return Note(
+        f"{heading.format(errors=_count_errors(len(problems)))}\n{_list_problems(problems, workspace, MOST_TOLD)}",
+        SOURCE,
+    )
 
 
-def current(problems: Sequence[Problem] | None, workspace: Path) -> Note:
+def note_problems(problems: Sequence[Problem] | None, workspace: Path) -> Note:
     """The note for a prompt that asks for the problems; None says that nobody could tell."""
     if problems is None:
         return Note("Not known: no language server answered for the files that were changed or read.", PROBLEMS)
     if not problems:
         return Note("No errors in the files that were changed or read.", PROBLEMS)
-    return Note(f"{_counted(len(problems)).capitalize()}:\n{_listed(problems, workspace, MOST_LISTED)}", PROBLEMS)
+    return Note(
+        f"{_count_errors(len(problems)).capitalize()}:\n{_list_problems(problems, workspace, MOST_LISTED)}", PROBLEMS
+    )
 
 
-def _counted(errors: int) -> str:
+def _count_errors(errors: int) -> str:
     return "1 error" if errors == 1 else f"{errors} errors"
 
 
-def _listed(problems: Sequence[Problem], workspace: Path, most: int) -> str:
-    lines = [_told(problem, workspace) for problem in problems[:most]]
+def _list_problems(problems: Sequence[Problem], workspace: Path, most: int) -> str:
+    lines = [_describe_problem(problem, workspace) for problem in problems[:most]]
     if len(problems) > most:
         lines.append(f"and {len(problems) - most} more")
     return "\n".join(lines)
 
 
-def _told(problem: Problem, workspace: Path) -> str:
+def _describe_problem(problem: Problem, workspace: Path) -> str:
     path = problem.path
     name = path.relative_to(workspace) if path.is_relative_to(workspace) else path
     message = " ".join(problem.message.split())
     message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
     who = " ".join(filter(None, (problem.source, problem.code)))
-    return f"{printable(str(name))}:{problem.line} | {problem.text}\n  {message} ({who})"
+    return f"{make_printable(str(name))}:{problem.line} | {problem.text}\n  {message} ({who})"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from halocline.protocol.messages import Note
-from halocline.protocol.state.file_knowledge import MOST_NAMES, ChangedFile, Known, listed
+from halocline.protocol.state.file_knowledge import MOST_NAMES, ChangedFile, Known, list_names
 
 SOURCE = "files"
 _LONGEST_COMMAND = 80
@@ -15,26 +15,26 @@ def changed_files(files: Sequence[ChangedFile], known: Known, jobs: Sequence[str
     room = MOST_NAMES
     lines: list[str] = []
     for by in dict.fromkeys(file.by for file in files):
-        names = [_named(file, known) for file in files if file.by == by]
-        lines.append(f"{_who(by, jobs)}: {listed(names, room)}.")
+        names = [_name_file(file, known) for file in files if file.by == by]
+        lines.append(f"{_who_changed(by, jobs)}: {list_names(names, room)}.")
         room = max(0, room - len(names))
     return Note("\n".join([*lines, ADVICE]), source=SOURCE)
 
 
-def _who(by: str, jobs: Iterable[str]) -> str:
+def _who_changed(by: str, jobs: Iterable[str]) -> str:
     if by:
-        return f"Changed while {_short(by)} ran"
+        return f"Changed while {_short_command(by)} ran"
     maybe = ", ".join(jobs)
     return f"Changed by somebody else{f' or by {maybe}' if maybe else ''} since you last saw them"
 
 
-def _named(file: ChangedFile, known: Known) -> str:
+def _name_file(file: ChangedFile, known: Known) -> str:
     if file.content is None:
         return f"{file.path} (deleted)"
     before = known.get(file.path)
     return f"{file.path} (new)" if before and before.content is None else file.path
 
 
-def _short(command: str) -> str:
+def _short_command(command: str) -> str:
     line = " ".join(command.split())
     return f"`{line if len(line) <= _LONGEST_COMMAND else line[:_LONGEST_COMMAND] + '…'}`"

@@ -11,7 +11,7 @@ LONG = 600.0
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
+def note_pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
     """The note for the next prompt. `left_at` is when another process had the task last, until one is sent; then 0.
 
     Both are in Unix seconds. What is written down when a task is opened again does not count as work on it.
@@ -20,18 +20,20 @@ def pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
     seconds = now - since
     if not state.messages or state.turn is not None or seconds < LONG:
         return ()
-    said = f"This task rested for {_long(seconds)}. Branches, servers and other things may have changed since."
+    said = (
+        f"This task rested for {_describe_pause(seconds)}. Branches, servers and other things may have changed since."
+    )
     return (Note(said, source="pause"),)
 
 
 def taken_up_after(seconds: float) -> Note:
     """The note on a process that died while a person was asked, so many seconds before another went on."""
-    after = f"{_long(seconds)} later" if seconds >= _UNITS[-1][0] else "at once"
+    after = f"{_describe_pause(seconds)} later" if seconds >= _UNITS[-1][0] else "at once"
     said = f"Meanwhile Halocline was stopped, and took this task up again {after}. Look again before you rely on more."
     return Note(said, source="pause")
 
 
-def _long(seconds: float) -> str:
+def _describe_pause(seconds: float) -> str:
     size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size)
     count = int(seconds // size)
     return f"{count} {unit}{'s' if count > 1 else ''}"

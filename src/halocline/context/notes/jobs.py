@@ -18,13 +18,16 @@ _MEANINGS = {126: "not executable", 127: "command not found"}
 
 def job_news(news: Sequence[JobOutput]) -> Note:
     """The note on jobs that ended or printed."""
-    return Note("\n".join(map(_told, news)), source=SOURCE)
+    return Note("\n".join(map(_describe_news, news)), source=SOURCE)
 
 
 def begun_anew(state: State) -> Note | None:
     """The note for a task that is opened again: what ended with the process that had it, and how its shell is now."""
-    lines = [f"{job.job} ({_short(job.command)}) is gone: it ended with the process that ran it." for job in state.jobs]
-    lines += [f"{job.job} ({_short(job.command)}): {_ended(job)}." for job in state.jobs_ended_apart]
+    lines = [
+        f"{job.job} ({_short_command(job.command)}) is gone: it ended with the process that ran it."
+        for job in state.jobs
+    ]
+    lines += [f"{job.job} ({_short_command(job.command)}): {_describe_end(job)}." for job in state.jobs_ended_apart]
     if state.shell.cwd:
         lines.append(f"Commands start in the workspace again, not in {state.shell.cwd}.")
     if state.shell.exported:
@@ -34,16 +37,16 @@ def begun_anew(state: State) -> Note | None:
     return Note("\n".join(lines), source=SOURCE) if lines else None
 
 
-def status(info: JobInfo) -> str:
+def describe_status(info: JobInfo) -> str:
     """How a job is, in words."""
     if info.state is JobState.ENDED:
-        return f"{_ended(info)} after {_time(info.seconds)}"
-    facts = [f"running for {_time(info.seconds)}"]
+        return f"{_describe_end(info)} after {_format_time(info.seconds)}"
+    facts = [f"running for {_format_time(info.seconds)}"]
     if info.exit_code is not None:
         facts.append(f"its shell ended with {exit_words(info.exit_code)}, its children go on")
     if info.ports:
         facts.append(f"listening on port {', '.join(map(str, info.ports))}")
-    facts.append("printing" if info.state is JobState.HOT else f"quiet for {_time(info.quiet)}")
+    facts.append("printing" if info.state is JobState.HOT else f"quiet for {_format_time(info.quiet)}")
     return ", ".join(facts)
 
 
@@ -59,17 +62,17 @@ def find_answer(command: str, result: ShellResult) -> str:
 def exit_words(code: int, answer: str = "") -> str:
     """An exit code with its meaning; a negative one is a signal. One that is no failure has an `answer`."""
     if code < 0:
-        return f"killed by {_signal(-code)}"
+        return f"killed by {_signal_name(-code)}"
     if answer:
         return f"exit code {code}: {answer},"
-    meaning = _MEANINGS.get(code) or (_signal(code - 128) if code > 128 else "")
+    meaning = _MEANINGS.get(code) or (_signal_name(code - 128) if code > 128 else "")
     return f"exit code {code}{f' ({meaning})' if meaning else ''}"
 
 
-def _told(news: JobOutput) -> str:
+def _describe_news(news: JobOutput) -> str:
     info = news.info
     hint = f"; {news.hint}" if news.hint else ""
-    head = f"{info.name} ({_short(info.command)}): {status(info)}{hint}"
+    head = f"{info.name} ({_short_command(info.command)}): {describe_status(info)}{hint}"
     if not news.text.strip():
         return head
     if info.unread:
@@ -77,22 +80,22 @@ def _told(news: JobOutput) -> str:
     return f"{head}; new output:\n{news.text.strip()}"
 
 
-def _ended(info: JobInfo | JobEnded) -> str:
+def _describe_end(info: JobInfo | JobEnded) -> str:
     if info.stopped:
         return f"stopped ({info.stopped})"
     return "ended" if info.exit_code is None else f"ended with {exit_words(info.exit_code)}"
 
 
-def _short(command: str) -> str:
+def _short_command(command: str) -> str:
     line = " ".join(command.split())
     return line if len(line) <= _LONGEST_COMMAND else line[:_LONGEST_COMMAND] + "…"
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
-def _signal(number: int) -> str:
+def _signal_name(number: int) -> str:
     with suppress(ValueError):
         return signal.Signals(number).name
     return f"signal {number}" if number < 65 else ""

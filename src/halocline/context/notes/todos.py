@@ -7,35 +7,37 @@ from collections.abc import Sequence
 
 from halocline.protocol.events import Mode, Todo
 from halocline.protocol.messages import Note
-from halocline.protocol.state.todo_markdown import at_work, done, to_markdown
+from halocline.protocol.state.todo_markdown import at_work, count_done, to_markdown
 
 SOURCE = "todos"
 ALL_DONE = "All done: finish with a short result, or send a new list if there is more to do."
 
 
-def edited(todos: Sequence[Todo]) -> Note:
+def note_edited(todos: Sequence[Todo]) -> Note:
     """The note on a list that a person changed."""
     end = "" if at_work(todos) else f"\n{ALL_DONE}"
     said = "The person edited the to-do list. It holds now; updates you sent meanwhile were not taken:"
     return Note(f"{said}\n{to_markdown(todos).rstrip()}{end}", source=SOURCE)
 
 
-def overdue(todos: Sequence[Todo], requests: int) -> Note:
+def note_overdue(todos: Sequence[Todo], requests: int) -> Note:
     """The note on a list that was not updated for a while."""
-    said = f"To-do list not updated for {requests} steps: {_standing(todos)} Update it, if that is out of date."
+    said = (
+        f"To-do list not updated for {requests} steps: {_describe_standing(todos)} Update it, if that is out of date."
+    )
     return Note(said, source=SOURCE)
 
 
-def switched(todos: Sequence[Todo], mode: Mode) -> Note:
+def note_switched(todos: Sequence[Todo], mode: Mode) -> Note:
     """The note on an open list when a person changed the mode."""
-    return Note(f"Mode is {mode} now. To-do list: {_standing(todos)} Keep it in step.", source=SOURCE)
+    return Note(f"Mode is {mode} now. To-do list: {_describe_standing(todos)} Keep it in step.", source=SOURCE)
 
 
-def _standing(todos: Sequence[Todo]) -> str:
+def _describe_standing(todos: Sequence[Todo]) -> str:
     step = at_work(todos)
-    current = f", now at: {_short(step.text)}." if step else "."
-    return f"{done(todos)} of {len(todos)} done{current}"
+    current = f", now at: {_shorten_text(step.text)}." if step else "."
+    return f"{count_done(todos)} of {len(todos)} done{current}"
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= 80 else text[:80] + "…"

@@ -74,22 +74,22 @@ def withheld_note(command: str, output: str, exit_code: int | None, withheld: Se
 
 def _is_wanted(name: str, command: str, output: str, *, failed: bool) -> bool:
     """Tell whether the command names the variable; or failed, and its output names it or its program signs in by it."""
-    if _names(command, name):
+    if _names_variable(command, name):
         return True
     if not failed:
         return False
     is_proxy = name.lower().endswith("_proxy")
-    if _names(output, name) or (is_proxy and _PROXY_SAYS.search(output)):
+    if _names_variable(output, name) or (is_proxy and _PROXY_SAYS.search(output)):
         return True
     if not _SIGN_IN.search(output):
         return False
     words = set(_WORD.findall(command))
-    return any(words.intersection(programs) and _fits(name, wanted) for programs, wanted in _NEEDS.items())
+    return any(words.intersection(programs) and _matches_any(name, wanted) for programs, wanted in _NEEDS.items())
 
 
-def _names(text: str, name: str) -> bool:
+def _names_variable(text: str, name: str) -> bool:
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
-def _fits(name: str, patterns: Sequence[str]) -> bool:
+def _matches_any(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -19,7 +19,7 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import AssistantMessage, Message, Note, ToolResult, Usage
 from halocline.protocol.queries.usage import CacheMiss, CacheReport, Rates
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
@@ -58,19 +58,19 @@ def cache_report(
                 now = None  # until the next step, requests are for summaries
             case Compacted() | CompactionUndone():
                 shortened = True
-            case UsageReported(usage=usage) if size := _read(usage):
+            case UsageReported(usage=usage) if size := _cached_tokens(usage):
                 read, cached = read + size, cached + usage.cache_read
                 if now is not None:
                     if last is not None and _is_miss(last, usage):
-                        misses.append(_miss(last, now, event, step, rates_of(now.model), shortened=shortened))
+                        misses.append(_explain_miss(last, now, event, step, rates_of(now.model), shortened=shortened))
                     last, shortened = _Made(now, size, event.at), False
             case _:
                 pass
-        state = reduce(state, event)
+        state = reduce_event(state, event)
     return CacheReport(requests=step, read=read, cached=cached, misses=tuple(misses))
 
 
-def _read(usage: Usage) -> int:
+def _cached_tokens(usage: Usage) -> int:
     return usage.input + usage.cache_read + usage.cache_write
 
 
@@ -78,19 +78,19 @@ def _is_miss(last: _Made, usage: Usage) -> bool:
     return last.read >= SMALLEST and usage.cache_read < SHARE * last.read
 
 
-def _miss(
+def _explain_miss(
     last: _Made, now: Request, event: UsageReported, step: int, rates: Rates | None, *, shortened: bool
 ) -> CacheMiss:
     cached = event.usage.cache_read
-    lost = max(0, min(last.read, _read(event.usage)) - cached)
+    lost = max(0, min(last.read, _cached_tokens(event.usage)) - cached)
     extra = None if rates is None else lost * (rates.input - rates.cached) / 1_000_000
-    why = first_change(last.request, now) or _unchanged(event.at - last.at)
+    why = first_change(last.request, now) or _describe_pause(event.at - last.at)
     if shortened and why.startswith("message "):
         why = "the conversation was compacted, or that was undone"
     return CacheMiss(step, event.at, now.model, last.read, cached, why, extra)
 
 
-def _unchanged(seconds: float) -> str:
+def _describe_pause(seconds: float) -> str:
     if seconds < LIFETIME:
         return f"nothing changed here, {seconds:.0f} s after the last request: the provider dropped it"
     minutes = f"{seconds / 60:.0f} minutes"
@@ -131,13 +131,13 @@ def _other_message(last: Sequence[Message], now: Sequence[Message]) -> str:
         if old is not new and old != new:
             if isinstance(new, ToolResult) and new.text.startswith(OUTDATED):
                 return "outdated copies of files were left out, many at once"
-            return f"message {at + 1} of {len(last)} changed ({_kind(old)})"
+            return f"message {at + 1} of {len(last)} changed ({_kind_of(old)})"
     if len(now) < len(last):
-        return f"message {len(now) + 1} of {len(last)} was taken away ({_kind(last[len(now)])})"
+        return f"message {len(now) + 1} of {len(last)} was taken away ({_kind_of(last[len(now)])})"
     return ""
 
 
-def _kind(message: Message) -> str:
+def _kind_of(message: Message) -> str:
     if isinstance(message, AssistantMessage):
         return "a reply"
     if isinstance(message, ToolResult):

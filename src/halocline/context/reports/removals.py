@@ -6,27 +6,27 @@ What must stay true: it says what `view` does, by the same functions; nothing is
 from collections.abc import Iterable
 
 from halocline.context.compaction.stale_files import Stale
-from halocline.context.token_estimate import message_tokens, tokens
-from halocline.context.truncate import UNSEEN, shortened
-from halocline.context.view import MISSING, view
+from halocline.context.token_estimate import estimate_tokens, message_tokens
+from halocline.context.truncate import UNSEEN, shorten_message
+from halocline.context.view import MISSING, build_view
 from halocline.protocol.messages import Message, Text, ToolResult
 from halocline.protocol.queries.usage import Shortened
 from halocline.protocol.state.state import State
 
 
-def passes(state: State, most: int | None, *, sees: bool) -> Shortened:
+def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
     """What `view(state, most, sees=sees)` left out, made up and cut."""
     compaction = state.compaction
     begin = compaction.kept_from if compaction else 0
     stale = Stale(begin)
     stale.take(state.messages)
     outdated = [state.messages[at] for at in stale.left_out]
-    read = view(state, most, sees=sees)
-    cuts = [*_cuts(state, begin, most, stale.left_out)]
+    read = build_view(state, most, sees=sees)
+    cuts = [*_cut_tokens(state, begin, most, stale.left_out)]
     return Shortened(
         outdated=len(outdated),
-        outdated_tokens=sum(tokens(_first(message)) for message in outdated)
-        - sum(map(tokens, stale.left_out.values())),
+        outdated_tokens=sum(estimate_tokens(_first_text(message)) for message in outdated)
+        - sum(map(estimate_tokens, stale.left_out.values())),
         answered_for=sum(isinstance(message, ToolResult) and message.text == MISSING for message in read),
         cut=len(cuts),
         cut_tokens=sum(cuts),
@@ -39,7 +39,7 @@ def passes(state: State, most: int | None, *, sees: bool) -> Shortened:
     )
 
 
-def _cuts(state: State, begin: int, most: int | None, left_out: Iterable[int]) -> Iterable[int]:
+def _cut_tokens(state: State, begin: int, most: int | None, left_out: Iterable[int]) -> Iterable[int]:
     """Of each kept message that is too long, how many tokens it loses."""
     compaction = state.compaction
     for at in range(begin, len(state.messages)):
@@ -49,11 +49,11 @@ def _cuts(state: State, begin: int, most: int | None, left_out: Iterable[int]) -
         if longest is None or at in left_out:
             continue
         message = state.messages[at]
-        if (short := shortened(message, longest)) is not message:
+        if (short := shorten_message(message, longest)) is not message:
             yield message_tokens(message) - message_tokens(short)
 
 
-def _first(message: Message) -> str:
+def _first_text(message: Message) -> str:
     """The text that the note on the newer copy replaces."""
     first = message.content[0]
     return first.text if isinstance(first, Text) else ""

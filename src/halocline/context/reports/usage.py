@@ -13,7 +13,7 @@ from itertools import accumulate
 from msgspec.structs import replace
 
 from halocline.context.system_prompt.build import SECTIONS, sections_of
-from halocline.context.token_estimate import FRAME, IMAGE, message_tokens, tokens
+from halocline.context.token_estimate import FRAME, IMAGE, estimate_tokens, message_tokens
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol.messages import (
@@ -53,19 +53,19 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move t
 def usage_report(request: Request, usage: Usage, workspace: str) -> ContextReport:
     """What the request holds. `usage` is the provider's last count, of the request before it and its reply."""
     before = _counted_messages(request.messages)
-    first = [*_system(request.system), *map(_tool, request.tools)]
-    pieces = _pieces(request.messages, workspace)
+    first = [*_system_parts(request.system), *map(_tool_part, request.tools)]
+    pieces = _message_parts(request.messages, workspace)
     parts = [*first, *(part for group in pieces for part in group)]
     measured = len(first) + sum(map(len, pieces[:before]))
-    counted = _count(usage, request.messages[before - 1]) if before else 0
+    counted = _count_kept(usage, request.messages[before - 1]) if before else 0
     estimate = sum(part.tokens for part in parts[:measured])
     scale = counted / estimate if counted and estimate else 1.0
-    parts = _scaled(parts, scale)
+    parts = _scale_parts(parts, scale)
     return ContextReport(
         task=request.cache_key,
         title="",
         model=request.model,
-        parts=_merged(parts),
+        parts=_merge_parts(parts),
         used=sum(part.tokens for part in parts),
         counted=counted,
         scale=round(scale, 3),
@@ -81,13 +81,13 @@ def _counted_messages(messages: Sequence[Message]) -> int:
     return 0
 
 
-def _count(usage: Usage, reply: Message) -> int:
+def _count_kept(usage: Usage, reply: Message) -> int:
     """What of the count stays in the context: reasoning that was not given to us is gone with its reply."""
     kept = any(isinstance(part, Thinking) for part in reply.content)
     return usage.total - (0 if kept else min(usage.reasoning, usage.output))
 
 
-def _scaled(parts: Sequence[ContextPart], scale: float) -> list[ContextPart]:
+def _scale_parts(parts: Sequence[ContextPart], scale: float) -> list[ContextPart]:
     """Each part times the scale; rounded so that sums stay right."""
     ends = [round(end * scale) for end in accumulate(part.tokens for part in parts)]
     sizes = (end - begin for begin, end in zip([0, *ends], ends, strict=False))
@@ -96,63 +96,63 @@ def _scaled(parts: Sequence[ContextPart], scale: float) -> list[ContextPart]:
     ]
 
 
-def _merged(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
+def _merge_parts(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
     """Parts of one name together, by kind; what is largest first where the order says nothing."""
     found: dict[tuple[str, str], ContextPart] = {}
     for part in parts:
         had = found.get((part.kind, part.name))
-        found[part.kind, part.name] = part if had is None else _sum(had, part)
+        found[part.kind, part.name] = part if had is None else _add_parts(had, part)
     ordered = sorted(
         found.values(), key=lambda part: (KINDS.index(part.kind), 0 if part.kind == SYSTEM else -part.tokens)
     )
     return tuple(ordered)
 
 
-def _sum(one: ContextPart, other: ContextPart) -> ContextPart:
+def _add_parts(one: ContextPart, other: ContextPart) -> ContextPart:
     return replace(one, tokens=one.tokens + other.tokens, times=one.times + other.times, stale=one.stale + other.stale)
 
 
-def _system(text: str) -> Iterator[ContextPart]:
+def _system_parts(text: str) -> Iterator[ContextPart]:
     for found in RULE.finditer(text):
-        yield ContextPart(RULES, found[1], tokens(found[0]))
+        yield ContextPart(RULES, found[1], estimate_tokens(found[0]))
     for name, section in sections_of(RULE.sub("", text)).items():
         if name == SKILLS:
-            yield from _skills(section)
+            yield from _skill_parts(section)
         else:
-            yield ContextPart(SYSTEM if name in OURS else RULES, name, tokens(section))
+            yield ContextPart(SYSTEM if name in OURS else RULES, name, estimate_tokens(section))
 
 
-def _skills(section: str) -> Iterator[ContextPart]:
+def _skill_parts(section: str) -> Iterator[ContextPart]:
     head, *skills = section.split("\n- ")
-    yield ContextPart(SKILLS, "how to use them", tokens(head))
+    yield ContextPart(SKILLS, "how to use them", estimate_tokens(head))
     for skill in skills:
-        yield ContextPart(SKILLS, skill.partition(":")[0][:LONGEST_NAME], tokens(f"\n- {skill}"))
+        yield ContextPart(SKILLS, skill.partition(":")[0][:LONGEST_NAME], estimate_tokens(f"\n- {skill}"))
 
 
-def _tool(spec: ToolSpec) -> ContextPart:
+def _tool_part(spec: ToolSpec) -> ContextPart:
     text = json.dumps([spec.name, spec.description, spec.schema], separators=(",", ":"), ensure_ascii=False)
-    return ContextPart(TOOLS, spec.name, FRAME + tokens(text))
+    return ContextPart(TOOLS, spec.name, FRAME + estimate_tokens(text))
 
 
-def _pieces(messages: Sequence[Message], workspace: str) -> list[list[ContextPart]]:
+def _message_parts(messages: Sequence[Message], workspace: str) -> list[list[ContextPart]]:
     """The parts of each message."""
     calls: dict[str, ToolCall] = {}
     pieces: list[list[ContextPart]] = []
-    overtaken = _overtaken(messages, workspace)
+    overtaken = _outdated_reads(messages, workspace)
     for at, message in enumerate(messages):
         match message:
             case UserMessage():
-                parts = [_said(part) for part in message.content]
+                parts = [_text_part(part) for part in message.content]
             case AssistantMessage():
                 calls |= {call.id: call for call in message.tool_calls}
-                parts = [_replied(part) for part in message.content]
+                parts = [_reply_part(part) for part in message.content]
             case ToolResult():
-                parts = _result(message, calls.get(message.call), workspace, stale=at in overtaken)
-        pieces.append(_framed(parts, message))
+                parts = _result_parts(message, calls.get(message.call), workspace, stale=at in overtaken)
+        pieces.append(_with_frame(parts, message))
     return pieces
 
 
-def _framed(parts: list[ContextPart], message: Message) -> list[ContextPart]:
+def _with_frame(parts: list[ContextPart], message: Message) -> list[ContextPart]:
     """The parts, with what stands around the message counted for the first of them."""
     missing = message_tokens(message) - sum(part.tokens for part in parts)
     if not parts:
@@ -160,45 +160,45 @@ def _framed(parts: list[ContextPart], message: Message) -> list[ContextPart]:
     return [replace(parts[0], tokens=parts[0].tokens + max(0, missing)), *parts[1:]]
 
 
-def _said(part: Text | Note | Image) -> ContextPart:
+def _text_part(part: Text | Note | Image) -> ContextPart:
     match part:
         case Text():
-            return ContextPart(PROMPTS, _line(part.text), tokens(part.text))
+            return ContextPart(PROMPTS, _one_line(part.text), estimate_tokens(part.text))
         case Image():
             return ContextPart(IMAGES, "from the person", IMAGE)
     if RULE_SOURCES.search(part.source):
         found = RULE.search(part.text)
-        name = found[1] if found else _line(part.text)
-        return ContextPart(RULES, name or part.source, tokens(part.words))
-    return ContextPart(SUMMARY if part.source in SHORTENED else NOTES, part.source, tokens(part.words))
+        name = found[1] if found else _one_line(part.text)
+        return ContextPart(RULES, name or part.source, estimate_tokens(part.words))
+    return ContextPart(SUMMARY if part.source in SHORTENED else NOTES, part.source, estimate_tokens(part.words))
 
 
-def _replied(part: Text | Thinking | ToolCall) -> ContextPart:
+def _reply_part(part: Text | Thinking | ToolCall) -> ContextPart:
     match part:
         case Text():
-            return ContextPart(REPLIES, "words", tokens(part.text))
+            return ContextPart(REPLIES, "words", estimate_tokens(part.text))
         case Thinking():
-            return ContextPart(THINKING, "thinking", tokens(part.text or part.redacted))
+            return ContextPart(THINKING, "thinking", estimate_tokens(part.text or part.redacted))
         case ToolCall():
             said = part.malformed or str(part.arguments)
-            return ContextPart(CALLS, part.name, tokens(part.name) + tokens(said))
+            return ContextPart(CALLS, part.name, estimate_tokens(part.name) + estimate_tokens(said))
 
 
-def _result(result: ToolResult, call: ToolCall | None, workspace: str, *, stale: bool) -> list[ContextPart]:
-    kind, name = _subject(call, workspace)
-    words = sum(tokens(part.words) for part in result.content if not isinstance(part, Image))
+def _result_parts(result: ToolResult, call: ToolCall | None, workspace: str, *, stale: bool) -> list[ContextPart]:
+    kind, name = _subject_of(call, workspace)
+    words = sum(estimate_tokens(part.words) for part in result.content if not isinstance(part, Image))
     images = sum(isinstance(part, Image) for part in result.content)
     parts = [ContextPart(kind, name, words, stale=int(stale))] if words or not images else []
     return [*parts, *([ContextPart(IMAGES, name, images * IMAGE)] if images else [])]
 
 
-def _subject(call: ToolCall | None, workspace: str) -> tuple[str, str]:
+def _subject_of(call: ToolCall | None, workspace: str) -> tuple[str, str]:
     """Of what kind the result of a call is, and of what."""
     match call:
         case ToolCall(name="read_file"):
-            return FILES, _path(call.arguments.get("path"), workspace) or "?"
+            return FILES, _path_of(call.arguments.get("path"), workspace) or "?"
         case ToolCall(name="execute_command"):
-            return COMMANDS, _line(str(call.arguments.get("command", "?")))
+            return COMMANDS, _one_line(str(call.arguments.get("command", "?")))
         case ToolCall(name="job"):
             return COMMANDS, f"job {call.arguments.get('job', '')}".strip()
         case ToolCall():
@@ -206,7 +206,7 @@ def _subject(call: ToolCall | None, workspace: str) -> tuple[str, str]:
     return RESULTS, "of unknown calls"
 
 
-def _overtaken(messages: Sequence[Message], workspace: str) -> set[int]:
+def _outdated_reads(messages: Sequence[Message], workspace: str) -> set[int]:
     """Where results of read_file stand whose file was edited, or wholly read again, after them."""
     calls: dict[str, ToolCall] = {}
     newest: dict[str, list[int]] = {}
@@ -218,12 +218,12 @@ def _overtaken(messages: Sequence[Message], workspace: str) -> set[int]:
             continue
         call = calls[message.call]
         if call.name == "read_file":
-            path = _path(call.arguments.get("path"), workspace)
+            path = _path_of(call.arguments.get("path"), workspace)
             if not _is_part(call.arguments) and "[unchanged:" not in message.text[:20]:
                 overtaken.update(newest.pop(path, ()))
             newest.setdefault(path, []).append(at)
         else:
-            for path in _edited(call, workspace):
+            for path in _edited_paths(call, workspace):
                 overtaken.update(newest.pop(path, ()))
     return overtaken
 
@@ -232,18 +232,18 @@ def _is_part(arguments: Mapping[str, object]) -> bool:
     return arguments.get("start_line") is not None or arguments.get("end_line") is not None
 
 
-def _edited(call: ToolCall, workspace: str) -> Iterator[str]:
+def _edited_paths(call: ToolCall, workspace: str) -> Iterator[str]:
     if call.name in ("write_to_file", "replace_in_file"):
-        yield _path(call.arguments.get("path"), workspace)
+        yield _path_of(call.arguments.get("path"), workspace)
     elif call.name == "apply_patch":
         for text in filter(lambda value: isinstance(value, str), call.arguments.values()):
-            yield from (_path(first or second, workspace) for first, second in _PATCHED.findall(text))
+            yield from (_path_of(first or second, workspace) for first, second in _PATCHED.findall(text))
 
 
-def _path(said: object, workspace: str) -> str:
+def _path_of(said: object, workspace: str) -> str:
     path = os.path.normpath(os.path.join(workspace, said)) if isinstance(said, str) and said else ""
     return os.path.relpath(path, workspace) if path.startswith(f"{workspace}/") else path
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return text.strip().split("\n", 1)[0][:LONGEST_NAME]

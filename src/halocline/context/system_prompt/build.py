@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from halocline.context.system_prompt.model_families import family
+from halocline.context.system_prompt.model_families import family_of
 from halocline.context.templates import read_template
 from halocline.protocol.values import Value
 
@@ -23,7 +23,7 @@ SMALL_WINDOW = 32_768
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
-class Wishes(Value, frozen=True):
+class PromptOptions(Value, frozen=True):
     """What a person wants: other sections (an empty one is left out), another `whole`, words `added`, a language."""
 
     sections: Mapping[str, str] = {}
@@ -32,7 +32,7 @@ class Wishes(Value, frozen=True):
     language: str = ""
 
 
-AS_IT_IS = Wishes()
+AS_IT_IS = PromptOptions()
 
 
 def system_prompt(
@@ -41,20 +41,20 @@ def system_prompt(
     *,
     models: Iterable[str] = (),
     compact: bool = False,
-    wishes: Wishes = AS_IT_IS,
+    wishes: PromptOptions = AS_IT_IS,
 ) -> str:
     """The text for a task in this workspace; `more` are sections of others, as that of the skills.
 
     `models` are those the task begins with, in each mode. A compact prompt is for those with a small window.
     """
-    sections = _template("compact" if compact else "system")
+    sections = _read_sections("compact" if compact else "system")
     if not compact:
-        sections |= {"habits": _habits(models)}
+        sections |= {"habits": _read_habits(models)}
     if wishes.whole is not None:
         sections = {"role": wishes.whole.strip(), MACHINE: sections[MACHINE]}
-    sections |= {name: _headed(name, text) for name, text in wishes.sections.items()}
+    sections |= {name: _with_heading(name, text) for name, text in wishes.sections.items()}
     known = {"{workspace}": str(workspace), "{system}": NAMES.get(sys.platform, sys.platform)}
-    parts = [_filled(sections.get(name, ""), known) for name in SECTIONS]
+    parts = [_fill_in(sections.get(name, ""), known) for name in SECTIONS]
     if wishes.language:
         parts.append(
             f"# Language\nAnswer in {wishes.language}. Code, names and commit messages stay as the project has them."
@@ -63,11 +63,13 @@ def system_prompt(
     return f"{text}\n# From the person\n{wishes.added.strip()}\n" if wishes.added.strip() else text
 
 
-def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: Wishes = AS_IT_IS) -> str:
+def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: PromptOptions = AS_IT_IS) -> str:
     """The text for a sub-agent: its own words or the usual ones, how it reports, and what holds for every task here."""
-    sections = sections_of(_read("subagent"))
+    sections = sections_of(_read_file("subagent"))
     whole = f"{(role or sections['role']).strip()}\n\n{sections['reporting'].strip()}"
-    return system_prompt(workspace, more, wishes=Wishes(whole=whole, added=wishes.added, language=wishes.language))
+    return system_prompt(
+        workspace, more, wishes=PromptOptions(whole=whole, added=wishes.added, language=wishes.language)
+    )
 
 
 def sections_of(text: str) -> dict[str, str]:
@@ -83,31 +85,31 @@ def sections_of(text: str) -> dict[str, str]:
 
 def text_tools(tools: str) -> str:
     """What a model without tool calls of its own is told: how to write a call, and which tools there are."""
-    return _read("text_tools").format(tools=tools)
+    return _read_file("text_tools").format(tools=tools)
 
 
-def _template(name: str) -> dict[str, str]:
-    return {name: part.strip() for name, part in sections_of(_read(name)).items()}
+def _read_sections(name: str) -> dict[str, str]:
+    return {name: part.strip() for name, part in sections_of(_read_file(name)).items()}
 
 
-def _habits(models: Iterable[str]) -> str:
-    families = dict.fromkeys(filter(None, map(family, models)))
+def _read_habits(models: Iterable[str]) -> str:
+    families = dict.fromkeys(filter(None, map(family_of, models)))
     if not families:
         return ""
-    known = _template("habits")
-    return _headed("habits", "\n".join(known[name].partition("\n")[2] for name in families))
+    known = _read_sections("habits")
+    return _with_heading("habits", "\n".join(known[name].partition("\n")[2] for name in families))
 
 
-def _headed(name: str, text: str) -> str:
+def _with_heading(name: str, text: str) -> str:
     """A section with its heading, unless it is empty, has one, or is the role."""
     text = text.strip()
     return text if not text or name == "role" or text.startswith("# ") else f"# {name.capitalize()}\n{text}"
 
 
-def _filled(text: str, known: Mapping[str, str]) -> str:
+def _fill_in(text: str, known: Mapping[str, str]) -> str:
     """The text with what is known put in; other braces are the person's own."""
     return re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], text)
 
 
-def _read(name: str) -> str:
+def _read_file(name: str) -> str:
     return read_template(name)

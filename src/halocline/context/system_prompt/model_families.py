@@ -13,6 +13,6 @@ FAMILIES = {
 """Patterns for `provider/model`; each family has a part of `prompts/habits.md`."""
 
 
-def family(model: str) -> str:
+def family_of(model: str) -> str:
     """The family of a model, as `provider/model`; empty for one that needs no words of its own."""
     return next((name for name, pattern in FAMILIES.items() if re.match(pattern, model.lower())), "")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.context.instructions.markdown_head import parts
+from halocline.context.instructions.markdown_head import split_head
 from halocline.context.user_files.skills import Skill
 from halocline.files.regular import read_beginning
 from halocline.protocol.config_locations import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
@@ -101,9 +101,9 @@ def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
     agents: dict[str, Agent] = {}
     remarks: list[str] = []
     for folder, within in dict(places).items():
-        for file in _files(folder):
+        for file in _list_files(folder):
             try:
-                agent = _agent(file, within)
+                agent = _read_agent(file, within)
             except _Invalid as why:
                 remarks.append(f"The agent {file} is left out: {why}")
                 continue
@@ -119,7 +119,7 @@ def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
     return (*(name for name in chosen if name != SKILLS or (skills and not preloaded)), FINISHING)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -128,7 +128,7 @@ def _files(folder: Path) -> Iterator[Path]:
     yield from [file for file in files if file.exists() and not file.is_dir()][:MOST]
 
 
-def _agent(file: Path, within: str) -> Agent:
+def _read_agent(file: Path, within: str) -> Agent:
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
@@ -137,29 +137,29 @@ def _agent(file: Path, within: str) -> Agent:
         raise _Invalid(f"it cannot be read ({error.strerror}).") from error
     if len(text) > LONGEST_FILE:
         raise _Invalid(f"it is longer than {LONGEST_FILE:,} characters.")
-    head, body = parts(text)
-    return _described(file, _head(head), body.strip(), own=not within)
+    head, body = split_head(text)
+    return _build_agent(file, _parse_head(head), body.strip(), own=not within)
 
 
-def _head(text: str) -> dict[str, Any]:
+def _parse_head(text: str) -> dict[str, Any]:
     from msgspec import yaml
 
     try:
         given = yaml.decode(text)
     except (msgspec.DecodeError, ValueError, TypeError, LookupError, RecursionError):
-        given = _plain(text)  # descriptions with a colon are no YAML, and common
+        given = _parse_plain(text)  # descriptions with a colon are no YAML, and common
     if not isinstance(given, dict):
         raise _Invalid("its front matter needs a name and a description.")
     return {str(key).lower().replace("_", ""): value for key, value in given.items()}
 
 
-def _plain(text: str) -> dict[str, Any]:
-    from halocline.context.instructions.markdown_head import fields
+def _parse_plain(text: str) -> dict[str, Any]:
+    from halocline.context.instructions.markdown_head import read_fields
 
-    return dict(fields(text))
+    return dict(read_fields(text))
 
 
-def _described(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool) -> Agent:
+def _build_agent(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool) -> Agent:
     name, description = str(given.get("name") or "").strip(), str(given.get("description") or "").strip()
     if not re.fullmatch(r"[\w][\w .:-]*", name) or len(name) > LONGEST_NAME:
         raise _Invalid(f"its front matter needs a name of up to {LONGEST_NAME} letters, digits and dashes.")
@@ -167,7 +167,7 @@ def _described(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool) 
         raise _Invalid("its front matter has no description.")
     if not prompt:
         raise _Invalid("below its front matter stands nothing: no system prompt.")
-    tools, unknown = _tools(given)
+    tools, unknown = _read_tools(given)
     if tools == ():
         raise _Invalid(f"a sub-agent can have none of its tools ({', '.join(unknown)}): it only reads.")
     return Agent(
@@ -177,36 +177,36 @@ def _described(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool) 
         file=str(file),
         own=own,
         tools=tools,
-        skills=_names(given["skills"]) if given.get("skills") else None,
-        model=_model(given),
-        steps=_steps(given.get("maxturns")),
+        skills=_split_names(given["skills"]) if given.get("skills") else None,
+        model=_read_model(given),
+        steps=_read_steps(given.get("maxturns")),
         remarks=(f"a sub-agent cannot have these tools, and goes without: {', '.join(unknown)}",) if unknown else (),
     )
 
 
-def _tools(given: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, list[str]]:
+def _read_tools(given: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, list[str]]:
     """The tools that a file allows (None: it says nothing), and those that cannot be had."""
-    refused = {name for said in _names(given.get("disallowedtools")) for name in _OURS.get(said.lower(), ())}
+    refused = {name for said in _split_names(given.get("disallowedtools")) for name in _OURS.get(said.lower(), ())}
     said = given.get("tools")
     if said in (None, "", "*", ["*"]):
         return (tuple(name for name in (*READS, SKILLS) if name not in refused) if refused else None), []
-    wanted = [name for name in _names(said) if name.lower() not in _ALWAYS]
-    known = dict.fromkeys(name for each in wanted for name in _OURS.get(_bare(each), ()))
-    return tuple(name for name in known if name not in refused), [one for one in wanted if _bare(one) not in _OURS]
+    wanted = [name for name in _split_names(said) if name.lower() not in _ALWAYS]
+    known = dict.fromkeys(name for each in wanted for name in _OURS.get(_bare_name(each), ()))
+    return tuple(name for name in known if name not in refused), [one for one in wanted if _bare_name(one) not in _OURS]
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     """Without a pattern in brackets, as in `Bash(git log:*)`: what commands may do is the gate's matter."""
     return name.partition("(")[0].strip().lower()
 
 
-def _names(said: object) -> tuple[str, ...]:
+def _split_names(said: object) -> tuple[str, ...]:
     """A list, or names with commas between them (not those in brackets)."""
     words = said if isinstance(said, list) else re.split(r",(?![^(]*\))", str(said or "").strip("[]"))
     return tuple(filter(None, (str(word).strip().strip("\"'") for word in words)))
 
 
-def _model(given: Mapping[str, Any]) -> str:
+def _read_model(given: Mapping[str, Any]) -> str:
     model = str(given.get("model") or given.get("modelid") or "").strip()
     provider = str(given.get("provider") or given.get("providerid") or "").strip()
     if model.lower() in _SAME_MODEL:
@@ -214,6 +214,6 @@ def _model(given: Mapping[str, Any]) -> str:
     return f"{provider}/{model}" if provider and "/" not in model else model
 
 
-def _steps(said: object) -> int | None:
+def _read_steps(said: object) -> int | None:
     text = str(said or "").strip()
     return int(text) if text.isdecimal() and int(text) > 0 else None

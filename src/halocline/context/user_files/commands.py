@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.context.instructions.markdown_head import fields, parts
+from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.files.regular import read_beginning, why_not_regular
 from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
 from halocline.protocol.values import Value
@@ -66,10 +66,10 @@ def found_words(places: Places) -> FoundWords:
     files: dict[str, WordFile] = {}
     skipped: list[str] = []
     inside = os.path.realpath(places.workspace)
-    for kind, folder, within in _folders(places, inside):
-        for path in _below(folder):
+    for kind, folder, within in _command_folders(places, inside):
+        for path in _files_below(folder):
             name = ":".join(path.relative_to(folder).with_suffix("").parts)
-            short = shown(path, places)
+            short = shown_path(path, places)
             if within and not os.path.realpath(path).startswith(f"{within}/"):
                 skipped.append(f"{short} is left out: it is a link that leads out of the project.")
             elif why := why_not_regular(path):
@@ -84,8 +84,8 @@ def found_words(places: Places) -> FoundWords:
 def read_word(file: WordFile) -> WordText:
     """Read one. Raises OSError."""
     data = read_beginning(file.path, LONGEST_FILE + 1)
-    head, body = parts(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
-    said = fields(head)
+    head, body = split_head(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
+    said = read_fields(head)
     return WordText(
         body=body.strip(),
         description=said.get("description", "") or _first_line(body),
@@ -96,12 +96,12 @@ def read_word(file: WordFile) -> WordText:
     )
 
 
-def filled(body: str, arguments: str, *, is_command: bool = True) -> str:
+def fill_arguments(body: str, arguments: str, *, is_command: bool = True) -> str:
     """The text with `$ARGUMENTS` and `$1` to `$9` in their places; what was typed is not looked at again.
 
     For a `$2` without a second argument, a command has nothing; elsewhere it stays, as it is likely of a script.
     """
-    words = _split(arguments)
+    words = _split_arguments(arguments)
 
     def value(match: re.Match[str]) -> str:
         if match["all"]:
@@ -112,20 +112,20 @@ def filled(body: str, arguments: str, *, is_command: bool = True) -> str:
     return _PLACE.sub(value, body)
 
 
-def _split(arguments: str) -> list[str]:
+def _split_arguments(arguments: str) -> list[str]:
     try:
         return shlex.split(arguments)
     except ValueError:  # a quote that is not closed, as in don't
         return arguments.split()
 
 
-def _folders(places: Places, inside: str) -> Iterator[tuple[str, Path, str]]:
+def _command_folders(places: Places, inside: str) -> Iterator[tuple[str, Path, str]]:
     yield from ((kind, places.workspace / name, inside) for kind, name in PROJECT_WORDS)
     yield from ((kind, places.own / name, "") for kind, name in OWN)
     yield from ((kind, places.person / name, "") for kind, name in OWN_WORDS)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _files_below(folder: Path) -> Iterator[Path]:
     """The Markdown files in a folder and a few folders below, at most so many; a linked folder is not entered."""
     left = MOST
     for here, folders, names in os.walk(folder):
@@ -139,7 +139,7 @@ def _below(folder: Path) -> Iterator[Path]:
                 return
 
 
-def shown(path: Path, places: Places) -> str:
+def shown_path(path: Path, places: Places) -> str:
     """A path as a person would write it."""
     for root, start in ((places.workspace, ""), (places.person, "~/")):
         if path.is_relative_to(root):

@@ -52,10 +52,10 @@ def leads_out(workspace: Path) -> bool:
     return not os.path.realpath(workspace / PROJECT).startswith(f"{inside}/")
 
 
-def memos(text: str) -> tuple[Memo, ...]:
+def parse_memos(text: str) -> tuple[Memo, ...]:
     """The notes of a file, in order."""
     items = ((line, _ITEM.match(words)) for line, words in enumerate(text.split("\n")))
-    return tuple(_memo(item[1], line) for line, item in items if item)
+    return tuple(_parse_memo(item[1], line) for line, item in items if item)
 
 
 def line_of(note: str, date: str, task: str) -> str:
@@ -63,23 +63,23 @@ def line_of(note: str, date: str, task: str) -> str:
     return f"- {' '.join(note.split())} ({date}, task {task})"
 
 
-def added(text: str, line: str) -> str:
+def add_memo(text: str, line: str) -> str:
     """The file with one note more, at its end."""
     return f"{text.rstrip()}\n{line}\n" if text.strip() else f"{HEAD}{line}\n"
 
 
-def replaced(text: str, memo: Memo, *lines: str) -> str:
+def replace_memo(text: str, memo: Memo, *lines: str) -> str:
     """The file with these lines in the place of a note; with none, the note is gone."""
     every = text.split("\n")
     return "\n".join([*every[: memo.line], *lines, *every[memo.line + 1 :]])
 
 
-def remembered(workspace: Path, folder: Path) -> str:
+def memory_section(workspace: Path, folder: Path) -> str:
     """What the system prompt says of the notes; nothing when there are none."""
-    project = "" if leads_out(workspace) else _given(workspace / PROJECT)
+    project = "" if leads_out(workspace) else _notes_for_model(workspace / PROJECT)
     sources = {
         f"Of the project, from {PROJECT} in it:": project,
-        "The person's own:": _given(personal_file(folder, workspace)),
+        "The person's own:": _notes_for_model(personal_file(folder, workspace)),
     }
     parts = [f"{head}\n{text}\n" for head, text in sources.items() if text]
     return "\n".join(["\n# Memory", ABOUT, *parts]) if parts else ""
@@ -97,7 +97,7 @@ def text_of(file: Path) -> str:
     return read_beginning(file, 8 * LONGEST).decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
 
-def _given(file: Path) -> str:
+def _notes_for_model(file: Path) -> str:
     """The notes as a model reads them: with their dates, without the names of tasks."""
     try:
         text = _COMMENT.sub("", text_of(file)).strip()
@@ -108,6 +108,6 @@ def _given(file: Path) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}\n{CUT}"
 
 
-def _memo(words: str, line: int) -> Memo:
+def _parse_memo(words: str, line: int) -> Memo:
     known = _FROM.search(words)
     return Memo(words[: known.start()], known[1], known[2], line) if known else Memo(words, "", "", line)

@@ -68,33 +68,33 @@ class Mention(Value, frozen=True):
     meant: bool = False
 
 
-def found(text: str) -> tuple[Mention, ...]:
+def find_mentions(text: str) -> tuple[Mention, ...]:
     """The mentions in a text, in order; each once."""
     if "@" not in text:
         return ()
-    seen = (_mention(match) for match in _MENTION.finditer(_without_code(text)))
+    seen = (_parse_mention(match) for match in _MENTION.finditer(_without_code(text)))
     return tuple(dict.fromkeys(mention for mention in seen if mention))
 
 
-def quieted(text: str) -> str:
+def quiet_mentions(text: str) -> str:
     """The same text, mentioning nothing: for words that no person wrote."""
-    return _AT.sub(r"\\@", text) if found(text) else text
+    return _AT.sub(r"\\@", text) if find_mentions(text) else text
 
 
 def as_mention(path: str) -> str:
     """How a path is mentioned: in quotes when it has to be."""
-    (one,) = found(f"@{path}") or (None,)
+    (one,) = find_mentions(f"@{path}") or (None,)
     plain = one is not None and one.text == f"@{path}" and one.target == path and one.kind is Kind.PATH
     return f"@{path}" if plain or '"' in path else f'@"{path}"'
 
 
-def _mention(match: re.Match[str]) -> Mention | None:
+def _parse_mention(match: re.Match[str]) -> Mention | None:
     if url := match["url"]:
-        url = _trimmed(url)
+        url = _trim_punctuation(url)
         return Mention(Kind.URL, f"@{url}", url) if len(url) > len("https://") else None
     if quoted := match["quoted"]:
-        return _path(match[0], quoted + (match["range"] or ""), meant=True)
-    plain = _trimmed(match["plain"])
+        return _parse_path(match[0], quoted + (match["range"] or ""), meant=True)
+    plain = _trim_punctuation(match["plain"])
     if not plain:
         return None
     if plain in WORDS:
@@ -104,10 +104,10 @@ def _mention(match: re.Match[str]) -> Mention | None:
         return Mention(Kind(prefix), f"@{plain}", name)
     if _HASH.fullmatch(plain):
         return Mention(Kind.COMMIT, f"@{plain}", plain)
-    return _path(f"@{plain}", _ESCAPED.sub(r"\1", plain), meant=plain.startswith(("/", "./", "../", "~/")))
+    return _parse_path(f"@{plain}", _ESCAPED.sub(r"\1", plain), meant=plain.startswith(("/", "./", "../", "~/")))
 
 
-def _path(text: str, target: str, *, meant: bool) -> Mention:
+def _parse_path(text: str, target: str, *, meant: bool) -> Mention:
     if not (lines := _RANGE.search(target)) or not lines.start():
         return Mention(Kind.PATH, text, target, meant=meant)
     first, last = int(lines[1]), int(lines[2] or lines[1])
@@ -115,7 +115,7 @@ def _path(text: str, target: str, *, meant: bool) -> Mention:
     return Mention(Kind.PATH, text, bare, min(first, last) or 1, max(first, last) or 1, target, meant)
 
 
-def _trimmed(text: str) -> str:
+def _trim_punctuation(text: str) -> str:
     """Without the punctuation of the sentence around it, and closing brackets that were not opened in it."""
     surplus = {close: text.count(close) - text.count(opening) for close, opening in _PAIRS.items()}
     end = len(text)
@@ -146,17 +146,17 @@ def _lines_without_code(lines: list[str]) -> Iterator[str]:
     for line in lines:
         mark = _FENCE.match(line)
         if fence:
-            yield _masked(line)
+            yield _mask_line(line)
             if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
                 fence = ""
         elif mark:
             fence = mark[1]
-            yield _masked(line)
+            yield _mask_line(line)
         else:
             yield _without_spans(line)
 
 
-def _masked(line: str) -> str:
+def _mask_line(line: str) -> str:
     return "`" * len(line.rstrip("\r\n")) + "\n" * (len(line) - len(line.rstrip("\r\n")))
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.context.budget import Budget, fitting
-from halocline.context.instructions.markdown_head import parts
+from halocline.context.budget import Budget, fit_lines
+from halocline.context.instructions.markdown_head import split_head
 from halocline.files.regular import read_beginning
 from halocline.protocol.config_locations import OWN_SKILLS, PROJECT_SKILLS
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.values import Value
 
 FILE = "SKILL.md"
@@ -64,9 +64,9 @@ def found_skills(workspace: Path, home: Path | None = None) -> Found:
     inside = os.path.realpath(workspace)
     places = [(home / place, "") for place in OWN_SKILLS] + [(workspace / place, inside) for place in PROJECT_SKILLS]
     for folder, within in dict(places).items():
-        for path in _folders(folder):
+        for path in _skill_folders(folder):
             try:
-                skill = _skill(path, within)
+                skill = _read_skill(path, within)
             except _Invalid as why:
                 skipped.append(f"The skill {path} is left out: {why}")
             else:
@@ -74,23 +74,23 @@ def found_skills(workspace: Path, home: Path | None = None) -> Found:
     return Found(tuple(sorted(skills.values(), key=lambda skill: skill.name))[:MOST], tuple(skipped))
 
 
-def listed(skills: tuple[Skill, ...]) -> str:
+def skills_section(skills: tuple[Skill, ...]) -> str:
     """What the system prompt says of them; nothing when there are none."""
     if not skills:
         return ""
-    fitted = fitting((f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills), LISTED)
+    fitted = fit_lines((f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills), LISTED)
     lines = "\n".join(fitted.lines) + ("\nThere are more; use_skill names them." if fitted.cut else "")
     return f"\n# Skills\nBefore you do what one of these is for, get its instructions with use_skill.\n{lines}\n"
 
 
-def instructions(skill: Skill) -> str:
+def read_instructions(skill: Skill) -> str:
     """The text below the front matter; of a very long one its beginning, with a word on it. Raises OSError."""
-    text = _text(skill.file)
+    text = _read_text(skill.file)
     cut = os.path.getsize(skill.file) > LONGEST_FILE
-    return parts(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
+    return split_head(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
 
 
-def bundled(skill: Skill, most: int) -> tuple[str, ...]:
+def bundled_files(skill: Skill, most: int) -> tuple[str, ...]:
     """Files beside SKILL.md, relative to the folder; one more than `most` when there are more."""
     found: list[str] = []
     for folder, folders, names in os.walk(skill.folder):
@@ -98,26 +98,26 @@ def bundled(skill: Skill, most: int) -> tuple[str, ...]:
         for name in sorted(names):
             relative = os.path.relpath(os.path.join(folder, name), skill.folder)
             if relative != FILE:
-                found.append(printable(relative))
+                found.append(make_printable(relative))
             if len(found) > most:
                 return tuple(found)
     return tuple(found)
 
 
-def told(skill: Skill) -> str:
+def skill_for_model(skill: Skill) -> str:
     """What the model reads of a skill that is used: its instructions, and which files it brings. Raises OSError."""
-    return f"# Skill {skill.name}\n\n{instructions(skill).strip()}\n{_files(skill)}".rstrip()
+    return f"# Skill {skill.name}\n\n{read_instructions(skill).strip()}\n{_describe_files(skill)}".rstrip()
 
 
-def _files(skill: Skill) -> str:
-    files = bundled(skill, MOST_FILES)
+def _describe_files(skill: Skill) -> str:
+    files = bundled_files(skill, MOST_FILES)
     if not files:
         return ""
     names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
     return f"\n[It brings files, to be read with read_file when needed, in {skill.folder}:\n{names}]"
 
 
-def _folders(place: Path) -> Iterator[Path]:
+def _skill_folders(place: Path) -> Iterator[Path]:
     try:
         names = sorted(os.listdir(place))
     except OSError:
@@ -127,13 +127,13 @@ def _folders(place: Path) -> Iterator[Path]:
             yield place / name
 
 
-def _skill(folder: Path, within: str) -> Skill:
+def _read_skill(folder: Path, within: str) -> Skill:
     file = folder / FILE
     if within and not os.path.realpath(file).startswith(f"{within}/"):
         raise _Invalid("it is a link that leads out of the project.")
     try:
-        head, _ = parts(_text(str(file)))
-        about = _head(head)
+        head, _ = split_head(_read_text(str(file)))
+        about = _parse_head(head)
     except FileNotFoundError:
         raise _Invalid(f"it has no {FILE}.") from None
     except OSError as error:
@@ -145,11 +145,11 @@ def _skill(folder: Path, within: str) -> Skill:
     return Skill(about.name, about.description, str(folder))
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     return read_beginning(path, LONGEST_FILE).decode("utf-8-sig", "replace")
 
 
-def _head(text: str) -> _Head:
+def _parse_head(text: str) -> _Head:
     from msgspec import yaml
 
     try:

@@ -140,7 +140,7 @@ class _Session:
         self._setup = setup
         self._reach: Reach | None = None
         self._gate = BrowserGate(self._judge_part, way, own_ports)
-        self._processes = Processes(_environment())
+        self._processes = Processes(_browser_environment())
         self._process: Process | None = None
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -163,7 +163,7 @@ class _Session:
             await self._processes.ready()
             words = [sys.executable, "-P", "-m", "halocline.hosts.browser.worker"]
             fds = (self._errors, theirs.fileno())
-            self._process = self._processes.start(words, _environment(), "/", fds, terminal=False)
+            self._process = self._processes.start(words, _browser_environment(), "/", fds, terminal=False)
         except OSError as error:
             ours.close()
             raise _Broken(f"The browser could not be started: {error.strerror}.") from error
@@ -187,10 +187,10 @@ class _Session:
     async def do(self, act: BrowserAct) -> PageView:
         """Do it and look. Raises ToolFailure and _Broken."""
         self._gate.refusals()
-        origin = _origin(self.shown)
+        origin = _origin_of(self.shown)
         asked = {"deed": act.deed.value, "url": act.url, "point": act.point, "text": act.text, "origin": origin}
         try:
-            view = _view(await self._ask(asked))
+            view = _decode_view(await self._ask(asked))
         except ToolFailure:
             self._require_reached(act.url, self._gate.refusals())
             raise
@@ -276,16 +276,16 @@ class _Session:
             self._writer.write(json.dumps(message).encode() + b"\n")
 
 
-def _environment() -> ChildEnvironment:
+def _browser_environment() -> ChildEnvironment:
     return child_environment({name: os.environ[name] for name in PASSED_ON if name in os.environ})
 
 
-def _origin(url: str) -> str:
+def _origin_of(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
-def _view(given: dict[str, Any]) -> PageView:
+def _decode_view(given: dict[str, Any]) -> PageView:
     picture = base64.b64decode(given.pop("picture", ""))
     items = [dict(zip(("x", "y", "kind", "name"), item, strict=True)) for item in given.pop("items", ())]
     view = msgspec.convert({**given, "items": items}, PageView)

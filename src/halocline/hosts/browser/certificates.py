@@ -34,24 +34,24 @@ class NotTrusted(Exception):
     """The certificates cannot be given to Chromium; the text says why."""
 
 
-def trust(files: list[str]) -> None:
+def trust_certificates(files: list[str]) -> None:
     """Have Chromium trust the certificates of these files. HOME must be a folder of ours. Raises NotTrusted.
 
     Elsewhere than on Linux it trusts what the system does, and nothing is done.
     """
     if sys.platform != "linux":
         return
-    certificates = [data for file in files for data in _certificates(file)]
+    certificates = [data for file in files for data in _read_certificates(file)]
     folder = Path(os.environ["HOME"], ".pki", "nssdb")
     folder.mkdir(parents=True, mode=0o700)
     # Each certificate is synced to the disk, and a file of all authorities has 140: in memory that takes no time.
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as place:
-        _fill(place, certificates)
+        _fill_database(place, certificates)
         for file in Path(place).glob("*.db"):
             shutil.copy(file, folder)
 
 
-def _fill(folder: str, certificates: list[bytes]) -> None:
+def _fill_database(folder: str, certificates: list[bytes]) -> None:
     try:
         nss = ctypes.CDLL(LIBRARY)
     except OSError:
@@ -63,7 +63,7 @@ def _fill(folder: str, certificates: list[bytes]) -> None:
     try:
         slot = ctypes.c_void_p(nss.PK11_GetInternalKeySlot())
         nss.PK11_InitPin(slot, None, b"")
-        taken = [_add(nss, slot, data, f"halocline {number}") for number, data in enumerate(certificates)]
+        taken = [_add_certificate(nss, slot, data, f"halocline {number}") for number, data in enumerate(certificates)]
         nss.PK11_FreeSlot(slot)
     finally:
         nss.NSS_Shutdown()
@@ -71,7 +71,7 @@ def _fill(folder: str, certificates: list[bytes]) -> None:
         raise NotTrusted(REFUSED)
 
 
-def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> bool:
+def _add_certificate(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> bool:
     """Whether it was taken; old files hold some that are not."""
     database = ctypes.c_void_p(nss.CERT_GetDefaultCertDB())
     item = Item(0, data, len(data))
@@ -84,7 +84,7 @@ def _add(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> boo
     return not (added or trusted)
 
 
-def _certificates(file: str) -> list[bytes]:
+def _read_certificates(file: str) -> list[bytes]:
     """Those of a PEM file, in DER. Raises NotTrusted."""
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
     try:

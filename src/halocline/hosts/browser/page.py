@@ -149,7 +149,7 @@ class BrowsedPage:
                     raise Failed(self._refused or self._not_a_page(url)) from error
                 if attempt == 2 or not any(sign in why for sign in PASSING):
                     self._is_stuck = "Timeout" in why
-                    raise Failed(_reason(url, why)) from error
+                    raise Failed(_explain_failure(url, why)) from error
         await self._settle()
 
     def _is_answered(self) -> bool:
@@ -190,7 +190,7 @@ class BrowsedPage:
             await self.page.goto(url, wait_until="domcontentloaded", timeout=NAVIGATION * 1000)
         except Error as error:
             if not self._refused:
-                self._happened.append(_reason(url, str(error)))
+                self._happened.append(_explain_failure(url, str(error)))
 
     async def _settle(self) -> None:
         """Until the network is idle and the document has kept its size three times, or for long enough."""
@@ -333,15 +333,17 @@ class BrowsedPage:
         task.add_done_callback(self._tasks.discard)
 
 
-def _reason(url: str, why: str) -> str:
+def _explain_failure(url: str, why: str) -> str:
     """What Chromium said, without Playwright's log of the call."""
     first = why.split("\n", 1)[0].removeprefix("Page.goto: ")
     if "ERR_CERT" in first:
-        return f"{url} was not opened: its certificate is not trusted ({_code(first)}). The person can set ca_file."
+        return (
+            f"{url} was not opened: its certificate is not trusted ({_error_code(first)}). The person can set ca_file."
+        )
     if "Timeout" in first:
         return f"{url} did not load within {NAVIGATION:g} s, tried twice."
-    return f"{url} could not be opened: {_code(first)}."
+    return f"{url} could not be opened: {_error_code(first)}."
 
 
-def _code(text: str) -> str:
+def _error_code(text: str) -> str:
     return next((word for word in text.split() if word.startswith("net::")), text).removeprefix("net::")

@@ -123,7 +123,7 @@ class BrowserGate:
             with self._noting(target):
                 streams = await dialer.tunnel()
             await client.connected()
-            await _relay(client, *streams)
+            await _relay_both(client, *streams)
             return
         address = address_of(target)
         if address is None or address.tls:
@@ -133,7 +133,7 @@ class BrowserGate:
         with self._noting(address.authority):
             reader, writer = await dialer.plain()
         try:
-            await _answer(_outgoing(request, target, self._way(target)), body, reader, writer, client)
+            await _pass_answer(_outgoing_request(request, target, self._way(target)), body, reader, writer, client)
         finally:
             writer.transport.abort()
 
@@ -225,7 +225,7 @@ class _Client:
         return event
 
 
-def _outgoing(request: h11.Request, target: str, way: Network) -> h11.Request:
+def _outgoing_request(request: h11.Request, target: str, way: Network) -> h11.Request:
     """The request as the server, or the next proxy, is to see it."""
     parts = urlsplit(target)
     headers = [(name, value) for name, value in request.headers if name not in _HOP]
@@ -238,7 +238,7 @@ def _outgoing(request: h11.Request, target: str, way: Network) -> h11.Request:
     return h11.Request(method=request.method, target=path, headers=headers)
 
 
-async def _answer(
+async def _pass_answer(
     request: h11.Request,
     body: list[bytes],
     reader: asyncio.StreamReader,
@@ -268,13 +268,13 @@ async def _answer(
     await client.send(h11.EndOfMessage())
 
 
-async def _relay(client: _Client, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _relay_both(client: _Client, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Both ways, until one side ends."""
     try:
         writer.write(client.early)
         ways = [
-            asyncio.ensure_future(_pump(client.reader, writer)),
-            asyncio.ensure_future(_pump(reader, client.writer)),
+            asyncio.ensure_future(_pump_bytes(client.reader, writer)),
+            asyncio.ensure_future(_pump_bytes(reader, client.writer)),
         ]
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in ways:
@@ -284,7 +284,7 @@ async def _relay(client: _Client, reader: asyncio.StreamReader, writer: asyncio.
         writer.transport.abort()
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump_bytes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while data := await reader.read(_CHUNK):
             writer.write(data)

@@ -90,10 +90,10 @@ class Worker:
         self, executable: str, remote: str, proxy: ProxySettings, viewport: list[int], ca_files: list[str]
     ) -> dict[str, Any]:
         if ca_files and not remote:
-            from halocline.hosts.browser.certificates import NotTrusted, trust
+            from halocline.hosts.browser.certificates import NotTrusted, trust_certificates
 
             try:
-                trust(ca_files)
+                trust_certificates(ca_files)
             except NotTrusted as error:
                 raise Failed(str(error)) from error
         playwright = await async_playwright().start()
@@ -149,7 +149,7 @@ def _first_lines(text: str) -> str:
     return "\n".join(line for line in text.splitlines()[:12] if line.strip())[:1500]
 
 
-async def _serve() -> None:
+async def _serve_requests() -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=STATE_FD), limit=LONGEST_LINE)
     worker = Worker(reader, writer)
     try:
@@ -159,7 +159,7 @@ async def _serve() -> None:
         await worker.close()
 
 
-def _remove(folder: str) -> None:
+def _remove_folder(folder: str) -> None:
     """Chromium may still write while it ends."""
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
@@ -175,9 +175,9 @@ def main() -> None:
     os.environ.update(HOME=folder, TMPDIR=folder)
     tempfile.tempdir = folder
     try:
-        asyncio.run(_serve())
+        asyncio.run(_serve_requests())
     finally:
-        _remove(folder)
+        _remove_folder(folder)
     os._exit(0)
 
 

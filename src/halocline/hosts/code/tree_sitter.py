@@ -44,56 +44,56 @@ class TreeSitter:
         self._languages: dict[Grammar, Language | None] = {}
 
     def knows(self, name: str) -> bool:
-        return _grammar(name) is not None
+        return _find_grammar(name) is not None
 
     async def definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
         return await asyncio.to_thread(self._definitions, name, data)
 
     async def problems(self, name: str, before: str | None, after: str) -> tuple[SyntaxProblem, ...]:
-        grammar = _grammar(name)
+        grammar = _find_grammar(name)
         if grammar is None or not grammar.judges:
             return ()
         return await asyncio.to_thread(self._introduced, name, before or "", after)
 
     def _definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
-        grammar, root = _grammar(name), self._parsed(name, data)
+        grammar, root = _find_grammar(name), self._parsed(name, data)
         language = self._language(grammar) if grammar else None
         if grammar is None or root is None or language is None or _is_hostile(root):
             return None
         from tree_sitter import Query
 
-        return defined(root, Query(language, grammar.query), data)
+        return find_definitions(root, Query(language, grammar.query), data)
 
     def _introduced(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
         new = self._problems(name, after)
         old = self._problems(name, before) if new else None
-        return introduced(old, new) if old is not None and new else ()
+        return new_problems(old, new) if old is not None and new else ()
 
     def _problems(self, name: str, text: str) -> tuple[SyntaxProblem, ...] | None:
         root = self._parsed(name, text.encode("utf-8", "replace"))
-        return None if root is None else problems(root, text.split("\n"))
+        return None if root is None else find_problems(root, text.split("\n"))
 
     def _parsed(self, name: str, data: bytes) -> "Node | None":
         """The tree; None when the language is not known or the file is too large or takes too long."""
-        grammar = _grammar(name)
+        grammar = _find_grammar(name)
         language = self._language(grammar) if grammar and len(data) <= LARGEST else None
         if grammar is None or language is None:
             return None
-        return parsed(language, data.translate(_ASCII) if grammar.ascii_only else data, self._time_limit)
+        return parse_code(language, data.translate(_ASCII) if grammar.ascii_only else data, self._time_limit)
 
     def _language(self, grammar: "Grammar") -> "Language | None":
         if grammar not in self._languages:
-            self._languages[grammar] = _loaded(grammar)
+            self._languages[grammar] = _load_language(grammar)
         return self._languages[grammar]
 
 
-def _grammar(name: str) -> "Grammar | None":
+def _find_grammar(name: str) -> "Grammar | None":
     from halocline.hosts.code.grammars import BY_SUFFIX
 
     return BY_SUFFIX.get(PurePath(name).suffix.lower())
 
 
-def _loaded(grammar: "Grammar") -> "Language | None":
+def _load_language(grammar: "Grammar") -> "Language | None":
     try:
         from tree_sitter import Language
 
@@ -102,7 +102,7 @@ def _loaded(grammar: "Grammar") -> "Language | None":
         return None
 
 
-def parsed(language: "Language", data: bytes, time_limit: float) -> "Node | None":
+def parse_code(language: "Language", data: bytes, time_limit: float) -> "Node | None":
     """The root of the tree; None when it took longer than the time limit."""
     from tree_sitter import Parser
 
@@ -130,25 +130,25 @@ class _Found(Value, frozen=True):
     of: tuple[str, ...] = ()
 
 
-def defined(root: "Node", query: "Query", data: bytes) -> tuple[Definition, ...]:
+def find_definitions(root: "Node", query: "Query", data: bytes) -> tuple[Definition, ...]:
     """What the query finds, in the file's order, each with what it stands in."""
     from tree_sitter import QueryCursor
 
     found: dict[tuple[int, int], _Found] = {}
     for _, captures in QueryCursor(query).matches(root):
         (kind,) = captures.keys() - {"name", "of"}
-        node, name = captures[kind][0], _words(captures["name"][0], data)
-        of = tuple(_words(owner, data) for owner in captures.get("of", ()))
+        node, name = captures[kind][0], _node_text(captures["name"][0], data)
+        of = tuple(_node_text(owner, data) for owner in captures.get("of", ()))
         lines = node.start_point.row + 1, node.end_point.row + 1
         found[node.start_byte, -node.end_byte] = _Found(node.start_byte, node.end_byte, kind, name, *lines, of)
-    return tuple(_nested(found[place] for place in sorted(found)))
+    return tuple(_without_inner(found[place] for place in sorted(found)))
 
 
-def _words(node: "Node", data: bytes) -> str:
+def _node_text(node: "Node", data: bytes) -> str:
     return " ".join(data[node.start_byte : node.end_byte].decode("utf-8", "replace").split())
 
 
-def _nested(found: Iterator[_Found]) -> Iterator[Definition]:
+def _without_inner(found: Iterator[_Found]) -> Iterator[Definition]:
     """What stands in a function is the function's own business, and is left out."""
     around: list[_Found] = []
     for one in found:
@@ -161,7 +161,7 @@ def _nested(found: Iterator[_Found]) -> Iterator[Definition]:
         around.append(one)
 
 
-def introduced(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...]) -> tuple[SyntaxProblem, ...]:
+def new_problems(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...]) -> tuple[SyntaxProblem, ...]:
     """The new problems, when there are more than before; those that were there before are left out."""
     if len(new) <= len(old):
         return ()
@@ -177,16 +177,16 @@ def introduced(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...]) -
 
 def _is_hostile(root: "Node") -> bool:
     """A query over one error of very many parts takes their number squared, and cannot be stopped."""
-    return any(node.child_count > _MOST_PARTS for node in _broken(root))
+    return any(node.child_count > _MOST_PARTS for node in _broken_nodes(root))
 
 
-def problems(root: "Node", lines: list[str]) -> tuple[SyntaxProblem, ...]:
+def find_problems(root: "Node", lines: list[str]) -> tuple[SyntaxProblem, ...]:
     """The places that do not parse, in order."""
-    places = dict.fromkeys((node.start_point.row, node.type if node.is_missing else "") for node in _broken(root))
+    places = dict.fromkeys((node.start_point.row, node.type if node.is_missing else "") for node in _broken_nodes(root))
     return tuple(SyntaxProblem(row + 1, lines[row].strip()[:_LONGEST_TEXT], missing) for row, missing in places)
 
 
-def _broken(root: "Node") -> Iterator["Node"]:
+def _broken_nodes(root: "Node") -> Iterator["Node"]:
     """The outermost nodes that are errors or made up; only what has an error below is entered."""
     waiting, found = [root], 0
     while waiting and found < MOST_PROBLEMS:

@@ -29,7 +29,7 @@ class ChildDocuments:
         return Picture("image/png" if made.startswith(_PNG) else "image/jpeg", made)
 
     async def _run(self, data: bytes, *arguments: str) -> bytes:
-        process = await _started(*arguments)
+        process = await _start_reader(*arguments)
         try:
             async with asyncio.timeout(self._time_limit):
                 out, said = await process.communicate(data)
@@ -44,7 +44,7 @@ class ChildDocuments:
         return out
 
 
-async def _started(*arguments: str) -> asyncio.subprocess.Process:
+async def _start_reader(*arguments: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
     # -P: a module in the folder we stand in must not take a library's place.
     command = [sys.executable, "-P", "-m", "halocline.hosts.documents.reader", *arguments]

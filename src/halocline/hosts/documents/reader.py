@@ -30,7 +30,7 @@ class Broken(Exception):
     """The document cannot be read; the text says why."""
 
 
-def pdf(data: bytes) -> Iterator[str]:
+def read_pdf(data: bytes) -> Iterator[str]:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(data)
@@ -40,29 +40,29 @@ def pdf(data: bytes) -> Iterator[str]:
         yield text
 
 
-def docx(data: bytes) -> Iterator[str]:
+def read_docx(data: bytes) -> Iterator[str]:
     import docx as library
 
     _require_modest(data)
-    yield from _blocks(library.Document(BytesIO(data)))
+    yield from _docx_blocks(library.Document(BytesIO(data)))
 
 
-def _blocks(container: Any) -> Iterator[str]:
+def _docx_blocks(container: Any) -> Iterator[str]:
     """Paragraphs and tables in their order; headings and lists as Markdown has them."""
     for block in container.iter_inner_content():
         if hasattr(block, "rows"):
             yield from (" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in block.rows)
         elif block.text.strip():
-            yield _prefix(block.style.name if block.style is not None else "") + block.text
+            yield _heading_prefix(block.style.name if block.style is not None else "") + block.text
 
 
-def _prefix(style: str) -> str:
+def _heading_prefix(style: str) -> str:
     if found := re.fullmatch(r"Heading (\d)", style):
         return "#" * int(found[1]) + " "
     return "# " if style == "Title" else "- " if style.startswith("List") else ""
 
 
-def xlsx(data: bytes) -> Iterator[str]:
+def read_xlsx(data: bytes) -> Iterator[str]:
     import openpyxl
 
     _require_modest(data)
@@ -70,7 +70,7 @@ def xlsx(data: bytes) -> Iterator[str]:
     left = MOST_ROWS
     for sheet in book.worksheets:
         yield f"[sheet {sheet.title}{' (hidden)' if sheet.sheet_state != 'visible' else ''}]"
-        for row in _rows(sheet):
+        for row in _sheet_rows(sheet):
             if not left:
                 yield f"[the workbook has more than {MOST_ROWS:,} rows; the rest is left out]"
                 return
@@ -78,7 +78,7 @@ def xlsx(data: bytes) -> Iterator[str]:
             yield row
 
 
-def _rows(sheet: Any) -> Iterator[str]:
+def _sheet_rows(sheet: Any) -> Iterator[str]:
     """The rows that hold something, as `number: value, tab, value`."""
     for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
         cells = ["" if value is None else " ".join(str(value).split()) for value in values]
@@ -86,21 +86,21 @@ def _rows(sheet: Any) -> Iterator[str]:
             yield f"{number}: {text}"
 
 
-def ipynb(data: bytes) -> Iterator[str]:
+def read_ipynb(data: bytes) -> Iterator[str]:
     try:
         book = json.loads(data)
         cells = book["cells"] if "cells" in book else [c for sheet in book["worksheets"] for c in sheet["cells"]]
         for number, cell in enumerate(cells, 1):
             yield f"[cell {number}: {cell['cell_type']}]"
-            yield _joined(cell.get("source", cell.get("input", "")))
-            yield from _outputs(cell.get("outputs") or [])
+            yield _join_lines(cell.get("source", cell.get("input", "")))
+            yield from _cell_outputs(cell.get("outputs") or [])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Broken(f"it is no notebook ({type(error).__name__}: {error})") from error
 
 
-def _outputs(outputs: list[Cell]) -> Iterator[str]:
+def _cell_outputs(outputs: list[Cell]) -> Iterator[str]:
     """What a cell printed, as text; what is no text is named."""
-    texts = [text for output in outputs if (text := _printed(output))]
+    texts = [text for output in outputs if (text := _output_text(output))]
     if texts:
         text = "\n".join(texts)
         cut = f"\n[{len(text) - MOST_OUTPUT:,} more characters]" if len(text) > MOST_OUTPUT else ""
@@ -110,14 +110,14 @@ def _outputs(outputs: list[Cell]) -> Iterator[str]:
         yield f"[{len(kinds)} picture{'s' * (len(kinds) > 1)}: {', '.join(sorted(set(kinds)))}]"
 
 
-def _printed(output: Cell) -> str:
+def _output_text(output: Cell) -> str:
     if output.get("output_type") in ("error", "pyerr"):
-        return _COLOURS.sub("", _joined(output.get("traceback") or output.get("evalue", ""), "\n")).strip()
+        return _COLOURS.sub("", _join_lines(output.get("traceback") or output.get("evalue", ""), "\n")).strip()
     text = output.get("text") or (output.get("data") or {}).get("text/plain", "")
-    return _COLOURS.sub("", _joined(text)).rstrip()
+    return _COLOURS.sub("", _join_lines(text)).rstrip()
 
 
-def _joined(lines: str | list[str], between: str = "") -> str:
+def _join_lines(lines: str | list[str], between: str = "") -> str:
     return lines if isinstance(lines, str) else between.join(lines)
 
 
@@ -129,7 +129,7 @@ def _require_modest(data: bytes) -> None:
         raise Broken(f"it would unpack to {size:,} bytes, more than the {MOST_UNPACKED:,} that are allowed")
 
 
-def smaller(data: bytes, side: int, most: int) -> bytes:
+def shrink_image(data: bytes, side: int, most: int) -> bytes:
     """The picture within the sides and bytes: PNG where that fits, else JPEG."""
     from PIL import Image
 
@@ -145,7 +145,7 @@ def smaller(data: bytes, side: int, most: int) -> bytes:
         side = side * 3 // 4
 
 
-def cut(pieces: Iterable[str], most: int) -> Iterator[str]:
+def cut_lines(pieces: Iterable[str], most: int) -> Iterator[str]:
     """The pieces as lines, until they are too many."""
     for piece in pieces:
         most -= len(piece) + 1
@@ -155,10 +155,15 @@ def cut(pieces: Iterable[str], most: int) -> Iterator[str]:
         yield piece + "\n"
 
 
-READERS: dict[str, Callable[[bytes], Iterator[str]]] = {"pdf": pdf, "docx": docx, "xlsx": xlsx, "ipynb": ipynb}
+READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
+    "pdf": read_pdf,
+    "docx": read_docx,
+    "xlsx": read_xlsx,
+    "ipynb": read_ipynb,
+}
 
 
-def _limit() -> None:
+def _limit_resources() -> None:
     # Some systems cannot bound one of these; the parent's clock stays.
     for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
         with suppress(ValueError, OSError):
@@ -167,26 +172,26 @@ def _limit() -> None:
 
 def main(arguments: list[str]) -> int:
     """Read, write, and say by the exit code how it went."""
-    _limit()
+    _limit_resources()
     kind, *numbers = arguments
     data = sys.stdin.buffer.read()
     try:
         if kind == "picture":
-            sys.stdout.buffer.write(smaller(data, *map(int, numbers)))
+            sys.stdout.buffer.write(shrink_image(data, *map(int, numbers)))
         else:
-            for line in cut(READERS[kind](data), MOST_CHARACTERS):
+            for line in cut_lines(READERS[kind](data), MOST_CHARACTERS):
                 sys.stdout.buffer.write(line.encode("utf-8", "replace"))
     except ImportError as error:
-        return _said(LIBRARY_MISSING, error.name or "")
+        return _answer(LIBRARY_MISSING, error.name or "")
     except MemoryError:
-        return _said(BROKEN, "it needs too much memory")
+        return _answer(BROKEN, "it needs too much memory")
     except Exception as error:
         # The libraries raise whatever their own parsers raise; this process is the wall around them.
-        return _said(BROKEN, str(error) or type(error).__name__)
+        return _answer(BROKEN, str(error) or type(error).__name__)
     return 0
 
 
-def _said(code: int, text: str) -> int:
+def _answer(code: int, text: str) -> int:
     sys.stderr.write(" ".join(text.split())[:300])
     return code
 

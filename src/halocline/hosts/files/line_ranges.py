@@ -17,7 +17,7 @@ def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
     first = min(max(first, 1), max(total, 1))
     if not encoding:
         return LineRange(b"", first, total, encoding)
-    return LineRange(_cut(file, starts, first, last, limit), first, total, encoding)
+    return LineRange(_cut_lines(file, starts, first, last, limit), first, total, encoding)
 
 
 def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
@@ -30,12 +30,12 @@ def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
             return [], 0, ""
         starts.append(lines)
         lines, end = lines + piece.count(b"\n"), piece
-        decoders = {name: decoder for name, decoder in decoders.items() if _fits(decoder, piece)}
-    encoding = next(name for name, decoder in decoders.items() if _fits(decoder, b"", final=True))
+        decoders = {name: decoder for name, decoder in decoders.items() if _is_decodable(decoder, piece)}
+    encoding = next(name for name, decoder in decoders.items() if _is_decodable(decoder, b"", final=True))
     return starts, lines + (not end.endswith(b"\n")), encoding
 
 
-def _fits(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:
+def _is_decodable(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:
     try:
         decoder.decode(piece, final)
     except UnicodeDecodeError:
@@ -43,7 +43,7 @@ def _fits(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = Fal
     return True
 
 
-def _cut(file: BinaryIO, starts: list[int], first: int, last: int, limit: int) -> bytes:
+def _cut_lines(file: BinaryIO, starts: list[int], first: int, last: int, limit: int) -> bytes:
     """The bytes of lines: they are looked for from the last piece on that begins before the first of them does."""
     before = max((at for at, lines in enumerate(starts) if lines < first - 1), default=0)
     file.seek(before * PIECE)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.files.opening import look, open_folder_below, opened, require_regular
+from halocline.files.opening import look_at, open_folder_below, open_resolved, require_regular
 from halocline.files.regular import read_from
-from halocline.files.target import MayWrite, admitted, held
+from halocline.files.target import MayWrite, admit_path, hold_target
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 _SMALL = 1 << 16
@@ -38,50 +38,50 @@ class LocalFiles:
         return LocalFiles(self._journals, may_write, scope)
 
     async def info(self, path: Path) -> FileInfo | None:
-        found = look(path, self._scope)
+        found = look_at(path, self._scope)
         if found is None:
             return None
         return FileInfo(found.st_size, stat.S_ISREG(found.st_mode), stat.S_ISDIR(found.st_mode), found.st_mtime_ns)
 
     async def read(self, path: Path, limit: int) -> bytes:
         small = _read_small(path, limit, self._scope)
-        return await asyncio.to_thread(_read, path, limit, self._scope) if small is None else small
+        return await asyncio.to_thread(_read_file, path, limit, self._scope) if small is None else small
 
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
         return await asyncio.to_thread(_read_lines, path, first, last, limit, self._scope)
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
-        await asyncio.to_thread(_write, path, data, expected, self._may_write)
+        await asyncio.to_thread(_write_file, path, data, expected, self._may_write)
 
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
-        from halocline.hosts.files.transaction import change  # most tasks never change several files at once
+        from halocline.hosts.files.transaction import change_files  # most tasks never change several files at once
 
         given_up = threading.Event()
         try:
-            await asyncio.to_thread(change, self._journals, writes, self._may_write, given_up.is_set)
+            await asyncio.to_thread(change_files, self._journals, writes, self._may_write, given_up.is_set)
         finally:  # a thread that still waits for its turn begins nothing any more
             given_up.set()
 
     async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
-        _tidy(cut_short, self._since)
+        _remove_leftovers(cut_short, self._since)
         if self._journals is None or not self._journals.is_dir() or os.listdir(self._journals) in ([], ["lock"]):
             return []
-        from halocline.hosts.files.transaction import mend  # every start comes here, and few find anything
+        from halocline.hosts.files.transaction import mend_files  # every start comes here, and few find anything
 
-        return await asyncio.to_thread(mend, self._journals)
+        return await asyncio.to_thread(mend_files, self._journals)
 
     async def marks(self, folder: Path, names: Sequence[str]) -> list[Mark | None]:
         root = f"{folder}/"
-        return [_mark(name if name[0] == "/" else root + name) for name in names]
+        return [_file_mark(name if name[0] == "/" else root + name) for name in names]
 
     async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
-        return await asyncio.to_thread(_present, folder, names, self._scope)
+        return await asyncio.to_thread(_existing_names, folder, names, self._scope)
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
-        return await asyncio.to_thread(_list, path, self._scope)
+        return await asyncio.to_thread(_list_folder, path, self._scope)
 
 
-def _mark(path: str) -> Mark | None:
+def _file_mark(path: str) -> Mark | None:
     try:
         found = os.stat(path)
     except OSError:
@@ -91,8 +91,8 @@ def _mark(path: str) -> Mark | None:
     return Mark(found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
 
 
-def _list(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
-    with opened(path, scope) as (fd, place, _), os.scandir(fd) as entries:
+def _list_folder(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
+    with open_resolved(path, scope) as (fd, place, _), os.scandir(fd) as entries:
         return sorted((entry.name, entry.is_dir()) for entry in entries if not _is_hidden(entry, place, scope))
 
 
@@ -104,9 +104,9 @@ def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> b
     return scope.hides(os.path.realpath(place) if entry.is_symlink() else place)
 
 
-def _present(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
+def _existing_names(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
     """Each folder on the way is opened once."""
-    with opened(folder, scope) as (top, place, _):
+    with open_resolved(folder, scope) as (top, place, _):
         parents: dict[str, int | None] = {"": top}
         try:
             return [name for name in names if _is_present(name.rstrip("/"), place, parents, scope)]
@@ -139,13 +139,13 @@ def _folder_below(fd: int | None, name: str) -> int | None:
 
 def _read_small(path: Path, limit: int, scope: Scope | None) -> bytes | None:
     """None for a file that may take time to read."""
-    with opened(path, scope) as (fd, _, found):
+    with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         return read_from(fd, limit) if 0 < found.st_size <= _SMALL else None
 
 
-def _read(path: Path, limit: int, scope: Scope | None) -> bytes:
-    with opened(path, scope) as (fd, _, found):
+def _read_file(path: Path, limit: int, scope: Scope | None) -> bytes:
+    with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         return read_from(fd, limit)
 
@@ -153,14 +153,14 @@ def _read(path: Path, limit: int, scope: Scope | None) -> bytes:
 def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
     from halocline.hosts.files.line_ranges import read_lines  # which few files are large enough for
 
-    with opened(path, scope) as (fd, _, found):
+    with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         with open(fd, "rb", closefd=False) as file:
             return read_lines(file, first, last, limit)
 
 
-def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:
-    with held(Path(admitted(os.path.realpath(path), may_write)), making_folders=True) as target:
+def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite | None) -> None:
+    with hold_target(Path(admit_path(os.path.realpath(path), may_write)), making_folders=True) as target:
         replaced = target.writable()
         temporary = f"{_BEGINS}{os.urandom(6).hex()}{_ENDS}"
         # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.
@@ -174,10 +174,10 @@ def _write(path: Path, data: bytes, expected: bytes | None, may_write: MayWrite 
             raise
 
 
-def _tidy(paths: Sequence[Path], since: int) -> None:
+def _remove_leftovers(paths: Sequence[Path], since: int) -> None:
     """Remove what a write of these files left whose process died."""
     for path in temporaries_beside(paths, since):
-        with suppress(OSError), held(path) as target:
+        with suppress(OSError), hold_target(path) as target:
             target.drop()
 
 

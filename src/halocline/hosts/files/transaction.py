@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from halocline.files.target import MayWrite, Target, admitted, held, write_whole
+from halocline.files.target import MayWrite, Target, admit_path, hold_target, write_whole
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.file_locks import PATIENCE, lock_file
 from halocline.protocol.private_files import make_private_folder
@@ -49,7 +49,7 @@ class Plan(Value, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-def change(
+def change_files(
     folder: Path | None,
     writes: Sequence[FileWrite],
     may_write: MayWrite | None = None,
@@ -64,7 +64,7 @@ def change(
     Raises:
         FileChangedOutside: one does not hold what was expected.
     """
-    entries = tuple(_entry(write, may_write) for write in writes)
+    entries = tuple(_make_entry(write, may_write) for write in writes)
     if twice := [entry.path for entry in entries if sum(other.path == entry.path for other in entries) > 1]:
         raise OSError(EINVAL, "named twice in one change", twice[0])
     plan = Plan(entries, tuple(_missing_folders(entries)))
@@ -74,31 +74,31 @@ def change(
     make_private_folder(folder)
     # Whoever has the lock knows that journals belong to the dead.
     with lock_file(folder / "lock", _CHANGES, patience, given_up):
-        _mend(folder)
+        _mend_folder(folder)
         _carry_out(plan, writes, folder)
 
 
-def mend(folder: Path | None, patience: float = PATIENCE) -> list[str]:
+def mend_files(folder: Path | None, patience: float = PATIENCE) -> list[str]:
     """Put back what processes that died left half done; a sentence for each, and for what keeps it from that."""
-    if folder is None or not _left(folder):
+    if folder is None or not _leftover_journals(folder):
         return []
     try:
         with lock_file(folder / "lock", _CHANGES, patience):
-            return _mend(folder)
+            return _mend_folder(folder)
     except OSError as error:
         return [f"Whether a change of several files was cut short was not looked at: {error.strerror}."]
 
 
-def _entry(write: FileWrite, may_write: MayWrite | None) -> Entry:
+def _make_entry(write: FileWrite, may_write: MayWrite | None) -> Entry:
     tag = os.urandom(6).hex()
     path = os.path.realpath(write.path)
     if write.data is None and os.path.islink(write.path):
         path = os.path.join(os.path.realpath(write.path.parent), write.path.name)  # which `look` refuses
     new, old = (f".halo-{tag}.{kind}" for kind in ("tmp", "old"))
-    return Entry(admitted(path, may_write), new, old, _hash(write.expected), _hash(write.data))
+    return Entry(admit_path(path, may_write), new, old, _hash_of(write.expected), _hash_of(write.data))
 
 
-def _hash(data: bytes | None) -> str:
+def _hash_of(data: bytes | None) -> str:
     return _NOTHING if data is None else sha256(data).hexdigest()
 
 
@@ -109,21 +109,23 @@ def _missing_folders(entries: Sequence[Entry]) -> list[str]:
 
 def _carry_out(plan: Plan, writes: Sequence[FileWrite], folder: Path | None) -> None:
     journal = folder / f"{os.urandom(8).hex()}{_OPEN}" if folder else None
-    put_back = _tidy
+    put_back = _remove_traces
     with ExitStack() as stack:
         try:
-            _note(journal, msgspec.json.encode(plan) + b"\n")
-            targets = [stack.enter_context(held(Path(e.path), making_folders=bool(e.after))) for e in plan.entries]
+            _write_line(journal, msgspec.json.encode(plan) + b"\n")
+            targets = [
+                stack.enter_context(hold_target(Path(e.path), making_folders=bool(e.after))) for e in plan.entries
+            ]
             for target, entry, write in zip(targets, plan.entries, writes, strict=True):
-                _stage(target, entry, write)
+                _stage_file(target, entry, write)
             for target, entry, write in zip(targets, plan.entries, writes, strict=True):
-                if _hash(target.content()) != entry.before:
+                if _hash_of(target.content()) != entry.before:
                     raise FileChangedOutside(str(write.path))
-            _note(journal, _STAGED)
+            _write_line(journal, _STAGED)
             put_back = _put_back
             for target, entry in zip(targets, plan.entries, strict=True):
-                _switch(target, entry)
-            _finish(journal, plan)
+                _switch_file(target, entry)
+            _finish_change(journal, plan)
         except BaseException:
             put_back(plan)
             if journal:
@@ -131,7 +133,7 @@ def _carry_out(plan: Plan, writes: Sequence[FileWrite], folder: Path | None) -> 
             raise
 
 
-def _note(journal: Path | None, line: bytes) -> None:
+def _write_line(journal: Path | None, line: bytes) -> None:
     if journal is None:
         return
     fd = os.open(journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -142,7 +144,7 @@ def _note(journal: Path | None, line: bytes) -> None:
         os.close(fd)
 
 
-def _stage(target: Target, entry: Entry, write: FileWrite) -> None:
+def _stage_file(target: Target, entry: Entry, write: FileWrite) -> None:
     found = target.writable()
     if found is not None:
         target.keep(entry.old, sync=True)
@@ -151,7 +153,7 @@ def _stage(target: Target, entry: Entry, write: FileWrite) -> None:
         target.stage(entry.new, write.data, like, sync=True)
 
 
-def _switch(target: Target, entry: Entry) -> None:
+def _switch_file(target: Target, entry: Entry) -> None:
     if not entry.after:
         target.drop()
     elif entry.before:
@@ -163,37 +165,37 @@ def _switch(target: Target, entry: Entry) -> None:
             raise FileChangedOutside(entry.path) from None
 
 
-def _finish(journal: Path | None, plan: Plan) -> None:
+def _finish_change(journal: Path | None, plan: Plan) -> None:
     """The change is made; what is left is tidying up, and if that fails the next change or start does it."""
     done = journal.replace(journal.with_suffix(_DONE)) if journal else None
     with suppress(OSError):
-        _tidy(plan)
+        _remove_traces(plan)
         if done:
             done.unlink()
 
 
-def _mend(folder: Path) -> list[str]:
+def _mend_folder(folder: Path) -> list[str]:
     said = []
-    for journal in _left(folder):
+    for journal in _leftover_journals(folder):
         try:
-            plan, staged = _read(journal)
+            plan, staged = _read_journal(journal)
         except (msgspec.DecodeError, RecursionError):
             kept = journal.replace(journal.with_suffix(UNREADABLE))
             said.append(PUT_ASIDE.format(kept=kept))
             continue
         if plan is None or journal.suffix == _DONE:
-            _tidy(plan or Plan())
+            _remove_traces(plan or Plan())
         elif not all(os.path.isdir(os.path.dirname(entry.path)) or not entry.before for entry in plan.entries):
             continue  # a disk that is not there now; the next start looks again
         elif not staged:
-            _tidy(plan)
+            _remove_traces(plan)
         else:
             said.append(_put_back_if_untouched(plan))
         journal.unlink()
     return said
 
 
-def _left(folder: Path) -> list[Path]:
+def _leftover_journals(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
     except FileNotFoundError:
@@ -201,7 +203,7 @@ def _left(folder: Path) -> list[Path]:
     return [folder / name for name in names if name.endswith((_OPEN, _DONE))]
 
 
-def _read(journal: Path) -> tuple[Plan | None, bool]:
+def _read_journal(journal: Path) -> tuple[Plan | None, bool]:
     """What a journal says, and whether names may have been changed; no plan for one that was cut in its first line."""
     first, newline, rest = journal.read_bytes().partition(b"\n")
     return (msgspec.json.decode(first, type=Plan) if newline else None), rest == _STAGED
@@ -211,7 +213,7 @@ def _put_back_if_untouched(plan: Plan) -> str:
     names = ", ".join(entry.path for entry in plan.entries)
     changed = [entry.path for entry in plan.entries if not _is_ours(entry)]
     if changed:
-        _tidy(plan)
+        _remove_traces(plan)
         return (
             f"A change of {names} was cut short when Halocline was killed. It was not taken back, because "
             f"{', '.join(changed)} changed since: look whether the files fit together."
@@ -222,30 +224,30 @@ def _put_back_if_untouched(plan: Plan) -> str:
 
 def _is_ours(entry: Entry) -> bool:
     """Whether a file is still as the change found it or left it."""
-    with suppress(FileNotFoundError), held(Path(entry.path)) as target:
-        return _hash(target.content()) in (entry.before, entry.after)
+    with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
+        return _hash_of(target.content()) in (entry.before, entry.after)
     return not entry.before
 
 
 def _put_back(plan: Plan) -> None:
     """Every file as it was before. One that is not as the change left it was not reached, or is somebody else's."""
     for entry in plan.entries:
-        with suppress(FileNotFoundError), held(Path(entry.path)) as target:
-            if entry.before == entry.after or _hash(target.content()) != entry.after:
+        with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
+            if entry.before == entry.after or _hash_of(target.content()) != entry.after:
                 continue
             if entry.before:
                 target.replace(entry.old)
             elif target.content(entry.new) is None or target.is_same(entry.new):
                 target.drop()
-    _tidy(plan)
+    _remove_traces(plan)
 
 
-def _tidy(plan: Plan) -> None:
+def _remove_traces(plan: Plan) -> None:
     """Nothing is left beside the files, and no folder that was made for nothing."""
     for entry in plan.entries:
-        with suppress(FileNotFoundError), held(Path(entry.path)) as target:
+        with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
             target.drop(entry.new)
             target.drop(entry.old)
     for folder in reversed(plan.folders):
-        with suppress(OSError), held(Path(folder)) as target:
+        with suppress(OSError), hold_target(Path(folder)) as target:
             os.rmdir(target.name, dir_fd=target.folder)

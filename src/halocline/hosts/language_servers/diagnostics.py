@@ -35,28 +35,28 @@ class Diagnostic(msgspec.Struct):
     source: str | None = None
 
 
-def errors(path: Path, lines: Sequence[str], said: Iterable[Diagnostic], server: str) -> tuple[Problem, ...]:
+def select_errors(path: Path, lines: Sequence[str], said: Iterable[Diagnostic], server: str) -> tuple[Problem, ...]:
     """The errors among what was said, each once, in the file's order, with the line that it stands in."""
     grave = islice((one for one in said if one.severity in (ERROR, None)), MOST_KEPT)
-    found = dict.fromkeys(_problem(path, lines, one, server) for one in grave)
+    found = dict.fromkeys(_make_problem(path, lines, one, server) for one in grave)
     return tuple(sorted(found, key=lambda problem: problem.line))
 
 
-def _problem(path: Path, lines: Sequence[str], said: Diagnostic, server: str) -> Problem:
+def _make_problem(path: Path, lines: Sequence[str], said: Diagnostic, server: str) -> Problem:
     row = max(0, said.range.start.line)
     text = lines[row].strip() if row < len(lines) else ""
     message = said.message if isinstance(said.message, str) else str(said.message.get("value", ""))
     return Problem(
         path,
         row + 1,
-        _short(text, _LONGEST_TEXT),
-        _short(message.strip(), _LONGEST_MESSAGE),
-        "" if said.code is None else _short(str(said.code), _LONGEST_NAME),
-        _short(said.source or server, _LONGEST_NAME),
+        _shorten_text(text, _LONGEST_TEXT),
+        _shorten_text(message.strip(), _LONGEST_MESSAGE),
+        "" if said.code is None else _shorten_text(str(said.code), _LONGEST_NAME),
+        _shorten_text(said.source or server, _LONGEST_NAME),
     )
 
 
-def _short(text: str, most: int) -> str:
+def _shorten_text(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 

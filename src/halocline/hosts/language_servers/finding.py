@@ -10,7 +10,7 @@ from pathlib import Path
 
 from halocline.hosts.language_servers.servers_table import ROWS, Row
 from halocline.hosts.shell.executables import find_program
-from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.values import JsonObject, Value
 
 _BINARIES = (".venv/bin", "venv/bin", "node_modules/.bin")
@@ -56,7 +56,7 @@ class Finder(Value, frozen=True):
 
     def environment(self, environment: ChildEnvironment) -> ChildEnvironment:
         """For a server: without the workspace's folders on PATH, unless they may be."""
-        return declare(environment, {"PATH": os.pathsep.join(self._folders())})
+        return declare_environment(environment, {"PATH": os.pathsep.join(self._folders())})
 
     def is_inside(self, program: str) -> bool:
         """Whether a program belongs to the workspace, or is a link into it."""
@@ -75,7 +75,7 @@ class Finder(Value, frozen=True):
 
     def _root(self, row: Row, file: Path) -> Path | None:
         """The nearest folder above the file, up to the workspace, that has a marker."""
-        for folder in _above(file.parent, self.workspace):
+        for folder in _folders_above(file.parent, self.workspace):
             if any((folder / marker).exists() for marker in row.markers):
                 return folder
         return None if row.needs_marker else self.workspace
@@ -93,18 +93,18 @@ class Finder(Value, frozen=True):
 
     def _settings(self, row: Row, root: Path) -> JsonObject:
         packages = [str(path) for pattern in _PACKAGES for path in sorted(root.glob(pattern))]
-        return _with(row.settings, row.packages, packages) if row.packages and packages else row.settings
+        return _with_setting(row.settings, row.packages, packages) if row.packages and packages else row.settings
 
 
-def _above(folder: Path, top: Path) -> Iterator[Path]:
+def _folders_above(folder: Path, top: Path) -> Iterator[Path]:
     for one in (folder, *folder.parents):
         if not one.is_relative_to(top):
             return
         yield one
 
 
-def _with(settings: JsonObject, keys: tuple[str, ...], value: object) -> JsonObject:
+def _with_setting(settings: JsonObject, keys: tuple[str, ...], value: object) -> JsonObject:
     if not keys:
         raise ValueError("no key")
     first, *rest = keys
-    return {**settings, first: _with(settings.get(first, {}), tuple(rest), value) if rest else value}
+    return {**settings, first: _with_setting(settings.get(first, {}), tuple(rest), value) if rest else value}

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from halocline.hosts.language_servers.connection import Connection, RequestFailed, ServerGone
-from halocline.hosts.language_servers.diagnostics import Diagnostic, errors
+from halocline.hosts.language_servers.diagnostics import Diagnostic, select_errors
 from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
 from halocline.hosts.shell.processes import Process, Processes
@@ -181,7 +181,9 @@ class Server:
                 continue
             except msgspec.ValidationError:
                 raise ServerGone from None
-            document.hear(version, errors(document.path, document.lines, said.items, self.found.row.name), final=True)
+            document.hear(
+                version, select_errors(document.path, document.lines, said.items, self.found.row.name), final=True
+            )
 
     async def _unless_gone(self, waiting: Awaitable[object]) -> None:
         task, gone = asyncio.ensure_future(waiting), asyncio.create_task(self.gone.wait())
@@ -282,7 +284,7 @@ class Server:
         said = json_input.decode(params, type=_Published)
         document = next((one for one in self.documents.values() if one.is_at(said.uri)), None)
         if document is not None:
-            found = errors(document.path, document.lines, said.diagnostics, self.found.row.name)
+            found = select_errors(document.path, document.lines, said.diagnostics, self.found.row.name)
             document.hear(said.version, found)
 
     def _progress(self, params: msgspec.Raw) -> None:
@@ -298,7 +300,7 @@ class Server:
         match method:
             case "workspace/configuration":
                 items = json_input.decode(params, type=_Configuration).items
-                return [_section(self.found.settings, item.section) for item in items]
+                return [_find_section(self.found.settings, item.section) for item in items]
             case "workspace/workspaceFolders":
                 return [{"uri": self.found.root.as_uri(), "name": self.found.root.name}]
             case "window/workDoneProgress/create" | "client/registerCapability" | "client/unregisterCapability":
@@ -310,7 +312,7 @@ class Server:
         raise NotImplementedError
 
 
-def _section(settings: JsonObject, name: str) -> Any:
+def _find_section(settings: JsonObject, name: str) -> Any:
     for key in filter(None, name.split(".")):
         settings = settings.get(key) if isinstance(settings, dict) else None  # type: ignore
     return settings

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halocline.files.opening import opened, require_regular
+from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
 from halocline.ports.diagnostics import EditedText, Problem
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
@@ -109,7 +109,7 @@ class LanguageServers:
 
     def late(self) -> tuple[Problem, ...]:
         late, self._late = self._late, []
-        return tuple(problem for server, problem in late if _still(server, problem))
+        return tuple(problem for server, problem in late if _is_still_there(server, problem))
 
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
         from halocline.git.diffs import changed_files
@@ -198,11 +198,11 @@ class LanguageServers:
 
     async def _judge(self, server: "Server", edits: Sequence[EditedText]) -> tuple[Problem, ...]:
         from halocline.hosts.language_servers.connection import ServerGone
-        from halocline.hosts.language_servers.judging import judged
+        from halocline.hosts.language_servers.judging import judge_edits
 
         try:
             async with asyncio.timeout(self._patience):
-                return await judged(server, edits)
+                return await judge_edits(server, edits)
         except ServerGone:
             return ()
         except TimeoutError:
@@ -232,17 +232,17 @@ class LanguageServers:
             self._late += [(server, problem) for problem in task.result()]
 
 
-def _still(server: "Server", problem: Problem) -> bool:
+def _is_still_there(server: "Server", problem: Problem) -> bool:
     document = server.documents.get(problem.path)
     return document is not None and problem in document.problems
 
 
 def _text_of(path: Path) -> str | None:
     """The text of a file as edits see it; None when it is none, or too long."""
-    from halocline.edits.text import BinaryContent, decode
+    from halocline.edits.text import BinaryContent, decode_text
 
-    with suppress(OSError, BinaryContent), opened(path) as (fd, _, found):
+    with suppress(OSError, BinaryContent), open_resolved(path) as (fd, _, found):
         require_regular(found, path)
         if found.st_size <= LARGEST:
-            return decode(read_from(fd, LARGEST)).text
+            return decode_text(read_from(fd, LARGEST)).text
     return None

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from halocline.hosts.sandbox import bubblewrap, landlock, seatbelt, seccomp
-from halocline.hosts.sandbox.mounts import Identity, Wishes, existing, masked, protected
+from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, existing_paths, list_masked, list_protected
 from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
 from halocline.hosts.shell.executables import find_program
 
@@ -54,71 +54,71 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Backend:
     """`lacks` is what it does not hold, whatever the self-test finds; `own_tmp` says that `/tmp` is the task's."""
 
     name: str
-    hold: Callable[[Wishes, list[str], str], Held]
+    hold: Callable[[SandboxRequest, list[str], str], Held]
     lacks: tuple[str, ...] = ()
     own_tmp: bool = False
 
 
-def ways() -> Iterator[Way]:
+def list_backends() -> Iterator[Backend]:
     """Those that this machine may have; the self-test says which of them work."""
     if sys.platform == "darwin" and os.path.exists(seatbelt.PROGRAM):
-        yield Way("sandbox-exec", _by_seatbelt)
-    if sys.platform != "linux" or not seccomp.program(os.uname().machine):
+        yield Backend("sandbox-exec", _by_seatbelt)
+    if sys.platform != "linux" or not seccomp.build_filter(os.uname().machine):
         return
     if program := find_program("bwrap", SYSTEM_FOLDERS):
-        yield Way(
+        yield Backend(
             "bubblewrap", lambda wishes, words, folder: _by_bubblewrap(program, wishes, words, folder), own_tmp=True
         )
-    if landlock.version() >= landlock.OLDEST:
-        yield Way("Landlock", _by_landlock, LANDLOCK_LACKS)
+    if landlock.landlock_version() >= landlock.OLDEST:
+        yield Backend("Landlock", _by_landlock, LANDLOCK_LACKS)
 
 
 @cache
-def shown() -> tuple[Path, ...]:
+def visible_paths() -> tuple[Path, ...]:
     """Our interpreter and our own programs, which the self-test runs wherever they are."""
     places = {Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parent}
     return tuple(sorted(places | {place.resolve() for place in places}))
 
 
-def _by_bubblewrap(program: str, wishes: Wishes, words: list[str], folder: str) -> Held:
-    before = protected(*wishes.folders)
-    front = bubblewrap.arguments(wishes, folder, before, masked(wishes), shown())
-    resets = _resetting()
+def _by_bubblewrap(program: str, wishes: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*wishes.folders)
+    front = bubblewrap.build_arguments(wishes, folder, before, list_masked(wishes), visible_paths())
+    resets = _reset_signals()
     environment = {"TMPDIR": "/tmp"} | ({} if wishes.writable else _CACHES)
     return Held(
-        [program, *front, *resets, *words], environment, before, seccomp.program(os.uname().machine), bool(resets)
+        [program, *front, *resets, *words], environment, before, seccomp.build_filter(os.uname().machine), bool(resets)
     )
 
 
 @cache
-def _resetting() -> tuple[str, ...]:
+def _reset_signals() -> tuple[str, ...]:
     """GNU's `env`, which can undo that signals are ignored."""
     program = find_program("env", SYSTEM_FOLDERS)
     real = os.path.realpath(program) if program else ""
     return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
 
 
-def _by_landlock(wishes: Wishes, words: list[str], folder: str) -> Held:
-    before, hidden = protected(*wishes.folders), masked(wishes)
-    writable = [*existing((*wishes.places, wishes.tmp)), *map(Path, _DEVICES)]
+def _by_landlock(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
+    before, hidden = list_protected(*wishes.folders), list_masked(wishes)
+    writable = [*existing_paths((*wishes.places, wishes.tmp)), *map(Path, _DEVICES)]
     sockets = seccomp.WITH_NETWORK if wishes.network else seccomp.NO_NETWORK
     given = {
         "write": [str(path) for path in writable],
         "read": [str(path) for path in all_but(hidden)] + [str(path) for path in writable],
-        "filter": seccomp.program(os.uname().machine, sockets).hex(),
+        "filter": seccomp.build_filter(os.uname().machine, sockets).hex(),
         "network": wishes.network,
     }
     front = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(given)]
     return Held([*front, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
 
 
-def _by_seatbelt(wishes: Wishes, words: list[str], folder: str) -> Held:
-    before = protected(*wishes.folders)
-    rules = seatbelt.profile(wishes, before, masked(wishes))
+def _by_seatbelt(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*wishes.folders)
+    rules = seatbelt.build_profile(wishes, before, list_masked(wishes))
     return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
 
 

@@ -7,7 +7,7 @@ what stays as it is within that, and last what must not be seen.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from halocline.hosts.sandbox.mounts import GIT_OBEYS, Wishes, existing
+from halocline.hosts.sandbox.mounts import GIT_OBEYS, SandboxRequest, existing_paths
 from halocline.hosts.shell.keeper import FILTER_FD
 
 _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
@@ -18,59 +18,59 @@ _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/
 _RESOLVER = Path("/etc/resolv.conf")
 
 
-def arguments(
-    wishes: Wishes, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
+def build_arguments(
+    wishes: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
 ) -> list[str]:
     """bubblewrap's arguments, up to the command's own words. `shown` are readable wherever they are."""
     inside = wishes.places
     words = [*_HELD, *(() if wishes.network else ("--unshare-net",)), *_NO_PRIVILEGE]
     words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
-    for path in existing(map(Path, _KERNEL)):
-        words += _bind("--ro-bind", path)
+    for path in existing_paths(map(Path, _KERNEL)):
+        words += _bind_path("--ro-bind", path)
     if wishes.workspace != _TMP:
-        words += _bind("--bind", wishes.tmp, _TMP)
-    words += _names(wishes)
+        words += _bind_path("--bind", wishes.tmp, _TMP)
+    words += _name_files(wishes)
     for path in shown:
-        words += _bind("--ro-bind", path) if path.is_relative_to(_TMP) else []
-    for path in existing(inside):
-        words += _bind("--bind", path)
+        words += _bind_path("--ro-bind", path) if path.is_relative_to(_TMP) else []
+    for path in existing_paths(inside):
+        words += _bind_path("--bind", path)
     for path in protected:
-        words += _kept(path, wishes)
+        words += _keep_path(path, wishes)
     for path in masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
-            words += _mask(path)
+            words += _mask_path(path)
     return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
 
 
-def _kept(path: Path, wishes: Wishes) -> Iterator[str]:
+def _keep_path(path: Path, wishes: SandboxRequest) -> Iterator[str]:
     """Read-only, and a place where something is mounted: nothing can be put in its stead."""
     target = path.resolve()
     if not target.exists() or not any(target.is_relative_to(place) for place in wishes.places):
         return
     if path.parent.name == ".github":  # without it the folder around could be renamed
-        yield from (*_bind("--bind", target.parent), *_bind("--ro-bind", target))
+        yield from (*_bind_path("--bind", target.parent), *_bind_path("--ro-bind", target))
     elif path.name == ".git" and wishes.git_writes and target.is_dir():
-        yield from _bind("--bind", target)
-        for name in existing(target / name for name in GIT_OBEYS):
-            yield from _bind("--ro-bind", name)
+        yield from _bind_path("--bind", target)
+        for name in existing_paths(target / name for name in GIT_OBEYS):
+            yield from _bind_path("--ro-bind", name)
     else:
-        yield from _bind("--ro-bind", target)
+        yield from _bind_path("--ro-bind", target)
 
 
-def _names(wishes: Wishes) -> list[str]:
+def _name_files(wishes: SandboxRequest) -> list[str]:
     """With a network, the file that says who resolves names; often it is one below `/run`."""
     target = _RESOLVER.resolve()
     if wishes.network and target.is_file() and target.parts[1] == "run":
-        return _bind("--ro-bind", target)
+        return _bind_path("--ro-bind", target)
     return []
 
 
-def _mask(path: Path) -> list[str]:
+def _mask_path(path: Path) -> list[str]:
     """A folder is empty, a file cannot be opened."""
     if path.is_dir():
         return ["--tmpfs", str(path), "--remount-ro", str(path)]
-    return _bind("--ro-bind", Path("/dev/null"), path)
+    return _bind_path("--ro-bind", Path("/dev/null"), path)
 
 
-def _bind(how: str, source: Path, target: Path | None = None) -> list[str]:
+def _bind_path(how: str, source: Path, target: Path | None = None) -> list[str]:
     return [how, str(source), str(target or source)]

@@ -27,34 +27,34 @@ class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def version() -> int:
+def landlock_version() -> int:
     """The kernel's ABI of Landlock; 0 where there is none."""
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
-def _restrict(libc: ctypes.CDLL, write: "list[str]", read: "list[str]", network: bool) -> None:
-    abi = version()
+def _restrict_process(libc: ctypes.CDLL, write: "list[str]", read: "list[str]", network: bool) -> None:
+    abi = landlock_version()
     net = _CONNECT_AND_BIND if abi >= 4 and not network else 0
     scoped = _SIGNALS_AND_ABSTRACT if abi >= 6 else 0
     attributes = struct.pack("=QQQ", _ALL_FILES, net, scoped)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    rules = _checked(libc.syscall(_CREATE, attributes, len(attributes), 0))
-    _allow(libc, rules, "/", _READ_DIR)
+    rules = _check_result(libc.syscall(_CREATE, attributes, len(attributes), 0))
+    _allow_path(libc, rules, "/", _READ_DIR)
     for path in read:
-        _allow(libc, rules, path, _EXECUTE | _READ_FILE | _READ_DIR)
+        _allow_path(libc, rules, path, _EXECUTE | _READ_FILE | _READ_DIR)
     for path in write:
-        _allow(libc, rules, path, _ALL_FILES)
-    _checked(libc.syscall(_RESTRICT, rules, 0))
+        _allow_path(libc, rules, path, _ALL_FILES)
+    _check_result(libc.syscall(_RESTRICT, rules, 0))
     os.close(rules)
 
 
-def _allow(libc: ctypes.CDLL, rules: int, path: str, access: int) -> None:
+def _allow_path(libc: ctypes.CDLL, rules: int, path: str, access: int) -> None:
     try:
         fd = os.open(path, _OPEN_PATH | os.O_CLOEXEC)
     except OSError:
         return
     if not stat.S_ISDIR(os.fstat(fd).st_mode):
         access &= _OF_FILES
-    _checked(libc.syscall(_ADD, rules, 1, struct.pack("=Qi", access, fd), 0))
+    _check_result(libc.syscall(_ADD, rules, 1, struct.pack("=Qi", access, fd), 0))
     os.close(fd)
 
 
@@ -64,11 +64,11 @@ def _drop_capabilities(libc: ctypes.CDLL) -> None:
         return
     with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as last:
         for capability in range(int(last.read()) + 1):
-            _checked(libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0))
-    _checked(libc.capset(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24)))
+            _check_result(libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0))
+    _check_result(libc.capset(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24)))
 
 
-def _checked(result: int) -> int:
+def _check_result(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -80,10 +80,10 @@ def main() -> None:
     wishes = json.loads(given)
     libc = ctypes.CDLL(None, use_errno=True)
     code = bytes.fromhex(wishes["filter"])
-    _checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _check_result(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _drop_capabilities(libc)
-    _restrict(libc, wishes["write"], wishes["read"], wishes["network"])
-    _checked(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(_Filter(len(code) // 8, code)), 0, 0))
+    _restrict_process(libc, wishes["write"], wishes["read"], wishes["network"])
+    _check_result(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(_Filter(len(code) // 8, code)), 0, 0))
     os.execv(command[0], command)
 
 

@@ -12,20 +12,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold
+from halocline.policy.sensitive_names import MADE_BY_TOOLS, RUNS_LATER, fold_case
 from halocline.protocol.config_locations import NESTED, OBEYED
 from halocline.protocol.private_files import make_private_folder
 
 PROTECTED = (
     frozenset(
-        {fold(place.partition("/")[0]) for place in OBEYED}
+        {fold_case(place.partition("/")[0]) for place in OBEYED}
         | {".github"}
         | {place.strip("/") for place in RUNS_LATER if place.count("/") == 2}
     )
     - MADE_BY_TOOLS
 )
 """Names, folded, whose content other programs run or obey; in the workspace's root and a little below."""
-ANYWHERE = frozenset({".git", *map(fold, NESTED)})
+ANYWHERE = frozenset({".git", *map(fold_case, NESTED)})
 """Those that are obeyed below the root as well."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
 """What stays as it is in `.git` where a command may write the rest."""
@@ -68,7 +68,7 @@ Identity = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SandboxRequest:
     """What was asked of the sandbox. Paths are absolute with links resolved; `state` is Halocline's own folder."""
 
     workspace: Path
@@ -110,11 +110,11 @@ class Wishes:
         return ""
 
 
-def masked(wishes: Wishes) -> list[Path]:
+def list_masked(wishes: SandboxRequest) -> list[Path]:
     """What is there and must not be read; nothing that is below another one, or above the workspace."""
     names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
     there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
-    there += [path for folder in wishes.folders for path in _secrets(folder)]
+    there += [path for folder in wishes.folders for path in _find_secrets(folder)]
     kept: list[Path] = []
     for path in sorted(set(there)):
         if any(folder.is_relative_to(path) for folder in wishes.folders) or any(
@@ -125,31 +125,31 @@ def masked(wishes: Wishes) -> list[Path]:
     return kept
 
 
-def _secrets(workspace: Path) -> Iterator[Path]:
+def _find_secrets(workspace: Path) -> Iterator[Path]:
     """Files that the work does without. Certificates and `.npmrc`, which tests and builds read, are left."""
-    for folder in _folders(str(workspace)):
-        for entry in _entries(folder):
+    for folder in _list_folders(str(workspace)):
+        for entry in _list_entries(folder):
             if _HIDDEN.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
                 yield Path(entry.path).resolve()
 
 
-def protected(*roots: Path) -> dict[Path, Identity]:
+def list_protected(*roots: Path) -> dict[Path, Identity]:
     """What must not be changed, with what it is; found in the roots, and nested repositories a little below."""
     found: dict[Path, Identity] = {}
     for root in map(str, roots):
-        for folder in _folders(root):
-            for path in _obeyed(folder, is_root=folder == root):
+        for folder in _list_folders(root):
+            for path in _config_locations(folder, is_root=folder == root):
                 with suppress(FileNotFoundError, NotADirectoryError):
                     status = path.lstat()
                     found[path] = (status.st_dev, status.st_ino)
     return found
 
 
-def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
+def _config_locations(folder: str, *, is_root: bool) -> Iterator[Path]:
     """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
-    entries = _entries(folder)
+    entries = _list_entries(folder)
     for entry in entries:
-        name = fold(entry.name)
+        name = fold_case(entry.name)
         if name in ANYWHERE or (is_root and name in PROTECTED):
             yield from (Path(entry.path, part) for part in _OBEYED_WITHIN.get(entry.name, ("",)))
     names = {entry.name for entry in entries}
@@ -157,7 +157,7 @@ def _obeyed(folder: str, *, is_root: bool) -> Iterator[Path]:
         yield from (Path(folder, name) for name in GIT_OBEYS)
 
 
-def _folders(root: str) -> Iterator[str]:
+def _list_folders(root: str) -> Iterator[str]:
     """The root and folders below it, the nearest first, and not too many."""
     level, seen = [root], 0
     for _ in range(_DEEPEST):
@@ -168,13 +168,13 @@ def _folders(root: str) -> Iterator[str]:
             yield folder
             below += [
                 entry.path
-                for entry in _entries(folder)
+                for entry in _list_entries(folder)
                 if entry.name not in _SKIPPED and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
             ]
         level = below
 
 
-def _entries(folder: str) -> list["os.DirEntry[str]"]:
+def _list_entries(folder: str) -> list["os.DirEntry[str]"]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -182,15 +182,15 @@ def _entries(folder: str) -> list["os.DirEntry[str]"]:
         return []
 
 
-def audit(wishes: Wishes, before: dict[Path, Identity]) -> tuple[str, ...]:
+def audit_protected(wishes: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
     """Put aside what is new among the protected; says of each what was done."""
     known = set(before.values())
-    new = [path for path, identity in protected(*wishes.folders).items() if identity not in known]
+    new = [path for path, identity in list_protected(*wishes.folders).items() if identity not in known]
     allowed = ".git" if wishes.git_writes else ""
     return tuple(_put_aside(path, wishes) for path in new if path.name != allowed)
 
 
-def _put_aside(path: Path, wishes: Wishes) -> str:
+def _put_aside(path: Path, wishes: SandboxRequest) -> str:
     folder = wishes.own / "quarantine"
     make_private_folder(folder)
     shown = path.relative_to(wishes.workspace) if path.is_relative_to(wishes.workspace) else path
@@ -206,5 +206,5 @@ def _put_aside(path: Path, wishes: Wishes) -> str:
     return f"{shown} was put aside to {target}: other programs run or obey what is in it"
 
 
-def existing(paths: Iterable[Path]) -> list[Path]:
+def existing_paths(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if os.path.lexists(path)]

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable
 
 
-def writes(path: str) -> bool:
+def can_write(path: str) -> bool:
     with open(path, "w", encoding="ascii") as file:
         return file.write("x") == 1
 
 
-def connects(kind: int, address: "tuple[str, int] | str") -> bool:
+def can_connect(kind: int, address: "tuple[str, int] | str") -> bool:
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
     with socket.socket(family, kind) as sock:
         sock.settimeout(1)
@@ -24,7 +24,7 @@ def connects(kind: int, address: "tuple[str, int] | str") -> bool:
         return sock.send(b"x") == 1
 
 
-def sees(pid: int, namespace: str) -> bool:
+def can_see(pid: int, namespace: str) -> bool:
     """Whether processes of the machine are there: in one namespace with them, or by their number."""
     if namespace:
         return os.readlink("/proc/self/ns/pid") == namespace
@@ -38,11 +38,11 @@ def tells_kernel() -> bool:
     return True
 
 
-def starts() -> bool:
+def can_start() -> bool:
     return subprocess.run(["/bin/sh", "-c", ": > /dev/null"], check=False).returncode == 0
 
 
-def succeeds(attempt: Callable[[], bool]) -> bool:
+def does_succeed(attempt: Callable[[], bool]) -> bool:
     try:
         return attempt()
     except OSError:
@@ -52,16 +52,16 @@ def succeeds(attempt: Callable[[], bool]) -> bool:
 def main() -> None:
     inside, outside, unix, tcp, udp, pid, namespace = sys.argv[1:]
     attempts = {
-        "write outside": lambda: writes(outside),
-        "connect by TCP": lambda: connects(socket.SOCK_STREAM, ("127.0.0.1", int(tcp))),
-        "send by UDP": lambda: connects(socket.SOCK_DGRAM, ("127.0.0.1", int(udp))),
-        "reach a Unix socket": lambda: connects(socket.SOCK_STREAM, unix),
-        "see other processes": lambda: sees(int(pid), namespace),
+        "write outside": lambda: can_write(outside),
+        "connect by TCP": lambda: can_connect(socket.SOCK_STREAM, ("127.0.0.1", int(tcp))),
+        "send by UDP": lambda: can_connect(socket.SOCK_DGRAM, ("127.0.0.1", int(udp))),
+        "reach a Unix socket": lambda: can_connect(socket.SOCK_STREAM, unix),
+        "see other processes": lambda: can_see(int(pid), namespace),
         "change the kernel's settings": tells_kernel,
-        "write inside": lambda: writes(inside),
-        "start a program": starts,
+        "write inside": lambda: can_write(inside),
+        "start a program": can_start,
     }
-    json.dump([name for name, attempt in attempts.items() if succeeds(attempt)], sys.stdout)
+    json.dump([name for name, attempt in attempts.items() if does_succeed(attempt)], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, ways
-from halocline.hosts.sandbox.mounts import Identity, Wishes, audit
-from halocline.hosts.sandbox.self_test import Found, boot, find
+from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, list_backends
+from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, audit_protected
+from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
 from halocline.hosts.shell.executables import find_program
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 from halocline.protocol.private_files import open_private
@@ -26,7 +26,7 @@ _TMP = "/tmp"
 class Sandbox:
     """`required` says that nothing may run without it."""
 
-    def __init__(self, wishes: Wishes, *, required: bool = False) -> None:
+    def __init__(self, wishes: SandboxRequest, *, required: bool = False) -> None:
         self.wishes = wishes
         self._required = required
         self._found: Found | None = None
@@ -41,7 +41,7 @@ class Sandbox:
 
     def examine(self) -> Found:
         """The same, waiting for it."""
-        return self._remembered() or self._remember(find(self.wishes, required=self._required))
+        return self._remembered() or self._remember(find_backend(self.wishes, required=self._required))
 
     def hold(self, words: list[str], folder: str) -> Held | None:
         """How to start a command in it; None when there is no sandbox. `check` came before."""
@@ -66,15 +66,15 @@ class Sandbox:
 
     def audit(self, before: dict[Path, Identity]) -> tuple[str, ...]:
         """Put aside what a command made that other programs would obey; says what."""
-        return audit(self.wishes, before)
+        return audit_protected(self.wishes, before)
 
     def outside(self, folder: str) -> str:
         """Where a folder of the sandbox is on this machine: its `/tmp` is the task's own."""
         own = self._found and self._found.way and self._found.way.own_tmp
-        if not own or any(_within(folder, str(place)) for place in self.wishes.places):
+        if not own or any(_is_within(folder, str(place)) for place in self.wishes.places):
             return folder
-        if _within(folder, "/run") or not _within(folder, _TMP):
-            return "" if _within(folder, "/run") else folder
+        if _is_within(folder, "/run") or not _is_within(folder, _TMP):
+            return "" if _is_within(folder, "/run") else folder
         return str(self.wishes.tmp) + folder[len(_TMP) :]
 
     @property
@@ -85,7 +85,7 @@ class Sandbox:
         """A full result of this boot. Others are found anew: somebody may have mended what was missing."""
         with suppress(OSError, ValueError):
             if not self.wishes.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
-                way = next(ways())
+                way = next(list_backends())
                 return Found(way, SandboxChecked(SandboxStanding.FULL, (), self._required, way.name))
         return None
 
@@ -100,17 +100,24 @@ class Sandbox:
 
     def _key(self) -> list[object]:
         """What the result depends on. Raises OSError when there is no way."""
-        way = next(ways(), None)
-        if way is None or not boot():
+        way = next(list_backends(), None)
+        if way is None or not boot_id():
             raise FileNotFoundError
-        return [boot(), os.geteuid(), way.name, self.wishes.network, os.stat(sys.executable).st_mtime_ns, *_version()]
+        return [
+            boot_id(),
+            os.geteuid(),
+            way.name,
+            self.wishes.network,
+            os.stat(sys.executable).st_mtime_ns,
+            *_bubblewrap_version(),
+        ]
 
 
-def _version() -> list[int]:
+def _bubblewrap_version() -> list[int]:
     """When bubblewrap was put here, if it was."""
     program = find_program("bwrap", SYSTEM_FOLDERS)
     return [os.stat(program).st_mtime_ns] if program else []
 
 
-def _within(path: str, folder: str) -> bool:
+def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.mounts import SandboxRequest
 
 PROGRAM = "/usr/bin/sandbox-exec"
 _HEAD = """(version 1)
@@ -22,16 +22,16 @@ _HEAD = """(version 1)
 """
 
 
-def profile(wishes: Wishes, protected: Iterable[Path], masked: Iterable[Path]) -> str:
+def build_profile(wishes: SandboxRequest, protected: Iterable[Path], masked: Iterable[Path]) -> str:
     """The rules; of several that fit a place, the last one counts."""
-    lines = [f"(allow file-write* (subpath {_quoted(path)}))" for path in (*wishes.places, wishes.tmp)]
-    lines += [f"(deny file-write* (subpath {_quoted(path)}))" for path in protected]
-    lines += [f"(deny file-read* file-write* (subpath {_quoted(path)}))" for path in masked]
-    lines.append(f"(allow file-read* file-write* (subpath {_quoted(wishes.tmp)}))")
+    lines = [f"(allow file-write* (subpath {_quote_path(path)}))" for path in (*wishes.places, wishes.tmp)]
+    lines += [f"(deny file-write* (subpath {_quote_path(path)}))" for path in protected]
+    lines += [f"(deny file-read* file-write* (subpath {_quote_path(path)}))" for path in masked]
+    lines.append(f"(allow file-read* file-write* (subpath {_quote_path(wishes.tmp)}))")
     if wishes.network:
         lines.append("(allow network* (remote ip))")
     return _HEAD + "\n".join(lines) + "\n"
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

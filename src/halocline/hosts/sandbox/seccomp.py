@@ -73,46 +73,46 @@ _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 
 
 @cache
-def program(machine: str, sockets: tuple[int, ...] = WITH_NETWORK) -> bytes:
+def build_filter(machine: str, sockets: tuple[int, ...] = WITH_NETWORK) -> bytes:
     """The filter for a machine, as `os.uname` names it; empty when it is none we know."""
     if machine not in _ARCHITECTURES:
         return b""
     column, architecture = _ARCHITECTURES[machine]
-    code = [_step(_LOAD, _ARCHITECTURE_AT), _step(_EQUALS, architecture, 1, 0), _step(_RETURN, _KILL)]
-    code.append(_step(_LOAD, _NUMBER_AT))
+    code = [_make_step(_LOAD, _ARCHITECTURE_AT), _make_step(_EQUALS, architecture, 1, 0), _make_step(_RETURN, _KILL)]
+    code.append(_make_step(_LOAD, _NUMBER_AT))
     if machine == "x86_64":
-        code += [_step(_AT_LEAST, _X32, 0, 1), _refuse(ENOSYS)]
+        code += [_make_step(_AT_LEAST, _X32, 0, 1), _refuse_with(ENOSYS)]
     for error, numbers in ((EPERM, REFUSED.values()), (ENOSYS, (*ABSENT.values(), CLONE3))):
         for number in (pair[column] for pair in numbers if pair[column] >= 0):
-            code += [_step(_EQUALS, number, 0, 1), _refuse(error)]
-    code += _unless(SOCKET[column], 0, sockets)
-    code += _refusing(IOCTL[column], 1, _EQUALS, (_TIOCSTI, _TIOCLINUX))
-    code += _refusing(CLONE[column], 0, _HAS_BITS, (_NEW_NAMESPACES,))
-    return b"".join([*code, _step(_RETURN, _ALLOW)])
+            code += [_make_step(_EQUALS, number, 0, 1), _refuse_with(error)]
+    code += _refuse_unless(SOCKET[column], 0, sockets)
+    code += _refuse_if(IOCTL[column], 1, _EQUALS, (_TIOCSTI, _TIOCLINUX))
+    code += _refuse_if(CLONE[column], 0, _HAS_BITS, (_NEW_NAMESPACES,))
+    return b"".join([*code, _make_step(_RETURN, _ALLOW)])
 
 
-def _unless(number: int, argument: int, allowed: tuple[int, ...]) -> list[bytes]:
+def _refuse_unless(number: int, argument: int, allowed: tuple[int, ...]) -> list[bytes]:
     """Refuse one call unless its argument is one of these."""
-    tests = [_step(_EQUALS, value, len(allowed) - at, 0) for at, value in enumerate(allowed)]
-    body = [_step(_LOAD, _argument(argument)), *tests, _refuse(EPERM), _step(_RETURN, _ALLOW)]
-    return [_step(_EQUALS, number, 0, len(body)), *body]
+    tests = [_make_step(_EQUALS, value, len(allowed) - at, 0) for at, value in enumerate(allowed)]
+    body = [_make_step(_LOAD, _argument_offset(argument)), *tests, _refuse_with(EPERM), _make_step(_RETURN, _ALLOW)]
+    return [_make_step(_EQUALS, number, 0, len(body)), *body]
 
 
-def _refusing(number: int, argument: int, test: int, values: tuple[int, ...]) -> list[bytes]:
+def _refuse_if(number: int, argument: int, test: int, values: tuple[int, ...]) -> list[bytes]:
     """Refuse one call when its argument passes one of these tests."""
-    tests = [_step(test, value, len(values) - at, 0) for at, value in enumerate(values)]
-    body = [_step(_LOAD, _argument(argument)), *tests, _step(_RETURN, _ALLOW), _refuse(EPERM)]
-    return [_step(_EQUALS, number, 0, len(body)), *body]
+    tests = [_make_step(test, value, len(values) - at, 0) for at, value in enumerate(values)]
+    body = [_make_step(_LOAD, _argument_offset(argument)), *tests, _make_step(_RETURN, _ALLOW), _refuse_with(EPERM)]
+    return [_make_step(_EQUALS, number, 0, len(body)), *body]
 
 
-def _argument(index: int) -> int:
+def _argument_offset(index: int) -> int:
     """Where the lower half of an argument is; both machines are little-endian, and these arguments are ints."""
     return _ARGUMENTS_AT + 8 * index
 
 
-def _refuse(error: int) -> bytes:
-    return _step(_RETURN, _ERROR | error)
+def _refuse_with(error: int) -> bytes:
+    return _make_step(_RETURN, _ERROR | error)
 
 
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def _make_step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("=HBBI", code, if_true, if_false, value)

@@ -11,10 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from halocline.hosts.sandbox.backends import Way, ways
-from halocline.hosts.sandbox.mounts import Wishes
+from halocline.hosts.sandbox.backends import Backend, list_backends
+from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.shell.keeper import FILTER_FD
-from halocline.protocol.child_environment import child_environment, declare
+from halocline.protocol.child_environment import child_environment, declare_environment
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 
 MUST_WORK = frozenset({"write inside", "start a program"})
@@ -33,18 +33,18 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 class Found:
     """The way to hold commands, if there is any, and how well it does."""
 
-    way: Way | None
+    way: Backend | None
     checked: SandboxChecked
 
 
-def find(wishes: Wishes, *, required: bool) -> Found:
+def find_backend(wishes: SandboxRequest, *, required: bool) -> Found:
     """Try the ways of this machine, and give the first that holds in full, else the first that holds in part."""
     if wishes.refusal:
         return Found(None, SandboxChecked(SandboxStanding.NONE, (wishes.refusal,), required))
     partial: Found | None = None
     reasons: list[str] = []
-    for way in ways():
-        lacks, reason = examine(way, wishes)
+    for way in list_backends():
+        lacks, reason = examine_backend(way, wishes)
         if reason:
             reasons.append(f"{way.name}: {reason}")
         elif not lacks:
@@ -55,13 +55,13 @@ def find(wishes: Wishes, *, required: bool) -> Found:
     return partial or Found(None, SandboxChecked(SandboxStanding.NONE, why, required))
 
 
-def examine(way: Way, wishes: Wishes) -> tuple[tuple[str, ...], str]:
+def examine_backend(way: Backend, wishes: SandboxRequest) -> tuple[tuple[str, ...], str]:
     """What it lets through, or why it does not work at all."""
-    with _world() as world:
+    with _make_world() as world:
         try:
-            succeeded = _try(way, world.wishes(wishes), world)
+            succeeded = _try_backend(way, world.wishes(wishes), world)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            return (), _reason(str(error))
+            return (), _read_reason(str(error))
     if missing := MUST_WORK - succeeded:
         return (), f"a command in it cannot {' or '.join(sorted(missing))}"
     let_through = succeeded - MUST_WORK - (BY_NETWORK if wishes.network else frozenset())
@@ -85,7 +85,7 @@ class _World:
     def unix(self) -> str:
         return str(self.workspace / "socket")
 
-    def wishes(self, wishes: Wishes) -> Wishes:
+    def wishes(self, wishes: SandboxRequest) -> SandboxRequest:
         """The same wishes for these places."""
         root = self.root
         return replace(
@@ -105,7 +105,7 @@ class _World:
 
 
 @contextmanager
-def _world() -> Iterator[_World]:
+def _make_world() -> Iterator[_World]:
     with ExitStack() as stack:
         # resolved, because a sandbox is told of places without links
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halocline-"))).resolve()
@@ -125,10 +125,10 @@ def _world() -> Iterator[_World]:
         yield world
 
 
-def _try(way: Way, wishes: Wishes, world: _World) -> frozenset[str]:
+def _try_backend(way: Backend, wishes: SandboxRequest, world: _World) -> frozenset[str]:
     places = (world.workspace / "inside", world.outside / "outside", world.unix)
     numbers = (world.tcp, world.udp.getsockname()[1], os.getpid())
-    words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _namespace()]
+    words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _pid_namespace()]
     held = way.hold(wishes, words, str(wishes.workspace))
     with held.passing() as fds:
         done = subprocess.run(
@@ -138,7 +138,7 @@ def _try(way: Way, wishes: Wishes, world: _World) -> frozenset[str]:
             timeout=_LONGEST,
             pass_fds=fds,
             cwd=held.folder,
-            env=declare(child_environment({"PATH": os.defpath}), held.environment),
+            env=declare_environment(child_environment({"PATH": os.defpath}), held.environment),
         )
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}")
@@ -146,18 +146,18 @@ def _try(way: Way, wishes: Wishes, world: _World) -> frozenset[str]:
     return (frozenset(json.loads(done.stdout)) - seen.keys()) | {name for name, held in seen.items() if held}
 
 
-def _namespace() -> str:
+def _pid_namespace() -> str:
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:
         return ""
 
 
-def _reason(said: str) -> str:
+def _read_reason(said: str) -> str:
     return f"{said}; {_APPARMOR}" if any(word in said for word in _NAMESPACES) else said
 
 
-def boot() -> str:
+def boot_id() -> str:
     """What tells this boot of the machine from another one."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

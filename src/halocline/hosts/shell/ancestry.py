@@ -48,7 +48,7 @@ def find_task_above(pid: int, home: Path, environment: Mapping[str, str] | None 
         if any(_is_same(found, home) for found in homes[above]):
             return above
     for above, over in pairwise([*line[1:], 0]):
-        if not homes.get(over) and _KEEPER.search(_command(above)):  # its task's process is gone, or shows nothing
+        if not homes.get(over) and _KEEPER.search(_read_command(above)):  # its task's process is gone, or shows nothing
             return above
     mark = (environment or {}).get(MARK)
     if mark is None:
@@ -71,13 +71,13 @@ def find_peer(connection: socket.socket) -> tuple[int, int, Callable[[], bool]]:
     """
     if (credentials := getattr(socket, "SO_PEERCRED", None)) is not None:
         pid, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, credentials, 12))
-        return pid, user, _watch(connection, pid)
+        return pid, user, _watch_process(connection, pid)
     _, user = struct.unpack_from("2I", connection.getsockopt(_MAC_LEVEL, _MAC_USER, 76))
     (pid,) = struct.unpack("i", connection.getsockopt(_MAC_LEVEL, _MAC_PID, 4))
     return pid, user, lambda: True
 
 
-def _watch(connection: socket.socket, pid: int) -> Callable[[], bool]:
+def _watch_process(connection: socket.socket, pid: int) -> Callable[[], bool]:
     """Tell the process that connected from a later one of its number: by a descriptor of it, else by its start."""
     try:
         raw = connection.getsockopt(socket.SOL_SOCKET, _PEER_PIDFD, 4)
@@ -99,11 +99,11 @@ def _line_above(pid: int) -> list[int]:
     """A process and those above it, up to the first one. Raises Unknown."""
     for _ in range(_TRIES):  # one may end while the line is followed, and its children get another parent
         with suppress(ProcessLookupError):
-            return _followed(pid, _parent if os.path.isdir("/proc/self") else _parents_by_ps().get)
+            return _list_ancestors(pid, _parent_of if os.path.isdir("/proc/self") else _parents_by_ps().get)
     raise Unknown
 
 
-def _followed(pid: int, parent: Callable[[int], int | None]) -> list[int]:
+def _list_ancestors(pid: int, parent: Callable[[int], int | None]) -> list[int]:
     line = [pid]
     while len(line) < _DEEPEST:
         above = parent(line[-1])
@@ -127,18 +127,18 @@ def _is_hidden(pid: int) -> bool:
     return False
 
 
-def _parent(pid: int) -> int | None:
-    fields = _fields(pid)
+def _parent_of(pid: int) -> int | None:
+    fields = _read_fields(pid)
     return int(fields[1]) if fields else None
 
 
 def _start_of(pid: int) -> str:
     """In clock ticks since the system began; empty when the process is gone."""
-    fields = _fields(pid)
+    fields = _read_fields(pid)
     return fields[19] if fields else ""
 
 
-def _fields(pid: int) -> list[str]:
+def _read_fields(pid: int) -> list[str]:
     """What /proc says of a process behind its name, from its state on."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
@@ -162,7 +162,7 @@ def _ask_ps(*words: str) -> bytes:
     return asked.stdout
 
 
-def _command(pid: int) -> bytes:
+def _read_command(pid: int) -> bytes:
     """The words with which a process was started."""
     if os.path.isdir("/proc/self"):
         with suppress(OSError):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from halocline.git.environment import looking_environment, search_path
-from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare
+from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 
 _KEPT = re.compile(
     r"HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR|SHELL|COLUMNS|LINES|NO_COLOR|SYSTEMROOT|XDG_[A-Z_]+|"
@@ -33,8 +33,8 @@ _PINNED = {
 }
 
 
-def clean(environment: Mapping[str, str], workspace: str) -> ChildEnvironment:
+def clean_environment(environment: Mapping[str, str], workspace: str) -> ChildEnvironment:
     """The environment to run in, made from the one that Halocline started with."""
     kept = child_environment({name: value for name, value in environment.items() if _KEPT.fullmatch(name)})
     path = search_path(environment.get("PATH", os.defpath), workspace)
-    return declare(kept, _PINNED | looking_environment() | {"PATH": path})
+    return declare_environment(kept, _PINNED | looking_environment() | {"PATH": path})

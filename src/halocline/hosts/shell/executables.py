@@ -15,7 +15,7 @@ def find_program(name: str, folders: Iterable[str] | None = None) -> str | None:
     return None
 
 
-def ripgrep() -> str:
+def find_ripgrep() -> str:
     """The `rg` that was installed along, else the one on PATH.
 
     Raises:

@@ -66,7 +66,7 @@ class Job:
     @property
     def ports(self) -> tuple[int, ...]:
         """The TCP ports on which it listens."""
-        return readiness.listening(self._leader)
+        return readiness.listening_ports(self._leader)
 
     async def ends(self, seconds: float | None, or_else: asyncio.Future[Any] | None = None) -> bool:
         """Wait for the shell's end, at most so long, and no longer than for the other thing."""
@@ -112,10 +112,10 @@ class Job:
 
     async def is_stuck(self) -> bool:
         """Whether none of its processes uses the processor, looked at for a moment."""
-        before = readiness.members(self._leader)
+        before = readiness.list_members(self._leader)
         await asyncio.sleep(0.2)
-        after = readiness.members(self._leader)
-        return bool(before and after) and readiness.used(after or ()) == readiness.used(before or ())
+        after = readiness.list_members(self._leader)
+        return bool(before and after) and readiness.count_ticks(after or ()) == readiness.count_ticks(before or ())
 
     async def stop(self, grace: float) -> None:
         """Ask all its processes to end, and kill those that have not after `grace` seconds."""
@@ -178,11 +178,11 @@ class Job:
     def _groups(self) -> set[int]:
         """The groups of the processes of it that run, wherever they went, as far as the system can tell."""
         # Once its leader is gone, a process of that number is a stranger's.
-        session = -1 if self._exited.done() and _exists(os.kill, self._leader) else self._leader
-        found = readiness.members(session, self._mark)
+        session = -1 if self._exited.done() and _does_exist(os.kill, self._leader) else self._leader
+        found = readiness.list_members(session, self._mark)
         if found is not None:
             return {member.group for member in found}
-        return {session} if session > 0 and _exists(os.killpg, session) else set()
+        return {session} if session > 0 and _does_exist(os.killpg, session) else set()
 
     def _signal(self, number: signal.Signals) -> None:
         for group in self._groups():
@@ -190,7 +190,7 @@ class Job:
                 os.killpg(group, number)
 
 
-def _exists(send: Callable[[int, int], None], number: int) -> bool:
+def _does_exist(send: Callable[[int, int], None], number: int) -> bool:
     try:
         send(number, 0)
     except ProcessLookupError:

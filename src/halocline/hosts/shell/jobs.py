@@ -8,7 +8,7 @@ import msgspec
 from halocline.context.budget import NEWS, NEWS_END
 from halocline.context.notes.withheld_variables import withheld_note
 from halocline.hosts.shell.job import Job
-from halocline.hosts.shell.output import plain
+from halocline.hosts.shell.output import plain_output
 from halocline.hosts.shell.readiness import is_building, is_ready
 from halocline.ports.host import Cut
 from halocline.ports.jobs import JobOutput
@@ -40,7 +40,7 @@ START_ON_TERMINAL = Patience(first=2.0, quiet=0.4, longest=15.0)
 TYPED = Patience(first=1.0, quiet=0.3, longest=10.0)
 
 
-async def settles(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
+async def wait_until_settled(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
     """Wait until a job has ended, is ready or quiet, or somebody leaves it; for a bounded time."""
     now = asyncio.get_running_loop().time
     began, ready = now(), False
@@ -48,14 +48,14 @@ async def settles(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | No
         spoke = job.spoke > began
         if not ready:
             ready = bool(job.ports) or (spoke and is_ready(job.newest))
-        limit = _limit(job, patience, spoke=spoke, ready=ready)
+        limit = _time_limit(job, patience, spoke=spoke, ready=ready)
         left = limit - (now() - max(began, job.spoke))
         if left <= 0:
             return
         await job.speaks(min(left, _LOOK_EVERY))
 
 
-async def _notices(job: Job) -> bool:
+async def _wait_for_notices(job: Job) -> bool:
     """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done.
 
     False when it was still at it after all that time.
@@ -72,7 +72,7 @@ async def _notices(job: Job) -> bool:
     return job.exit_code is not None
 
 
-def _limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
+def _time_limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> float:
     if ready:
         return patience.ready
     if spoke and patience is START and is_building(job.newest):
@@ -116,7 +116,7 @@ class Entry(msgspec.Struct, eq=False):
     async def notices(self) -> None:
         """Wait for what it says of an edit, unless it says something all the time."""
         if not (self.chatters and self._state() is JobState.HOT):
-            self.chatters = not await _notices(self.job)
+            self.chatters = not await _wait_for_notices(self.job)
 
     def take(self) -> JobOutput:
         """What is new; its end is told with it."""
@@ -141,7 +141,7 @@ class Entry(msgspec.Struct, eq=False):
         """What a job may have lacked that ended by itself, by all of what it printed last; told once, with its end."""
         if self.ended_at is None or self.told_end or self.stopped:
             return ""
-        said = plain(self.job.newest.decode("utf-8", "replace"))
+        said = plain_output(self.job.newest.decode("utf-8", "replace"))
         return withheld_note(self.command, said, self.job.exit_code, self.withheld)
 
     def _state(self) -> JobState:
@@ -194,7 +194,7 @@ class LocalJobs:
         return entry.take()
 
     def tail(self, name: str) -> str:
-        return plain(self._find(name).job.newest.decode("utf-8", "replace")).strip()
+        return plain_output(self._find(name).job.newest.decode("utf-8", "replace")).strip()
 
     async def write(self, name: str, text: str) -> JobOutput:
         entry = self._find(name)
@@ -205,7 +205,7 @@ class LocalJobs:
         data = text.encode()
         if (taken := entry.job.type(data)) < len(data):
             raise ToolFailure(f"{name} does not read its input: it took {taken} of {len(data)} bytes.")
-        await settles(entry.job, TYPED)
+        await wait_until_settled(entry.job, TYPED)
         await asyncio.sleep(0)  # its end, if this was it
         return entry.take()
 

@@ -137,16 +137,16 @@ class Keeper:
                 if pid in self._groups:
                     with suppress(OSError):
                         self._tell(EXITED, pid, os.waitstatus_to_exitcode(status))
-                    if not _exists(pid):
+                    if not _does_exist(pid):
                         self._groups.discard(pid)
             return True
         return False
 
     def _is_needed(self) -> bool:
-        return self._reap() or any(map(_exists, self._groups))
+        return self._reap() or any(map(_does_exist, self._groups))
 
     def _signal_all(self, number: signal.Signals) -> None:
-        for pid in _below(os.getpid()):
+        for pid in _descendants_of(os.getpid()):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
         for group in self._groups:
@@ -176,7 +176,7 @@ def _told_of_exits() -> int:
     return reading
 
 
-def _exists(group: int) -> bool:
+def _does_exist(group: int) -> bool:
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -186,7 +186,7 @@ def _exists(group: int) -> bool:
     return True
 
 
-def _below(root: int) -> Iterator[int]:
+def _descendants_of(root: int) -> Iterator[int]:
     """All descendants of a process, as /proc shows them; none on a system without it."""
     children: dict[int, list[int]] = {}
     for entry in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):

@@ -9,9 +9,9 @@ from functools import partial
 from io import FileIO
 from pathlib import Path
 
-from halocline.context.budget import gap
+from halocline.context.budget import describe_gap
 from halocline.protocol.private_files import make_private_folder
-from halocline.protocol.terminal_text import plain as plain
+from halocline.protocol.terminal_text import plain_output as plain_output
 
 _REDRAWN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
 _PARTIAL = re.compile(
@@ -175,10 +175,10 @@ class Capture:
             head = tail = whole
         elif not self._tail and len(head) <= self._budget:
             return head  # the rest was drawn over
-        return head[:half] + gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
+        return head[:half] + describe_gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
 
     def _text(self, data: bytes | bytearray) -> str:
-        return self._blot(plain(_decoded(data)))
+        return self._blot(plain_output(_decode_output(data)))
 
     def _overflow(self) -> bytes:
         """From now on only head and tail are held, and a copy of everything is kept."""
@@ -203,7 +203,7 @@ class Capture:
             del self._tail[: -self._room]
 
 
-def _decoded(data: bytes | bytearray) -> str:
+def _decode_output(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")
 
 
@@ -248,7 +248,7 @@ class Progress:
         self._timer = None
         was_quiet, self._is_quiet = self._is_quiet, True
         self._mend_cut()
-        self._pass_on(_unfinished(self._pending) if was_quiet else _whole(self._pending))
+        self._pass_on(_unfinished_length(self._pending) if was_quiet else _whole_length(self._pending))
         if self._pending and not was_quiet:
             self._wait()
 
@@ -258,7 +258,7 @@ class Progress:
 
     def _pass_on(self, end: int) -> None:
         ready, self._pending = self._pending[:end], self._pending[end:]
-        if text := self._blot(plain(self._decoder.decode(ready))):
+        if text := self._blot(plain_output(self._decoder.decode(ready))):
             self._on_output(text)
 
 
@@ -270,7 +270,7 @@ def _from_whole(data: bytes) -> bytes:
     return data[end:].partition(b"\n")[2] if is_rest else data
 
 
-def _whole(data: bytes) -> int:
+def _whole_length(data: bytes) -> int:
     """Up to where all is whole: lines, and a private key, which has many."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     begin = data.rfind(b"-----BEGIN ")
@@ -278,11 +278,11 @@ def _whole(data: bytes) -> int:
     return min(begin, end) if is_open else end
 
 
-def _unfinished(data: bytes) -> int:
+def _unfinished_length(data: bytes) -> int:
     """The same with the line that has not ended, without a last word that may be half a key."""
     from halocline.protocol.secrets.redaction import may_hold_keys
 
-    if (end := _whole(data)) < data.rfind(b"\n"):
+    if (end := _whole_length(data)) < data.rfind(b"\n"):
         return end
     last = max(data.rfind(b" "), end - 1) + 1
     return last if may_hold_keys(data[last:].decode("utf-8", "replace")) else len(data)

@@ -68,12 +68,14 @@ class LocalShellFacts:
 
     def fingerprint(self, path: str, script: str) -> str:
         try:
-            return _package_script(path, script) if script else _fingerprint(path)
+            return _package_script(path, script) if script else _fingerprint_file(path)
         except (OSError, ValueError):
             return ""
 
     def has_toolchain_file(self, folder: str) -> bool:
-        return any(os.path.exists(os.path.join(place, name)) for place in _upward(folder) for name in _TOOLCHAIN)
+        return any(
+            os.path.exists(os.path.join(place, name)) for place in _folders_upward(folder) for name in _TOOLCHAIN
+        )
 
 
 def _files_below(folder: str) -> Iterator[str]:
@@ -100,27 +102,27 @@ def _leads_to(path: str) -> str:
         return path
 
 
-def _fingerprint(path: str) -> str:
+def _fingerprint_file(path: str) -> str:
     """Of a text its hash; a program is known by where it is, and what is very long by when it was written."""
     real = os.path.realpath(path)
     with open_regular(real) as file:
         found = os.fstat(file.fileno())
         if b"\0" in file.read(_LOOKED_AT):
-            return f"program-{_hash(real.encode(errors='surrogateescape'))}"
+            return f"program-{_hash_of(real.encode(errors='surrogateescape'))}"
         if found.st_size > _LONGEST_SCRIPT:
-            return f"long-{_hash(f'{found.st_size} {found.st_mtime_ns} {found.st_ino}'.encode())}"
+            return f"long-{_hash_of(f'{found.st_size} {found.st_mtime_ns} {found.st_ino}'.encode())}"
         file.seek(0)
-        return _hash(file.read(_LONGEST_SCRIPT + 1))
+        return _hash_of(file.read(_LONGEST_SCRIPT + 1))
 
 
 def _package_script(path: str, script: str) -> str:
     """The script of the nearest `package.json` at or above a path, with its `pre` and `post`."""
-    for folder in _upward(os.path.dirname(os.path.realpath(path))):
+    for folder in _folders_upward(os.path.dirname(os.path.realpath(path))):
         package = os.path.join(folder, os.path.basename(path))
         if os.path.isfile(package):
-            scripts = json_input.decode(_read(package, _LONGEST_SCRIPT), type=_Package).scripts
+            scripts = json_input.decode(_read_text(package, _LONGEST_SCRIPT), type=_Package).scripts
             texts = [scripts.get(f"{when}{script}") for when in ("pre", "", "post")]
-            return _hash(msgspec.json.encode([package, *texts])) if any(texts) else ""
+            return _hash_of(msgspec.json.encode([package, *texts])) if any(texts) else ""
     return ""
 
 
@@ -128,11 +130,11 @@ class _Package(msgspec.Struct):
     scripts: dict[str, Any] = {}
 
 
-def _hash(data: bytes) -> str:
+def _hash_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _upward(folder: str) -> Iterator[str]:
+def _folders_upward(folder: str) -> Iterator[str]:
     while True:
         yield folder
         parent = os.path.dirname(folder)
@@ -141,5 +143,5 @@ def _upward(folder: str) -> Iterator[str]:
         folder = parent
 
 
-def _read(path: str, largest: int) -> str:
+def _read_text(path: str, largest: int) -> str:
     return read_regular(path, largest).decode("utf-8", "replace")

@@ -44,7 +44,7 @@ def is_full_screen(chunk: bytes) -> bool:
     return _FULL_SCREEN in chunk
 
 
-def members(session: int, mark: bytes = b"") -> list[Member] | None:
+def list_members(session: int, mark: bytes = b"") -> list[Member] | None:
     """The living processes of a session, or of the group that its leader began; None where /proc does not tell.
 
     With a mark, also those elsewhere that have it in their environment.
@@ -53,21 +53,21 @@ def members(session: int, mark: bytes = b"") -> list[Member] | None:
         entries = os.listdir("/proc")
     except OSError:
         return None
-    found = [member for entry in entries if entry.isdigit() and (member := _member(entry, session, mark))]
+    found = [member for entry in entries if entry.isdigit() and (member := _read_member(entry, session, mark))]
     return [member for member in found if member.state not in "ZX"]
 
 
-def _member(entry: str, session: int, mark: bytes) -> Member | None:
+def _read_member(entry: str, session: int, mark: bytes) -> Member | None:
     # The name before the last parenthesis may itself hold blanks and parentheses.
-    fields = _proc(entry, "stat").rpartition(b")")[2].decode("ascii").split()
+    fields = _read_proc(entry, "stat").rpartition(b")")[2].decode("ascii").split()
     if not fields:
         return None
-    if session not in (int(fields[2]), int(fields[3])) and not (mark and mark in _proc(entry, "environ")):
+    if session not in (int(fields[2]), int(fields[3])) and not (mark and mark in _read_proc(entry, "environ")):
         return None
     return Member(int(entry), int(fields[2]), fields[0], int(fields[11]) + int(fields[12]))
 
 
-def _proc(entry: str, name: str) -> bytes:
+def _read_proc(entry: str, name: str) -> bytes:
     """A file of a process; empty when it is gone or somebody else's."""
     try:
         return Path("/proc", entry, name).read_bytes()
@@ -75,26 +75,26 @@ def _proc(entry: str, name: str) -> bytes:
         return b""
 
 
-def used(processes: Iterable[Member]) -> int:
+def count_ticks(processes: Iterable[Member]) -> int:
     """Clock ticks that processes used so far."""
     return sum(process.ticks for process in processes)
 
 
-def listening(session: int) -> tuple[int, ...]:
+def listening_ports(session: int) -> tuple[int, ...]:
     """The TCP ports on which a session's processes listen."""
     found: set[int] = set()
-    for member in members(session) or ():
+    for member in list_members(session) or ():
         found.update(listened_on(member.pid))
     return tuple(sorted(found))
 
 
 def listened_on(pid: int) -> tuple[int, ...]:
     """The TCP ports on which one process listens."""
-    sockets = set(_sockets(pid))
+    sockets = set(_list_sockets(pid))
     return tuple(sorted({port for port, inode in _open_ports(pid) if inode in sockets})) if sockets else ()
 
 
-def _sockets(pid: int) -> Iterator[str]:
+def _list_sockets(pid: int) -> Iterator[str]:
     with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as fds:
         for fd in fds:
             with suppress(OSError):

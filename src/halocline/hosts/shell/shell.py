@@ -21,12 +21,18 @@ from halocline.context.budget import COMMAND
 from halocline.hosts.shell.ancestry import MARK
 from halocline.hosts.shell.executables import find_program
 from halocline.hosts.shell.job import Job
-from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, settles
+from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, wait_until_settled
 from halocline.hosts.shell.output import Capture, Progress, Spool
 from halocline.hosts.shell.processes import Process, Processes
 from halocline.hosts.shell.state import ShellState, ShellStates, left_in, with_trailer
 from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
-from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare, in_sandbox, withheld
+from halocline.protocol.child_environment import (
+    ChildEnvironment,
+    child_environment,
+    declare_environment,
+    in_sandbox,
+    withheld_names,
+)
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ApprovalMode, SandboxChecked, SandboxStanding, ShellMoved
 
@@ -156,7 +162,7 @@ class LocalShell:
         """Wait for its end, for its limit, or for a reason to let it go on."""
         command, job = running.command, running.job
         if command.background or command.terminal:
-            await settles(job, START_ON_TERMINAL if command.terminal else START, cut)
+            await wait_until_settled(job, START_ON_TERMINAL if command.terminal else START, cut)
             running.left = None if job.exit_code is not None else Left.MODEL
         elif not await job.ends(command.timeout, cut):
             if cut.done() and cut.result() is Cut.LEAVE:
@@ -234,11 +240,11 @@ class LocalShell:
         words = self._words(command.text, sandbox.limits if sandbox else "")
         held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
         start = self._starting_environment(command)
-        base = declare(in_sandbox(start, self._passed), held.environment) if held else start
+        base = declare_environment(in_sandbox(start, self._passed), held.environment) if held else start
         own = {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
-        base = declare(base, own)
+        base = declare_environment(base, own)
         state = ShellState(state.folder) if command.judged else state
-        reading, writing = _terminal() if command.terminal else _pipe()
+        reading, writing = _open_terminal() if command.terminal else _open_pipe()
         left = scratch_file()
         began = time.monotonic()
         try:
@@ -268,18 +274,18 @@ class LocalShell:
 
     @cached_property
     def _environment(self) -> ChildEnvironment:
-        return declare(child_environment(os.environ, self._hidden, self._passed), _FIXED)
+        return declare_environment(child_environment(os.environ, self._hidden, self._passed), _FIXED)
 
     @cached_property
     def _withheld(self) -> tuple[str, ...]:
-        return withheld(os.environ, self._hidden, self._passed)
+        return withheld_names(os.environ, self._hidden, self._passed)
 
     def _starting_environment(self, command: ShellCommand) -> ChildEnvironment:
         if not command.judged:
             return self._environment
-        from halocline.hosts.shell.environment import clean
+        from halocline.hosts.shell.environment import clean_environment
 
-        return clean(self._environment, self._workspace)
+        return clean_environment(self._environment, self._workspace)
 
     def _launch_with(
         self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
@@ -334,7 +340,7 @@ class LocalShell:
         return folder
 
 
-def _pipe() -> tuple[int, int]:
+def _open_pipe() -> tuple[int, int]:
     reading, writing = os.pipe()
     with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
@@ -345,7 +351,7 @@ def _folder_only(state: ShellState, before: ShellState) -> ShellState:
     return ShellState(state.folder, before.variables)
 
 
-def _terminal() -> tuple[int, int]:
+def _open_terminal() -> tuple[int, int]:
     """A terminal of a usual size that does not repeat what is typed; programs that want that do it themselves."""
     import termios
 

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 
 from halocline.hosts.shell.keeper import STATE_FD
-from halocline.protocol.child_environment import ChildEnvironment, declare
+from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.values import Value
 
 _LEAVE = (
@@ -59,7 +59,7 @@ class ShellState(Value, frozen=True):
 
     def over(self, environment: ChildEnvironment) -> ChildEnvironment:
         """The environment with the changes."""
-        return declare(environment, self.variables or {})
+        return declare_environment(environment, self.variables or {})
 
 
 class ShellStates:
@@ -97,7 +97,7 @@ def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellS
     exported, ended, _ = rest.partition(b"\0")
     if not ended:
         return None
-    left = {name: value for name, value in _variables(exported).items() if name not in _THE_SHELLS_OWN}
+    left = {name: value for name, value in _parse_exports(exported).items() if name not in _THE_SHELLS_OWN}
     after = {name: value for name, value in left.items() if len(os.fsencode(value)) <= LARGEST_VALUE}
     changed: dict[str, str | None] = {name: value for name, value in after.items() if environment.get(name) != value}
     changed |= {name: None for name in environment if name not in after and _is_the_shells(name)}
@@ -110,14 +110,14 @@ def _is_the_shells(name: str) -> bool:
     return bool(_IDENTIFIER.match(name)) and name not in _THE_SHELLS_OWN
 
 
-def _variables(exported: bytes) -> dict[str, str]:
+def _parse_exports(exported: bytes) -> dict[str, str]:
     """What `export -p` says, in bash's two ways of quoting."""
     found: dict[str, str] = {}
     for name, plain, ansi in _EXPORTED.findall(exported):
-        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescaped, ansi) if ansi else _QUOTED.sub(rb"\1", plain))
+        found[name.decode()] = os.fsdecode(_ANSI.sub(_unescape, ansi) if ansi else _QUOTED.sub(rb"\1", plain))
     return found
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _unescape(match: re.Match[bytes]) -> bytes:
     octal, letter = match.groups()
     return bytes([int(octal, 8)]) if octal else _LETTERS.get(letter, letter)

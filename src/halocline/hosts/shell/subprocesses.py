@@ -75,7 +75,7 @@ class LocalPrograms:
             for fd in theirs:
                 os.close(fd)
         # Whoever starts it may be cancelled: then nobody has it, and it is ended here.
-        joining = asyncio.ensure_future(_joined(process, ours))
+        joining = asyncio.ensure_future(_join_program(process, ours))
         try:
             return await asyncio.shield(joining)
         except asyncio.CancelledError:
@@ -87,16 +87,16 @@ class LocalPrograms:
         await self._processes.close()
 
 
-async def _joined(process: Process, fds: tuple[int, int, int]) -> LocalProgram:
+async def _join_program(process: Process, fds: tuple[int, int, int]) -> LocalProgram:
     writing, reading, failing = fds
     loop = asyncio.get_running_loop()
     input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
-    output, transport = await _reader(reading)
-    errors, other = await _reader(failing)
+    output, transport = await _open_reader(reading)
+    errors, other = await _open_reader(failing)
     return LocalProgram(input, output, errors, process, (transport, other))
 
 
-async def _reader(fd: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+async def _open_reader(fd: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
     reader = asyncio.StreamReader(LINE_LIMIT)
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(fd, "rb", 0))

@@ -42,35 +42,35 @@ def _with_operators(query: WebQuery) -> str:
     return " ".join([*filter(None, parts), *(f"-site:{domain}" for domain in query.blocked)])
 
 
-def _searxng(query: WebQuery) -> Asked:
+def _ask_searxng(query: WebQuery) -> Asked:
     return Asked(f"/search?{urlencode({'q': _with_operators(query), 'format': 'json'})}")
 
 
-def _brave(query: WebQuery) -> Asked:
+def _ask_brave(query: WebQuery) -> Asked:
     words = {"q": _with_operators(query)[:BRAVES_LONGEST], "count": RESULTS, "text_decorations": "false"}
     return Asked(f"/res/v1/web/search?{urlencode(words)}")
 
 
-def _tavily(query: WebQuery) -> Asked:
+def _ask_tavily(query: WebQuery) -> Asked:
     domains = {"include_domains": list(query.allowed), "exclude_domains": list(query.blocked)}
-    return Asked("/search", {"query": query.text, "max_results": RESULTS} | _given(domains))
+    return Asked("/search", {"query": query.text, "max_results": RESULTS} | _without_empty(domains))
 
 
-def _exa(query: WebQuery) -> Asked:
+def _ask_exa(query: WebQuery) -> Asked:
     domains = {"includeDomains": list(query.allowed), "excludeDomains": list(query.blocked)}
     body = {"query": query.text, "numResults": RESULTS, "contents": {"highlights": True}}
-    return Asked("/search", body | _given(domains))
+    return Asked("/search", body | _without_empty(domains))
 
 
-def _serper(query: WebQuery) -> Asked:
+def _ask_serper(query: WebQuery) -> Asked:
     return Asked("/search", {"q": _with_operators(query), "num": RESULTS})
 
 
-def _given(fields: Mapping[str, list[str]]) -> dict[str, Any]:
+def _without_empty(fields: Mapping[str, list[str]]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
+def _read_rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
     """Reads the list at the end of `way`; what is not of the expected shape is left out."""
 
     def read(answer: Any) -> Iterator[Found]:
@@ -78,12 +78,12 @@ def _rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator
             answer = answer.get(step) if isinstance(answer, dict) else None
         for row in answer if isinstance(answer, list) else ():
             if isinstance(row, dict) and isinstance(row.get(url), str):
-                yield Found(_text(row.get("title")), row[url], _text(row.get(snippet)))
+                yield Found(_as_text(row.get("title")), row[url], _as_text(row.get(snippet)))
 
     return read
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     match value:
         case str():
             return value
@@ -95,12 +95,12 @@ def _text(value: object) -> str:
 ENGINES = {
     engine.name: engine
     for engine in (
-        Engine("searxng", "SearXNG", _searxng, _rows("results", snippet="content")),
+        Engine("searxng", "SearXNG", _ask_searxng, _read_rows("results", snippet="content")),
         Engine(
             "brave",
             "Brave Search",
-            _brave,
-            _rows("web", "results", snippet="description"),
+            _ask_brave,
+            _read_rows("web", "results", snippet="description"),
             "https://api.search.brave.com",
             "BRAVE_API_KEY",
             ("x-subscription-token", "{}"),
@@ -108,8 +108,8 @@ ENGINES = {
         Engine(
             "tavily",
             "Tavily",
-            _tavily,
-            _rows("results", snippet="content"),
+            _ask_tavily,
+            _read_rows("results", snippet="content"),
             "https://api.tavily.com",
             "TAVILY_API_KEY",
             ("authorization", "Bearer {}"),
@@ -117,8 +117,8 @@ ENGINES = {
         Engine(
             "exa",
             "Exa",
-            _exa,
-            _rows("results", snippet="highlights"),
+            _ask_exa,
+            _read_rows("results", snippet="highlights"),
             "https://api.exa.ai",
             "EXA_API_KEY",
             ("x-api-key", "{}"),
@@ -126,8 +126,8 @@ ENGINES = {
         Engine(
             "serper",
             "Serper",
-            _serper,
-            _rows("organic", url="link", snippet="snippet"),
+            _ask_serper,
+            _read_rows("organic", url="link", snippet="snippet"),
             "https://google.serper.dev",
             "SERPER_API_KEY",
             ("x-api-key", "{}"),

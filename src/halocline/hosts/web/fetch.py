@@ -57,14 +57,14 @@ class LocalWeb:
             raise ToolFailure(f"{host} was not found: its host name does not resolve.")
         try:
             async with asyncio.timeout(TIME_LIMIT):
-                return await _asked(url, replace(way, pinned=addresses), headers, body)
+                return await _ask_server(url, replace(way, pinned=addresses), headers, body)
         except TimeoutError:
             raise ToolFailure(f"{host} did not answer in full within {TIME_LIMIT:g} s.") from None
         except HaloclineError as error:
             raise ToolFailure(error.text) from error
 
 
-async def _asked(url: str, way: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
+async def _ask_server(url: str, way: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
     from halocline.net.http import HttpClient
 
     parts = urlsplit(url)
@@ -73,12 +73,12 @@ async def _asked(url: str, way: Network, headers: Mapping[str, str], body: bytes
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         response = await (client.post(path, headers, (body,)) if body else client.get(path, headers))
         with closing(response):
-            return await _answer(response)
+            return await _read_answer(response)
     finally:
         await client.close()
 
 
-async def _answer(response: "Response") -> WebAnswer:
+async def _read_answer(response: "Response") -> WebAnswer:
     """The answer with its body; a redirect's body is not read."""
     headers = response.headers
     media_type, _, parameters = headers.get("content-type", "").lower().partition(";")
@@ -86,15 +86,15 @@ async def _answer(response: "Response") -> WebAnswer:
     if location:
         return WebAnswer(response.status, media_type.strip(), location=location)
     async with aclosing(response.body()) as chunks:
-        body, cut = await _unpacked(chunks, headers.get("content-encoding", ""))
-    return WebAnswer(response.status, media_type.strip(), _charset(parameters), "", body, cut)
+        body, cut = await _unpack_body(chunks, headers.get("content-encoding", ""))
+    return WebAnswer(response.status, media_type.strip(), _find_charset(parameters), "", body, cut)
 
 
-async def _unpacked(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
+async def _unpack_body(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
     """The body, and whether it was cut; a small body that unpacks to a huge one is cut like any other."""
     import zlib
 
-    unpack = _unpacker(encoding)
+    unpack = _find_unpacker(encoding)
     parts: list[bytes] = []
     left = LARGEST
     try:
@@ -109,7 +109,7 @@ async def _unpacked(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes,
     return b"".join(parts), False
 
 
-def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
+def _find_unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
     match encoding.strip().lower():
         case "" | "identity":
             return lambda data, limit: data
@@ -121,7 +121,7 @@ def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
             raise ToolFailure(f"The page is packed with {other}, which was not asked for and is not understood.")
 
 
-def _charset(parameters: str) -> str:
+def _find_charset(parameters: str) -> str:
     for parameter in parameters.split(";"):
         name, _, value = parameter.partition("=")
         if name.strip() == "charset":

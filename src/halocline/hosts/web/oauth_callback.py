@@ -88,13 +88,15 @@ class Loopback:
         method, target, _ = head.partition("\r\n")[0].split(" ")
         query = self.query_of(target)
         if method != "GET" or query is None or self._visited.done():
-            return _page("404 Not Found", "Nothing here", "This page belongs to a sign-in that is over or elsewhere.")
+            return _build_page(
+                "404 Not Found", "Nothing here", "This page belongs to a sign-in that is over or elsewhere."
+            )
         self._visited.set_result(dict(query))
         if "code" in query:
-            return _page("200 OK", "Back to the terminal", "Halocline goes on there. You can close this page.")
-        return _page("200 OK", "Not signed in", "Nothing was given to Halocline. You can close this page.")
+            return _build_page("200 OK", "Back to the terminal", "Halocline goes on there. You can close this page.")
+        return _build_page("200 OK", "Not signed in", "Nothing was given to Halocline. You can close this page.")
 
 
-def _page(status: str, title: str, text: str) -> bytes:
+def _build_page(status: str, title: str, text: str) -> bytes:
     body = _PAGE.format(title=title, text=text).encode()
     return "\r\n".join([f"HTTP/1.1 {status}", *_HEADERS, f"content-length: {len(body)}", "", ""]).encode() + body

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from halocline.importers.transcript import dollars, moment, table, whole, words
+from halocline.importers.transcript import as_table, as_text, parse_cost, parse_time, whole_number
 from halocline.protocol import json_input
 from halocline.protocol.messages import Usage
 from halocline.protocol.values import JsonObject, Value
@@ -19,21 +19,21 @@ class Request(Value, frozen=True):
     cost: float | None
 
 
-def request(row: JsonObject) -> Request:
+def read_request(row: JsonObject) -> Request:
     """A row of the screen."""
     try:
-        told = table(json_input.decode(words(row.get("text"))))
+        told = as_table(json_input.decode(as_text(row.get("text"))))
     except (msgspec.DecodeError, RecursionError):
         told = {}
     usage = Usage(
-        input=whole(told.get("tokensIn")),
-        output=whole(told.get("tokensOut")),
-        cache_read=whole(told.get("cacheReads")),
-        cache_write=whole(told.get("cacheWrites")),
+        input=whole_number(told.get("tokensIn")),
+        output=whole_number(told.get("tokensOut")),
+        cache_read=whole_number(told.get("cacheReads")),
+        cache_write=whole_number(told.get("cacheWrites")),
     )
     after = row.get("conversationHistoryIndex")
-    cost = dollars(told.get("cost"))
-    return Request(moment(row.get("ts")), after if isinstance(after, int) else None, usage, cost)
+    cost = parse_cost(told.get("cost"))
+    return Request(parse_time(row.get("ts")), after if isinstance(after, int) else None, usage, cost)
 
 
 def by_place(requests: Iterable[Request]) -> tuple[dict[int, Request], Iterator[Request]]:
@@ -43,29 +43,29 @@ def by_place(requests: Iterable[Request]) -> tuple[dict[int, Request], Iterator[
     for each in counted:
         if each.after is not None:
             before = known.get(each.after)
-            known[each.after] = _both(before, each) if before else each
+            known[each.after] = _add_requests(before, each) if before else each
     return known, iter(counted)
 
 
-def _both(one: Request, other: Request) -> Request:
+def _add_requests(one: Request, other: Request) -> Request:
     unknown = one.cost is None or other.cost is None
     cost = None if unknown else (one.cost or 0.0) + (other.cost or 0.0)
     return Request(other.at, other.after, one.usage + other.usage, cost)
 
 
-def metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
+def read_metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
     """A message's own counts: the extension's, or the newer core's."""
-    tokens = table(given.get("tokens"))
+    tokens = as_table(given.get("tokens"))
     if tokens:
-        cached = whole(tokens.get("cached"))
-        read = max(0, whole(tokens.get("prompt")) - cached)
-        return Usage(read, whole(tokens.get("completion")), cached), dollars(given.get("cost"))
+        cached = whole_number(tokens.get("cached"))
+        read = max(0, whole_number(tokens.get("prompt")) - cached)
+        return Usage(read, whole_number(tokens.get("completion")), cached), parse_cost(given.get("cost"))
     if "inputTokens" not in given:
         return None
     usage = Usage(
-        input=whole(given.get("inputTokens")),
-        output=whole(given.get("outputTokens")),
-        cache_read=whole(given.get("cacheReadTokens")),
-        cache_write=whole(given.get("cacheWriteTokens")),
+        input=whole_number(given.get("inputTokens")),
+        output=whole_number(given.get("outputTokens")),
+        cache_read=whole_number(given.get("cacheReadTokens")),
+        cache_write=whole_number(given.get("cacheWriteTokens")),
     )
-    return usage, dollars(given.get("cost"))
+    return usage, parse_cost(given.get("cost"))

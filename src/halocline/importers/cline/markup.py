@@ -21,7 +21,7 @@ _SAID = re.compile(r"<(task|feedback|user_message|user_input|answer)(?: [^>\n]{0
 _OWN_WORDS = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "# task_progress", "Respond with your")
 
 
-def called(parts: Iterator[AssistantPart], number: int, ground: Ground) -> Iterator[AssistantPart]:
+def extract_call(parts: Iterator[AssistantPart], number: int, ground: Ground) -> Iterator[AssistantPart]:
     """The reply with the call in its last words as a call."""
     for part in parts:
         if not isinstance(part, Text) or not (found := _CALL.search(part.text)):
@@ -57,17 +57,17 @@ def feedback_in(text: str) -> str:
     return found[2] if (found := _SAID.search(text)) and found[1] in ("feedback", "user_message") else ""
 
 
-def heard(text: str, ground: Ground) -> UserPart | None:
+def person_words(text: str, ground: Ground) -> UserPart | None:
     """A person's words without their tag; Cline's own as a note; None for nothing."""
     text = without_environment(text)
     if not text:
         return None
     if text.startswith(_OWN_WORDS):
         return Note(ground.text(text), "cline")
-    return Text(ground.text(bare(text)))
+    return Text(ground.text(without_tags(text)))
 
 
-def bare(text: str) -> str:
+def without_tags(text: str) -> str:
     """A person's words without the tags around them."""
     said = [found[2].strip() for found in _SAID.finditer(text)]
     return "\n\n".join(said) or text

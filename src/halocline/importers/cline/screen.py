@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from halocline.importers.transcript import Ground, Prompt, Reply, Said, moment, words
+from halocline.importers.transcript import Ground, Prompt, Reply, Said, as_text, parse_time
 from halocline.protocol.messages import Text, Thinking
 from halocline.protocol.values import JsonObject
 
@@ -10,12 +10,12 @@ PERSON = ("task", "user_feedback")
 MODEL = ("text", "completion_result")
 
 
-def shown(screen: Iterable[JsonObject | None], ground: Ground) -> Iterator[Said]:
+def read_screen(screen: Iterable[JsonObject | None], ground: Ground) -> Iterator[Said]:
     """The person's words and the model's, from the rows of the screen."""
     for row in screen:
         if row is None or row.get("partial") is True:
             continue
-        at, text, say = moment(row.get("ts")), ground.text(words(row.get("text"))), row.get("say")
+        at, text, say = parse_time(row.get("ts")), ground.text(as_text(row.get("text"))), row.get("say")
         if not text:
             continue
         if say in PERSON:

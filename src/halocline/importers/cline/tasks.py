@@ -9,7 +9,7 @@ from pathlib import Path
 
 from halocline.importers import content_blocks, json_stream
 from halocline.importers.cline import markup
-from halocline.importers.cline.costs import Request, by_place, metrics, request
+from halocline.importers.cline.costs import Request, by_place, read_metrics, read_request
 from halocline.importers.transcript import (
     Answer,
     Found,
@@ -18,13 +18,13 @@ from halocline.importers.transcript import (
     Prompt,
     Reply,
     Said,
-    dollars,
+    as_rows,
+    as_table,
+    as_text,
     first_line,
-    moment,
-    rows,
-    stamped,
-    table,
-    words,
+    parse_cost,
+    parse_time,
+    stamp_files,
 )
 from halocline.protocol.messages import Text, ToolCall, UserPart
 from halocline.protocol.state.todo_markdown import from_markdown
@@ -40,7 +40,7 @@ SESSION = ".messages.json"
 UNREADABLE = "message that cannot be read"
 
 
-def roots(home: Path, env: Mapping[str, str]) -> list[Path]:
+def list_roots(home: Path, env: Mapping[str, str]) -> list[Path]:
     """Every folder in which Cline may keep a person's tasks."""
     named = [env.get("CLINE_DATA_DIR", ""), f"{env['CLINE_DIR']}/data" if env.get("CLINE_DIR") else ""]
     editors = [home / base / editor for editor in EDITORS for base in (".config", "Library/Application Support")]
@@ -55,7 +55,7 @@ def roots(home: Path, env: Mapping[str, str]) -> list[Path]:
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
     """The tasks and sessions of a person."""
-    for root in roots(home, env):
+    for root in list_roots(home, env):
         yield from _of_root(root)
 
 
@@ -64,9 +64,9 @@ def found_at(path: Path) -> Iterator[Found]:
     if path.name.endswith(SESSION) or path.name == TALK or path.name in (SCREEN, OLD_SCREEN):
         path = path.parent
     if _is_task(path):
-        yield from filter(None, [_task(path, _history(path.parent.parent))])
+        yield from filter(None, [_read_task(path, _read_history(path.parent.parent))])
     elif manifests := sorted(path.glob(f"*{SESSION}")):
-        yield from (_session(file) for file in manifests)
+        yield from (_read_session(file) for file in manifests)
     else:
         yield from _of_root(path)
         if path.name in ("tasks", "sessions"):
@@ -74,124 +74,124 @@ def found_at(path: Path) -> Iterator[Found]:
 
 
 def _of_root(root: Path) -> Iterator[Found]:
-    history = _history(root)
+    history = _read_history(root)
     for folder in sorted((root / "tasks").glob("*")):
-        if _is_task(folder) and (task := _task(folder, history)):
+        if _is_task(folder) and (task := _read_task(folder, history)):
             yield task
     for folder in sorted((root / "sessions").glob("*")):
         if (file := folder / f"{folder.name}{SESSION}").is_file():  # those beside it are its sub-agents'
-            yield _session(file)
+            yield _read_session(file)
 
 
 def _is_task(folder: Path) -> bool:
     return any((folder / name).is_file() for name in (TALK, SCREEN, OLD_SCREEN))
 
 
-def _history(root: Path) -> dict[str, JsonObject]:
+def _read_history(root: Path) -> dict[str, JsonObject]:
     """What Cline's list says of each task; older versions had it elsewhere, and then the folders speak."""
-    return {words(row.get("id")): row for row in rows(json_stream.whole(root / "state" / "taskHistory.json"))}
+    return {as_text(row.get("id")): row for row in as_rows(json_stream.read_whole(root / "state" / "taskHistory.json"))}
 
 
-def _task(folder: Path, history: Mapping[str, JsonObject]) -> Found | None:
-    screen = _screen(folder)
+def _read_task(folder: Path, history: Mapping[str, JsonObject]) -> Found | None:
+    screen = _screen_file(folder)
     row = history.get(folder.name, {})
-    size, changed, stamp = stamped(folder / TALK, screen)
-    title = first_line(words(row.get("task"))) or _first_words(screen) or _first_prompt(folder / TALK)
-    started = moment(folder.name) or moment(row.get("ts")) or changed
+    size, changed, stamp = stamp_files(folder / TALK, screen)
+    title = first_line(as_text(row.get("task"))) or _first_words(screen) or _first_prompt(folder / TALK)
+    started = parse_time(folder.name) or parse_time(row.get("ts")) or changed
     return Found(
         tool=TOOL,
         id=folder.name,
         path=str(folder),
         title=title,
         started=started,
-        changed=moment(row.get("ts")) or changed,
+        changed=parse_time(row.get("ts")) or changed,
         size=size,
         stamp=stamp,
-        workspace=_workspace(folder, row),
-        model=_model(folder, row),
-        cost=dollars(row.get("totalCost")),
+        workspace=_find_workspace(folder, row),
+        model=_find_model(folder, row),
+        cost=parse_cost(row.get("totalCost")),
     )
 
 
-def _screen(folder: Path) -> Path:
+def _screen_file(folder: Path) -> Path:
     return folder / (SCREEN if (folder / SCREEN).exists() else OLD_SCREEN)
 
 
 def _first_words(screen: Path) -> str:
-    return next((first_line(words(row.get("text"))) for row in json_stream.elements(screen) if row), "")
+    return next((first_line(as_text(row.get("text"))) for row in json_stream.read_elements(screen) if row), "")
 
 
 def _first_prompt(talk: Path) -> str:
-    first = next(json_stream.elements(talk), None) or {}
-    said = (words(block.get("text")) for block in content_blocks.blocks(first.get("content")))
+    first = next(json_stream.read_elements(talk), None) or {}
+    said = (as_text(block.get("text")) for block in content_blocks.list_blocks(first.get("content")))
     return first_line(" ".join(markup.without_environment(text) for text in said).removeprefix("<task>"))
 
 
-def _workspace(folder: Path, row: JsonObject) -> str:
-    if known := words(row.get("cwdOnTaskInitialization")) or words(row.get("shadowGitConfigWorkTree")):
+def _find_workspace(folder: Path, row: JsonObject) -> str:
+    if known := as_text(row.get("cwdOnTaskInitialization")) or as_text(row.get("shadowGitConfigWorkTree")):
         return known
-    first = next(json_stream.elements(folder / TALK), None) or {}
-    said = (markup.folder_in(words(block.get("text"))) for block in content_blocks.blocks(first.get("content")))
+    first = next(json_stream.read_elements(folder / TALK), None) or {}
+    said = (markup.folder_in(as_text(block.get("text"))) for block in content_blocks.list_blocks(first.get("content")))
     return next(filter(None, said), "")
 
 
-def _model(folder: Path, row: JsonObject) -> str:
-    if used := rows(table(json_stream.whole(folder / "task_metadata.json")).get("model_usage")):
-        provider, model = words(used[-1].get("model_provider_id")), words(used[-1].get("model_id"))
+def _find_model(folder: Path, row: JsonObject) -> str:
+    if used := as_rows(as_table(json_stream.read_whole(folder / "task_metadata.json")).get("model_usage")):
+        provider, model = as_text(used[-1].get("model_provider_id")), as_text(used[-1].get("model_id"))
         return "/".join(filter(None, (provider, model)))
-    return words(row.get("modelId"))
+    return as_text(row.get("modelId"))
 
 
-def _session(file: Path) -> Found:
+def _read_session(file: Path) -> Found:
     name = file.name.removesuffix(SESSION)
-    manifest = table(json_stream.whole(file.with_name(f"{name}.json")))
-    size, changed, stamp = stamped(file)
-    title = words(table(manifest.get("metadata")).get("title")) or words(manifest.get("prompt"))
+    manifest = as_table(json_stream.read_whole(file.with_name(f"{name}.json")))
+    size, changed, stamp = stamp_files(file)
+    title = as_text(as_table(manifest.get("metadata")).get("title")) or as_text(manifest.get("prompt"))
     return Found(
         tool=TOOL,
         id=name,
         path=str(file),
-        title=first_line(markup.bare(title))
-        or next((_title(row) for row in json_stream.elements(file, "messages") if row), ""),
-        started=moment(manifest.get("started_at")) or changed,
-        changed=moment(manifest.get("ended_at")) or changed,
+        title=first_line(markup.without_tags(title))
+        or next((_read_title(row) for row in json_stream.read_elements(file, "messages") if row), ""),
+        started=parse_time(manifest.get("started_at")) or changed,
+        changed=parse_time(manifest.get("ended_at")) or changed,
         size=size,
         stamp=stamp,
-        workspace=words(manifest.get("workspace_root")) or words(manifest.get("cwd")),
-        model="/".join(filter(None, (words(manifest.get("provider")), words(manifest.get("model"))))),
+        workspace=as_text(manifest.get("workspace_root")) or as_text(manifest.get("cwd")),
+        model="/".join(filter(None, (as_text(manifest.get("provider")), as_text(manifest.get("model"))))),
     )
 
 
-def _title(row: JsonObject) -> str:
-    said = " ".join(words(block.get("text")) for block in content_blocks.blocks(row.get("content")))
-    return first_line(markup.bare(said))
+def _read_title(row: JsonObject) -> str:
+    said = " ".join(as_text(block.get("text")) for block in content_blocks.list_blocks(row.get("content")))
+    return first_line(markup.without_tags(said))
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
     """The conversation, and the plan as it was last."""
     path = Path(found.path)
     if path.is_file():
-        yield from _conversation(json_stream.elements(path, "messages"), (), found.model, ground)
+        yield from _read_conversation(json_stream.read_elements(path, "messages"), (), found.model, ground)
         return
     requests, plan, has_talk = [], None, (path / TALK).is_file()
-    for row in json_stream.elements(_screen(path)):
+    for row in json_stream.read_elements(_screen_file(path)):
         if row is None:
             ground.lost["row of the screen that cannot be read"] += 1
         elif row.get("say") == "api_req_started":
-            requests.append(request(row))
+            requests.append(read_request(row))
         elif row.get("say") == "task_progress":
-            plan = Plan(from_markdown(words(row.get("text"))), moment(row.get("ts")))
+            plan = Plan(from_markdown(as_text(row.get("text"))), parse_time(row.get("ts")))
     if has_talk:
-        yield from _conversation(json_stream.elements(path / TALK), requests, found.model, ground)
+        yield from _read_conversation(json_stream.read_elements(path / TALK), requests, found.model, ground)
     else:
-        from halocline.importers.cline.screen import shown
+        from halocline.importers.cline.screen import read_screen
 
-        yield from shown(json_stream.elements(_screen(path)), ground)
+        yield from read_screen(json_stream.read_elements(_screen_file(path)), ground)
     if plan and plan.todos:
         yield plan
 
 
-def _conversation(
+def _read_conversation(
     messages: Iterable[JsonObject | None], requests: Iterable[Request], model: str, ground: Ground
 ) -> Iterator[Said]:
     known, in_order = by_place(requests)
@@ -201,46 +201,48 @@ def _conversation(
             ground.lost[UNREADABLE] += 1
         elif message.get("role") == "assistant":
             asked = known.get(number - 2) or (next(in_order, None) if not known else None)
-            reply = _reply(message, number, asked, model, ground)
-            in_text = next((call.id for call in _calls(reply) if call.id.startswith(markup.IN_TEXT)), "")
+            reply = _read_reply(message, number, asked, model, ground)
+            in_text = next((call.id for call in _list_calls(reply) if call.id.startswith(markup.IN_TEXT)), "")
             yield reply
         else:
-            yield from _heard(message, in_text, ground)
+            yield from _read_person(message, in_text, ground)
             in_text = ""
 
 
-def _calls(reply: Reply) -> Iterator[ToolCall]:
+def _list_calls(reply: Reply) -> Iterator[ToolCall]:
     return (part for part in reply.content if isinstance(part, ToolCall))
 
 
-def _reply(message: JsonObject, number: int, asked: Request | None, model: str, ground: Ground) -> Reply:
-    content = tuple(markup.called(content_blocks.spoken(message.get("content"), ground), number, ground))
-    told = table(message.get("modelInfo"))
-    provider, name = (words(told.get(one)) or words(told.get(other)) for one, other in MODEL_FIELDS)
-    at = moment(message.get("ts")) or (asked.at if asked else 0.0)
-    usage, cost = metrics(table(message.get("metrics"))) or ((asked.usage, asked.cost) if asked else (None, None))
+def _read_reply(message: JsonObject, number: int, asked: Request | None, model: str, ground: Ground) -> Reply:
+    content = tuple(markup.extract_call(content_blocks.reply_parts(message.get("content"), ground), number, ground))
+    told = as_table(message.get("modelInfo"))
+    provider, name = (as_text(told.get(one)) or as_text(told.get(other)) for one, other in MODEL_FIELDS)
+    at = parse_time(message.get("ts")) or (asked.at if asked else 0.0)
+    usage, cost = read_metrics(as_table(message.get("metrics"))) or (
+        (asked.usage, asked.cost) if asked else (None, None)
+    )
     return Reply(content, at, "/".join(filter(None, (provider, name))) or model, usage, cost)
 
 
 MODEL_FIELDS = (("providerId", "provider"), ("modelId", "id"))
 
 
-def _heard(message: JsonObject, in_text: str, ground: Ground) -> Iterator[Said]:
+def _read_person(message: JsonObject, in_text: str, ground: Ground) -> Iterator[Said]:
     """Results first, as our own logs have them; then what the person said."""
-    at = moment(message.get("ts"))
+    at = parse_time(message.get("ts"))
     told: list[UserPart] = []
     result: list[Text] = []
-    for block in content_blocks.blocks(message.get("content")):
+    for block in content_blocks.list_blocks(message.get("content")):
         match block.get("type"):
             case "tool_result":
-                yield from _answered(block, at, ground)
+                yield from _read_result(block, at, ground)
             case "image":
-                told.append(content_blocks.picture(block, ground))
+                told.append(content_blocks.read_image(block, ground))
             case "text":
-                text = words(block.get("text"))
+                text = as_text(block.get("text"))
                 if in_text and (result or markup.is_result(text)):
                     result.append(Text(ground.text(_result_words(text))))
-                elif part := markup.heard(text, ground):
+                elif part := markup.person_words(text, ground):
                     told.append(part)
             case other:
                 ground.lost[f"part of a message of an unknown kind ({str(other)[:40]})"] += 1
@@ -258,9 +260,9 @@ def _result_words(text: str) -> str:
     return text[head.end() :] if head else text
 
 
-def _answered(block: JsonObject, at: float, ground: Ground) -> Iterator[Said]:
+def _read_result(block: JsonObject, at: float, ground: Ground) -> Iterator[Said]:
     """A result; what a person said to a finished task stands in one, and begins a turn."""
-    answer = content_blocks.answered(block, at, ground)
+    answer = content_blocks.tool_answer(block, at, ground)
     yield answer
     said = "\n".join(part.text for part in answer.content if isinstance(part, Text))
     if "<feedback>" in said and (text := markup.feedback_in(said)):

@@ -8,7 +8,7 @@ from mcp import MCPError
 from pydantic import ValidationError
 
 from halocline.mcp.connection.setup import FORGOTTEN, Broken, Refused, SignInNeeded
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 
 _LOST = (-32000, -32001)
 """The SDK's own codes: the connection closed, a request timed out."""
@@ -43,14 +43,14 @@ class Translated:
             case _ if isinstance(error, TROUBLES) and (wanted := self._wanted()):
                 raise SignInNeeded(wanted) from error
             case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
-                raise Refused(plain(error.message, 2_000)) from error
+                raise Refused(plain_text(error.message, 2_000)) from error
             case ValidationError():
                 raise Refused("its answer does not fit the protocol") from error
             case _ if isinstance(error, TROUBLES):
-                raise Broken(_told(error)) from error
+                raise Broken(_describe_error(error)) from error
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """The innermost reason, in words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -64,7 +64,7 @@ def _told(error: BaseException) -> str:
         case TimeoutError():
             return "it did not answer in time"
         case MCPError():
-            return plain(error.message, 500).lower()
+            return plain_text(error.message, 500).lower()
         case OSError():
             return error.strerror or str(error)
-    return plain(str(error), 500) or type(error).__name__
+    return plain_text(str(error), 500) or type(error).__name__

@@ -22,14 +22,14 @@ from halocline.mcp.cache import Offer
 from halocline.mcp.connection.errors import TROUBLES, Translated
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
-from halocline.mcp.connection.transports import transport_to, watched
-from halocline.mcp.lists import listed, progress_of, prompt_of, tool_of
+from halocline.mcp.connection.transports import transport_to, watch_streams
+from halocline.mcp.lists import describe_resource, progress_of, prompt_of, tool_of
 from halocline.mcp.requests.callers import Callers, Serving
-from halocline.mcp.requests.elicitation import Pages, answered
-from halocline.mcp.requests.sampling import REFUSED, sampled
-from halocline.mcp.results import parts, resource_parts
+from halocline.mcp.requests.elicitation import Pages, answer_elicitation
+from halocline.mcp.requests.sampling import REFUSED, answer_sampling
+from halocline.mcp.results import resource_parts, result_parts
 from halocline.mcp.sign_in import SignIn
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
@@ -94,7 +94,7 @@ class Session:
             tools=tuple(tool_of(self.server.name, tool) for tool in tools),
             prompts=tuple(prompt_of(self.server.name, prompt) for prompt in prompts),
             resources=can.resources is not None,
-            instructions=plain(self._client.instructions or "", 1_000),
+            instructions=plain_text(self._client.instructions or "", 1_000),
             version=self.version,
             at=at,
         )
@@ -119,7 +119,7 @@ class Session:
                     result = await self._called(tool, arguments, serving)
         except TimeoutError as error:
             raise Refused(f"it did not answer within {limit:g} s") from error
-        found = parts(result.content, result.structured_content, self._setup.blobs)
+        found = result_parts(result.content, result.structured_content, self._setup.blobs)
         if result.is_error:
             raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it says no more")
         return found
@@ -149,7 +149,7 @@ class Session:
                 there = await self._all(self._client.list_resources, "resources")
                 with suppress(MCPError):
                     there += await self._all(self._client.list_resource_templates, "resource_templates")
-        return "\n".join(listed(each) for each in there)
+        return "\n".join(describe_resource(each) for each in there)
 
     async def read(self, uri: str, limit: float) -> tuple[ResultPart, ...]:
         """Read a resource. Raises Broken and Refused."""
@@ -163,7 +163,9 @@ class Session:
         with Translated():
             async with asyncio.timeout(limit):
                 result = await self._client.get_prompt(name, arguments)
-        found = [part for message in result.messages for part in parts([message.content], None, self._setup.blobs)]
+        found = [
+            part for message in result.messages for part in result_parts([message.content], None, self._setup.blobs)
+        ]
         return tuple(found)
 
     async def listen(self) -> None:
@@ -194,7 +196,7 @@ class Session:
         with Translated(self._wanted_sign_in):
             transport = await transport_to(stack, self.server, filled, self._setup, self._log, self)
             client = Client(
-                watched(transport, self),
+                watch_streams(transport, self),
                 mode=mode,
                 list_roots_callback=self.roots,
                 logging_callback=self.logged,
@@ -227,9 +229,9 @@ class Session:
 
     async def logged(self, params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
-        self._log.note(f"{params.level}: {plain(text, 2_000)}")
+        self._log.note(f"{params.level}: {plain_text(text, 2_000)}")
         if params.level in ("error", "critical", "alert", "emergency"):
-            self._setup.tell(f"The MCP server {self.server.name} says: {plain(text, 300)}")
+            self._setup.tell(f"The MCP server {self.server.name} says: {plain_text(text, 300)}")
 
     async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
         answer = await self.callers.ask(partial(self._answered, params))
@@ -238,18 +240,20 @@ class Session:
         return answer or types.ElicitResult(action="cancel")
 
     async def _answered(self, params: Any, caller: Caller) -> types.ElicitResult:
-        return await answered(params, self.server.name, caller.ask, self._pages)
+        return await answer_elicitation(params, self.server.name, caller.ask, self._pages)
 
     async def sampled(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
         blobs, name = self._setup.blobs, self.server.name
-        answer = await self.callers.ask(lambda caller: sampled(params, name, caller, blobs))
+        answer = await self.callers.ask(lambda caller: answer_sampling(params, name, caller, blobs))
         if answer is None:
             self._log.note(UNHEARD.format(what="a request for the model"))
         return answer or types.ErrorData(code=REFUSED, message="No call of yours is under way that this belongs to.")
 
 
 @asynccontextmanager
-async def opened(server: Server, filled: Filled, setup: Setup, log: ServerLog, mode: str) -> AsyncIterator[Session]:
+async def open_session(
+    server: Server, filled: Filled, setup: Setup, log: ServerLog, mode: str
+) -> AsyncIterator[Session]:
     """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
     session = Session(server, setup, log)
     async with AsyncExitStack() as stack:

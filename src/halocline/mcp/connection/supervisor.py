@@ -20,7 +20,7 @@ from halocline.mcp.cache import Offer, is_fresh, key_of
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import FORGOTTEN, MISSING_SDK, Broken, Hopeless, Refused, Setup
 from halocline.mcp.tool_names import name_for
-from halocline.mcp.variables import Missing, environment, filled
+from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
@@ -164,7 +164,7 @@ class Supervisor:
 
     def look(self) -> None:
         """Start it again when one of the files that its settings name in `watch` changed."""
-        stamps = tuple(_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
+        stamps = tuple(_file_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
         if self._stamps and stamps != self._stamps and self._session is not None:
             self.log.note("a watched file changed: starting again")
             self._session.over("a watched file changed")
@@ -183,12 +183,12 @@ class Supervisor:
     def _prepare(self) -> None:
         """Fill in the variables, and look what is known of just this server."""
         try:
-            self._filled = filled(self.server, self._setup.env, self._setup.keys)
+            self._filled = fill_variables(self.server, self._setup.env, self._setup.keys)
         except Missing as missing:
             self.error = str(missing)
             self._settle(Standing.FAILED)
             return
-        given = environment({}, self._setup.env, self._setup.passed)
+        given = server_environment({}, self._setup.env, self._setup.passed)
         self._key = key_of(self.server.name, self.server.transport, self._filled, given, self._setup.workspace)
         self.offer = self._setup.offers.get(self._key)
         if self.offer is not None:
@@ -278,14 +278,14 @@ class Supervisor:
         self.standing = Standing.STARTING
         self.log.begin(f"starting: {self.server.runs}")
         await _with_sdk()
-        from halocline.mcp.connection.session import opened
+        from halocline.mcp.connection.session import open_session
 
         mode = _LEGACY if self._legacy else _AUTO
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.server.entry.start_timeout):
                     session = await stack.enter_async_context(
-                        opened(self.server, self._filled, self._setup, self.log, mode)
+                        open_session(self.server, self._filled, self._setup, self.log, mode)
                     )
                     offer = await session.offer(time.time())
                 self._take(session, offer)
@@ -361,7 +361,7 @@ async def _with_sdk() -> None:
         ) from error
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _file_stamp(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except OSError:

@@ -17,7 +17,7 @@ from halocline.mcp.connection.pipes import Pipes
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Hopeless, Setup
 from halocline.mcp.sign_in import SignIn
-from halocline.mcp.variables import Filled, environment
+from halocline.mcp.variables import Filled, server_environment
 from halocline.net.dialing import tls_context
 from halocline.net.network import Network
 from halocline.ports.mcp_servers import Server
@@ -35,14 +35,14 @@ async def transport_to(
 ) -> AbstractAsyncContextManager[TransportStreams]:
     """The way to a server, as its settings say; the stack ends what the way needs. What the SDK raises gets out."""
     if server.transport == "stdio":
-        return await _piped(stack, filled, setup, log, session)
+        return await _open_pipes(stack, filled, setup, log, session)
     headers = {name: value.reveal() for name, value in filled.headers.items()}
     auth = session.sign_in = _sign_in(server, filled, setup)
     if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth, setup)):
-        make = partial(_client, setup.network(filled.url))
+        make = partial(_build_client, setup.network(filled.url))
         day = 86_400.0
         return sse_client(filled.url, headers, _CONNECT, sse_read_timeout=day, auth=auth, httpx_client_factory=make)
-    http = _client(setup.network(filled.url), headers, httpx2.Timeout(_CONNECT, read=_SILENCE), auth)
+    http = _build_client(setup.network(filled.url), headers, httpx2.Timeout(_CONNECT, read=_SILENCE), auth)
     await stack.enter_async_context(http)
     return streamable_http_client(filled.url, http_client=http)
 
@@ -54,24 +54,24 @@ def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
     return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
 
 
-async def _piped(
+async def _open_pipes(
     stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    env, folder = environment(filled.env, setup.env, setup.passed), _folder(filled, setup)
-    words = (_program(filled.command, folder, env), *filled.args)
+    env, folder = server_environment(filled.env, setup.env, setup.passed), _folder_of(filled, setup)
+    words = (_find_program(filled.command, folder, env), *filled.args)
     program = await setup.programs.start(words, env, folder)
-    stack.push_async_callback(_ended, program, session)
+    stack.push_async_callback(_end_program, program, session)
     pipes = Pipes(program, log, session.over)
     program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
     return pipes.streams()
 
 
-async def _ended(program: Program, session: "Session") -> None:
+async def _end_program(program: Program, session: "Session") -> None:
     """A server that answered is given a moment to end by itself."""
     await program.end(_END_PATIENCE if session.answered else 0.0)
 
 
-def _program(command: str, folder: str, env: Mapping[str, str]) -> str:
+def _find_program(command: str, folder: str, env: Mapping[str, str]) -> str:
     """Where the program is. Raises Hopeless when there is none."""
     found = shutil.which(os.path.join(folder, command) if "/" in command else command, path=env.get("PATH"))
     if found is None:
@@ -79,11 +79,11 @@ def _program(command: str, folder: str, env: Mapping[str, str]) -> str:
     return found
 
 
-def _folder(filled: Filled, setup: Setup) -> str:
+def _folder_of(filled: Filled, setup: Setup) -> str:
     return str(setup.workspace / os.path.expanduser(filled.cwd))
 
 
-def _client(
+def _build_client(
     way: Network,
     headers: dict[str, str] | None = None,
     timeout: httpx2.Timeout | None = None,
@@ -102,7 +102,7 @@ def _client(
 
 async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setup) -> bool:
     """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
-    async with _client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
+    async with _build_client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
         ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
         accept = {"accept": "application/json, text/event-stream"}
         async with http.stream("POST", url, json=ask, headers=accept) as answer:
@@ -111,7 +111,7 @@ async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setu
 
 
 @asynccontextmanager
-async def watched(
+async def watch_streams(
     transport: AbstractAsyncContextManager[TransportStreams], session: "Session"
 ) -> AsyncGenerator[TransportStreams, None]:
     """The same streams; when the server's ends, `session.gone` is set."""

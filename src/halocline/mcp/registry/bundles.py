@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import JsonObject, Value
@@ -30,7 +30,7 @@ CHUNK = 1 << 20
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
-class Wish(Value, frozen=True):
+class BundleField(Value, frozen=True):
     """One value that a bundle wants to be told."""
 
     type: str = "string"
@@ -74,7 +74,7 @@ class Manifest(Value, frozen=True):
     display_name: str = ""
     author: _Author = _Author()
     server: _Server = _Server()
-    user_config: dict[str, Wish] = {}
+    user_config: dict[str, BundleField] = {}
     compatibility: _Compatibility = _Compatibility()
 
 
@@ -86,7 +86,7 @@ class Bundle(Value, frozen=True):
     manifest: Manifest
 
 
-def read(file: Path, sha256: str = "") -> Bundle:
+def read_bundle(file: Path, sha256: str = "") -> Bundle:
     """Read what a bundle says, and look at every name in it. Raises UsageError."""
     try:
         with open(file, "rb") as handle:
@@ -105,7 +105,7 @@ def read(file: Path, sha256: str = "") -> Bundle:
     return Bundle(file, found, manifest)
 
 
-def unpack(bundle: Bundle, folder: Path) -> None:
+def unpack_bundle(bundle: Bundle, folder: Path) -> None:
     """Put its files into a folder that is not there yet; all of them or none. Raises UsageError."""
     part = folder.with_name(f".{folder.name}-{os.urandom(6).hex()}")
     try:
@@ -113,7 +113,7 @@ def unpack(bundle: Bundle, folder: Path) -> None:
         with zipfile.ZipFile(bundle.file) as archive:
             left = LARGEST
             for member in _require_tame(archive):
-                left -= _unpack(archive, member, part, left)
+                left -= _unpack_member(archive, member, part, left)
         part.rename(folder)
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise UsageError(f"{bundle.file} cannot be unpacked to {folder}: {error}.", "Nothing was set up.") from error
@@ -121,19 +121,19 @@ def unpack(bundle: Bundle, folder: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def wanted(bundle: Bundle, values: Mapping[str, str]) -> dict[str, Wish]:
+def wanted_fields(bundle: Bundle, values: Mapping[str, str]) -> dict[str, BundleField]:
     """What it needs to be told still."""
     wishes = bundle.manifest.user_config.items()
     return {name: wish for name, wish in wishes if wish.required and wish.default is None and not values.get(name)}
 
 
-def entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
+def server_entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
     """How it is written to the file of servers. Raises UsageError when a value does not fit."""
-    told = {name: _told(name, wish, values.get(name)) for name, wish in bundle.manifest.user_config.items()}
-    config = _here(bundle.manifest.server.mcp_config)
-    args = [word for arg in config.args for word in _words(arg, folder, told)]
-    given: JsonObject = {"command": _filled(config.command, folder, told), "args": args, "cwd": str(folder)}
-    env = {name: _filled(value, folder, told) for name, value in config.env.items()}
+    told = {name: _field_values(name, wish, values.get(name)) for name, wish in bundle.manifest.user_config.items()}
+    config = _config_for_platform(bundle.manifest.server.mcp_config)
+    args = [word for arg in config.args for word in _expand_argument(arg, folder, told)]
+    given: JsonObject = {"command": _fill_text(config.command, folder, told), "args": args, "cwd": str(folder)}
+    env = {name: _fill_text(value, folder, told) for name, value in config.env.items()}
     return given | ({"env": env} if env else {})
 
 
@@ -154,7 +154,7 @@ def _require_tame(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return members
 
 
-def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, most: int) -> int:
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, most: int) -> int:
     """One file; gives how many bytes it has, whatever the archive says."""
     place = folder / member.filename
     if member.is_dir():
@@ -173,7 +173,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, mos
 
 
 def _require_usable(manifest: Manifest, file: Path) -> None:
-    config, platforms = _here(manifest.server.mcp_config), manifest.compatibility.platforms
+    config, platforms = _config_for_platform(manifest.server.mcp_config), manifest.compatibility.platforms
     if platforms and sys.platform not in platforms:
         raise UsageError(f"{manifest.name} does not run here: it is for {', '.join(platforms)}.", "Look for another.")
     if not config.command:
@@ -185,7 +185,7 @@ def _require_usable(manifest: Manifest, file: Path) -> None:
             raise UsageError(f"{manifest.name} wants ${{{name}}}, which no bundle is given.", "Do not use it.")
 
 
-def _here(config: _Config) -> _Config:
+def _config_for_platform(config: _Config) -> _Config:
     """As it is for this system."""
     over = config.platform_overrides.get(sys.platform)
     try:
@@ -206,17 +206,17 @@ _PLACES = {
 }
 
 
-def _told(name: str, wish: Wish, given: str | None) -> tuple[str, ...]:
+def _field_values(name: str, wish: BundleField, given: str | None) -> tuple[str, ...]:
     """The values for one wish. Raises UsageError."""
     if given is None:
         default = wish.default if wish.default is not None else ()
         each = default if isinstance(default, list | tuple) else (default,)
-        return tuple(_written(one) for one in each)
+        return tuple(_write_value(one) for one in each)
     parts = [part.strip() for part in given.split(",")] if wish.multiple else [given]
-    return tuple(_fitting(name, wish, part) for part in parts)
+    return tuple(_check_value(name, wish, part) for part in parts)
 
 
-def _fitting(name: str, wish: Wish, given: str) -> str:
+def _check_value(name: str, wish: BundleField, given: str) -> str:
     match wish.type:
         case "number":
             try:
@@ -235,24 +235,24 @@ def _fitting(name: str, wish: Wish, given: str) -> str:
     return given
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     # A default may name a place; what else looks like a variable is not filled in at a start.
-    return _filled(str(value), Path(), {})
+    return _fill_text(str(value), Path(), {})
 
 
-def _words(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _expand_argument(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """An argument as words: one that is just a value becomes as many words as that has."""
     match = _VARIABLE.fullmatch(text)
     name = match[1].removeprefix("user_config.") if match else ""
     if match and match[1].startswith("user_config.") and name in told:
         yield from told[name]
     else:
-        yield _filled(text, folder, told)
+        yield _fill_text(text, folder, told)
 
 
-def _filled(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> str:
+def _fill_text(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> str:
     def one(match: "re.Match[str]") -> str:
         name = match[1]
         if name == "__dirname":
@@ -266,16 +266,18 @@ def _filled(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> str
     return _VARIABLE.sub(one, text)
 
 
-def described(bundle: Bundle) -> str:
+def describe_bundle(bundle: Bundle) -> str:
     """What it says of itself, in one line."""
     manifest = bundle.manifest
-    by = f", by {plain(manifest.author.name, 100)}" if manifest.author.name else ""
-    return f"{plain(manifest.display_name or manifest.name, 100)} {plain(manifest.version, 40)}{by}"
+    by = f", by {plain_text(manifest.author.name, 100)}" if manifest.author.name else ""
+    return f"{plain_text(manifest.display_name or manifest.name, 100)} {plain_text(manifest.version, 40)}{by}"
 
 
 def name_of(bundle: Bundle) -> str:
     """What it can be called here. Raises HaloclineError."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", bundle.manifest.name).strip("-.")[:60]
     if not name:
-        raise HaloclineError(f"The bundle has no usable name: {plain(bundle.manifest.name, 100)!r}.", "Give one: --as")
+        raise HaloclineError(
+            f"The bundle has no usable name: {plain_text(bundle.manifest.name, 100)!r}.", "Give one: --as"
+        )
     return name

@@ -15,11 +15,11 @@ Way = Callable[[str], Network]
 """How a URL is reached."""
 
 
-async def fetched(url: str, way: Way, most: int, accept: str = "*/*") -> bytes:
+async def fetch_bytes(url: str, way: Way, most: int, accept: str = "*/*") -> bytes:
     """The body. Raises HaloclineError, also when there is more than `most` bytes of it."""
     status, body, further = 0, b"", ""
     for _ in range(MOST_HOPS):
-        status, body, further = await _one(url, way, most, accept)
+        status, body, further = await _fetch_once(url, way, most, accept)
         if status not in REDIRECTS:
             break
         further = urljoin(url, further)
@@ -33,7 +33,7 @@ async def fetched(url: str, way: Way, most: int, accept: str = "*/*") -> bytes:
     return body
 
 
-async def _one(url: str, way: Way, most: int, accept: str) -> tuple[int, bytes, str]:
+async def _fetch_once(url: str, way: Way, most: int, accept: str) -> tuple[int, bytes, str]:
     address = urlsplit(url)
     target = f"{address.path or '/'}{'?' + address.query if address.query else ''}"
     client = HttpClient(f"{address.scheme}://{address.netloc}", way(url))

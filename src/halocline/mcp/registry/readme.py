@@ -3,26 +3,26 @@
 import re
 from urllib.parse import urlsplit
 
-from halocline.mcp.registry.download import Way, fetched
+from halocline.mcp.registry.download import Way, fetch_bytes
 from halocline.mcp.registry.registry import LARGEST, Offered
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.protocol.errors import HaloclineError
 
 LONGEST = 60_000
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-async def readme(server: Offered, registry: str, way: Way, url: str = "") -> str:
+async def fetch_readme(server: Offered, registry: str, way: Way, url: str = "") -> str:
     """What its makers say of it, made harmless to read; `url` names another page. Raises HaloclineError."""
     if not url and server.readme and not server.readme.startswith(("http://", "https://")):
-        return _harmless(server.readme)
+        return _make_harmless(server.readme)
     place = url or server.readme or page_of(server)
     if not place:
         return ""
     same = urlsplit(place)[:2] == urlsplit(registry)[:2]
     if not place.startswith("https://") and not same:
         raise HaloclineError(f"{place} is not read: it is not https.")
-    return _harmless((await fetched(place, way, LARGEST, "text/plain")).decode("utf-8", "replace"))
+    return _make_harmless((await fetch_bytes(place, way, LARGEST, "text/plain")).decode("utf-8", "replace"))
 
 
 def page_of(server: Offered) -> str:
@@ -41,6 +41,6 @@ def page_of(server: Offered) -> str:
     return ""
 
 
-def _harmless(text: str) -> str:
+def _make_harmless(text: str) -> str:
     """Without what a person would not see, and not without end."""
-    return plain(_COMMENT.sub("", text), LONGEST)
+    return plain_text(_COMMENT.sub("", text), LONGEST)

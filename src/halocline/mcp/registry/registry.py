@@ -13,9 +13,9 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from halocline.mcp.registry.download import Way as Reach, fetched
+from halocline.mcp.registry.download import Way as Reach, fetch_bytes
 from halocline.mcp.registry.popularity import told_by
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.mcp import Order
@@ -98,7 +98,7 @@ class _Page(Value, frozen=True):
     servers: tuple[JsonObject, ...] = ()
 
 
-class Way(Value, frozen=True):
+class InstallOption(Value, frozen=True):
     """One way to set a server up: how it is written to a file, and which values are still wanted, and for what.
 
     With a `bundle`, a URL, it is written once that is here: its bytes have the hash `sha256`.
@@ -110,7 +110,7 @@ class Way(Value, frozen=True):
     sha256: str = ""
 
 
-async def search(
+async def search_registry(
     registry: str, words: str, way: Reach, tags: Sequence[str] = (), order: Order | None = None
 ) -> list[Offered]:
     """The servers whose name or description has the words, and that have the tags; without an order in the registry's.
@@ -118,18 +118,18 @@ async def search(
     Raises HaloclineError.
     """
     if registry.startswith(("http://", "https://")):
-        data = await _fetched(registry, words, way)
+        data = await _fetch_page(registry, words, way)
     else:
-        data = await asyncio.to_thread(_read, registry)
+        data = await asyncio.to_thread(_read_file, registry)
     try:
         page = json_input.decode(data, type=_Page)
     except msgspec.MsgspecError as error:
         raise HaloclineError(f"{registry} does not answer as an MCP registry does: {error}.") from error
     found: dict[str, Offered] = {}
-    for server in _servers(page.servers):
+    for server in _list_servers(page.servers):
         found.setdefault(server.name, server)  # the newest version comes first
     wanted, tagged = words.lower().split(), {tag.lower() for tag in tags}
-    fitting = [server for server in found.values() if _has(server, wanted) and tagged <= _lower(server.tags)]
+    fitting = [server for server in found.values() if _has_words(server, wanted) and tagged <= _lower_tags(server.tags)]
     return in_order(fitting, order)[:MOST_FOUND]
 
 
@@ -148,36 +148,36 @@ def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
             return [*servers]
 
 
-def ways(server: Offered, values: dict[str, str]) -> Iterator[Way]:
+def list_install_options(server: Offered, values: dict[str, str]) -> Iterator[InstallOption]:
     """Every way to run or reach it that we know, packages first. `values` fill in what is wanted."""
     for package in server.packages:
         if package.registry_type == "mcpb" and package.identifier.startswith("https://") and package.file_sha256:
-            yield Way({}, bundle=package.identifier, sha256=package.file_sha256.lower())
+            yield InstallOption({}, bundle=package.identifier, sha256=package.file_sha256.lower())
         usable = package.transport.type == "stdio" and package.registry_type in RUNNERS and _is_plain(package)
         if usable and package.identifier and package.identifier[0] != "-":
-            yield _packaged(package, values)
+            yield _package_option(package, values)
     for remote in server.remotes:
         if remote.url.startswith("https://") and _is_plain(remote):
-            yield _remote(remote, values)
+            yield _remote_option(remote, values)
 
 
-async def _fetched(registry: str, words: str, way: Reach) -> bytes:
+async def _fetch_page(registry: str, words: str, way: Reach) -> bytes:
     address = urlsplit(registry)
     path = address.path if address.path.strip("/") else "/v0/servers"
     if path.endswith(".json"):  # a file on a server, which answers no questions
-        return await fetched(registry, way, LARGEST, "application/json")
+        return await fetch_bytes(registry, way, LARGEST, "application/json")
     query = "&".join(filter(None, (address.query, urlencode({"search": words, "limit": 100, "version": "latest"}))))
-    return await fetched(f"{address.scheme}://{address.netloc}{path}?{query}", way, LARGEST, "application/json")
+    return await fetch_bytes(f"{address.scheme}://{address.netloc}{path}?{query}", way, LARGEST, "application/json")
 
 
-def _read(file: str) -> bytes:
+def _read_file(file: str) -> bytes:
     try:
         return Path(file).expanduser().read_bytes()
     except OSError as error:
         raise UsageError(f"The registry {file} cannot be read: {error.strerror}.", "See: mcp.registry.") from error
 
 
-def _servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
+def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
     """Of a page; one that is written wrongly, or that was taken back, is left out."""
     for entry in entries:
         given: Any = entry.get("server", entry)
@@ -201,7 +201,7 @@ def _is_table(place: object) -> TypeGuard[JsonObject]:
     return isinstance(place, dict)
 
 
-def _lower(tags: Iterable[str]) -> set[str]:
+def _lower_tags(tags: Iterable[str]) -> set[str]:
     return {tag.lower() for tag in tags}
 
 
@@ -210,39 +210,39 @@ def _is_plain(way: _Package | _Transport) -> bool:
     return b"${" not in msgspec.json.encode(way)
 
 
-def _has(server: Offered, words: Sequence[str]) -> bool:
+def _has_words(server: Offered, words: Sequence[str]) -> bool:
     text = f"{server.name} {server.title} {server.description}".lower()
     return all(word in text for word in words)
 
 
-def _packaged(package: _Package, values: dict[str, str]) -> Way:
+def _package_option(package: _Package, values: dict[str, str]) -> InstallOption:
     wanted: dict[str, str] = {}
     program, *rest = RUNNERS[package.registry_type]
     has_version = package.registry_type == "oci" and ":" in package.identifier.rpartition("/")[2]
     version = "" if has_version else package.version
     parts = (part.format(name=package.identifier, version=version or "") for part in rest)
     runner = [part.removesuffix("@").removesuffix(":") for part in parts]
-    before = [word for each in package.runtime_arguments for word in _words(each, values, wanted)]
-    after = [word for each in package.package_arguments for word in _words(each, values, wanted)]
-    env = {each.name: _value(each, values, wanted) for each in package.environment_variables if each.name}
+    before = [word for each in package.runtime_arguments for word in _argument_words(each, values, wanted)]
+    after = [word for each in package.package_arguments for word in _argument_words(each, values, wanted)]
+    env = {each.name: _value_of(each, values, wanted) for each in package.environment_variables if each.name}
     if package.registry_type == "oci":
         before += [word for name in env for word in ("-e", name)]
         args = [*runner[:-1], *before, runner[-1], *after]
     else:
         args = [*before, *(word for word in runner if word not in before), *after]
     given: JsonObject = {"command": program, "args": args}
-    return Way(given | ({"env": env} if env else {}), tuple(wanted.items()))
+    return InstallOption(given | ({"env": env} if env else {}), tuple(wanted.items()))
 
 
-def _remote(remote: _Transport, values: dict[str, str]) -> Way:
+def _remote_option(remote: _Transport, values: dict[str, str]) -> InstallOption:
     wanted: dict[str, str] = {}
     kind = "sse" if remote.type == "sse" else "streamableHttp"
-    headers = {each.name: _value(each, values, wanted) for each in remote.headers if each.name}
-    given: JsonObject = {"type": kind, "url": _filled(remote.url, values, wanted)}
-    return Way(given | ({"headers": headers} if headers else {}), tuple(wanted.items()))
+    headers = {each.name: _value_of(each, values, wanted) for each in remote.headers if each.name}
+    given: JsonObject = {"type": kind, "url": _fill_text(remote.url, values, wanted)}
+    return InstallOption(given | ({"headers": headers} if headers else {}), tuple(wanted.items()))
 
 
-def _words(argument: _Input, values: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
+def _argument_words(argument: _Input, values: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
     """The words of an argument; one that may be left out and has no value is left out."""
     known = argument.value if argument.value is not None else argument.default
     name = (argument.name or argument.value_hint).lstrip("-")
@@ -257,36 +257,36 @@ def _words(argument: _Input, values: dict[str, str], wanted: dict[str, str]) -> 
     elif known is None and not argument.is_required:
         return
     if known is None:
-        wanted[name] = plain(argument.description, 200)
-        yield f"${{{_variable(name)}}}"
+        wanted[name] = plain_text(argument.description, 200)
+        yield f"${{{_variable_name(name)}}}"
     else:
-        yield _filled(known, values, wanted)
+        yield _fill_text(known, values, wanted)
 
 
-def _value(each: _Input, values: dict[str, str], wanted: dict[str, str]) -> str:
+def _value_of(each: _Input, values: dict[str, str], wanted: dict[str, str]) -> str:
     """The value of a variable or header. What is not known stays a variable, filled in at a start."""
     if each.name in values:
         return values[each.name]
     if each.value is not None:
-        return _filled(each.value, values, wanted)
+        return _fill_text(each.value, values, wanted)
     if each.default is not None and not each.is_secret:
         return each.default
     if each.is_required or each.is_secret:
-        wanted[each.name] = plain(each.description, 200)
-    return f"${{{_variable(each.name)}}}" if each.is_required else f"${{{_variable(each.name)}:-}}"
+        wanted[each.name] = plain_text(each.description, 200)
+    return f"${{{_variable_name(each.name)}}}" if each.is_required else f"${{{_variable_name(each.name)}:-}}"
 
 
-def _filled(text: str, values: dict[str, str], wanted: dict[str, str]) -> str:
+def _fill_text(text: str, values: dict[str, str], wanted: dict[str, str]) -> str:
     """A registry's own placeholders, `{name}`, with the values; others become variables."""
 
     def one(match: "re.Match[str]") -> str:
         name = match[1]
         if name not in values:
             wanted.setdefault(name, "")
-        return values.get(name, f"${{{_variable(name)}}}")
+        return values.get(name, f"${{{_variable_name(name)}}}")
 
     return _PLACEHOLDER.sub(one, text)
 
 
-def _variable(name: str) -> str:
+def _variable_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", name) if name[:1].isalpha() or name[:1] == "_" else f"V_{name}"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import mcp_types as types
 
 from halocline.mcp.requests.forms import Field, Unfit, fields_of
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.ports.mcp import Ask
 
 SKIP, DECLINE, SEND, DONE = "Leave it out", "Decline", "Send it", "I did that"
@@ -44,18 +44,18 @@ class Pages:
         return self._done.setdefault(page, asyncio.Event())
 
 
-async def answered(params: Any, server: str, ask: Ask, pages: Pages) -> types.ElicitResult:
+async def answer_elicitation(params: Any, server: str, ask: Ask, pages: Pages) -> types.ElicitResult:
     """The person's answer. Where nobody can answer, it is cancelled."""
-    said = f"The MCP server {server} asks: {plain(params.message, 1_000)}"
+    said = f"The MCP server {server} asks: {plain_text(params.message, 1_000)}"
     if getattr(params, "mode", "form") == "url":
         with pages.shown(params.elicitation_id) as done:
-            return await opened(said, str(params.url), ask, done)
+            return await open_page(said, str(params.url), ask, done)
     fields = fields_of(params.requested_schema)
     if fields is None:
         return types.ElicitResult(action="cancel")
     content: dict[str, Any] = {}
     for field in fields:
-        given = await _asked(said, field, ask)
+        given = await _ask_field(said, field, ask)
         if isinstance(given, types.ElicitResult):
             return given
         content |= given
@@ -63,16 +63,16 @@ async def answered(params: Any, server: str, ask: Ask, pages: Pages) -> types.El
         shown = "".join(f"\n- {name}: {value}" for name, value in content.items())
         sent = await ask(f"{said}\n\nThis would be sent to it:{shown or ' only that you agree'}", (SEND, DECLINE))
         if sent != SEND:
-            return _ended(sent)
+            return _end_result(sent)
     return types.ElicitResult(action="accept", content=content)
 
 
-async def opened(said: str, url: str, ask: Ask, done: asyncio.Event) -> types.ElicitResult:
+async def open_page(said: str, url: str, ask: Ask, done: asyncio.Event) -> types.ElicitResult:
     """A page is shown as an address, with the host by itself; a person opens it, we never do.
 
     The question ends by itself when the server says that the page was `done` with: nothing is left to be answered.
     """
-    address, host = plain(url, 2_000), urlsplit(url).hostname
+    address, host = plain_text(url, 2_000), urlsplit(url).hostname
     if not url.startswith(("https://", "http://")) or not host or address != url:
         return types.ElicitResult(action="cancel")
     warned = "" if url.startswith("https://") else " Others can read along there: it is not https."
@@ -86,25 +86,25 @@ async def opened(said: str, url: str, ask: Ask, done: asyncio.Event) -> types.El
     finally:
         asking.cancel(), ending.cancel()
         await asyncio.wait([asking, ending])
-    return types.ElicitResult(action="accept") if given == DONE else _ended(given)
+    return types.ElicitResult(action="accept") if given == DONE else _end_result(given)
 
 
-def _ended(given: str | None) -> types.ElicitResult:
+def _end_result(given: str | None) -> types.ElicitResult:
     return types.ElicitResult(action="cancel" if given is None else "decline")
 
 
-async def _asked(said: str, field: Field, ask: Ask) -> dict[str, Any] | types.ElicitResult:
+async def _ask_field(said: str, field: Field, ask: Ask) -> dict[str, Any] | types.ElicitResult:
     """A field with its value, nothing when it is left out, or why the form is not sent."""
     options = (*field.options, *(() if field.required else (SKIP,)), DECLINE)
     problem = ""
     for _ in range(TRIES):
         given = await ask(f"{said}\n\n{field.question}{problem}", options)
         if given is None or given == DECLINE:
-            return _ended(given)
+            return _end_result(given)
         if given == SKIP and not field.required:
             return {}
         try:
             return {field.name: field.value(given)}
         except Unfit as why:
-            problem = f"\n\n{plain(given, 100)!r} does not fit: {why}."
+            problem = f"\n\n{plain_text(given, 100)!r} does not fit: {why}."
     return types.ElicitResult(action="cancel")

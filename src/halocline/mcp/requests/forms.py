@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.protocol.values import JsonObject, Value
 
 MOST_FIELDS = 20
@@ -32,8 +32,8 @@ class Field(Value, frozen=True):
     @property
     def question(self) -> str:
         """What it is about, and what fits."""
-        title = plain(str(self.schema.get("title") or self.name), 100)
-        about = plain(str(self.schema.get("description") or ""), 500)
+        title = plain_text(str(self.schema.get("title") or self.name), 100)
+        about = plain_text(str(self.schema.get("description") or ""), 500)
         return f"{title}: {about}{self._several}" if about else f"{title}{self._several}"
 
     @property
@@ -63,18 +63,18 @@ class Field(Value, frozen=True):
             return ""
         if isinstance(given, bool):
             return "yes" if given else "no"
-        return next((shown for shown, sent in self.choices if sent == given), plain(str(given), 200))
+        return next((shown for shown, sent in self.choices if sent == given), plain_text(str(given), 200))
 
     def value(self, given: str) -> Any:
         """The answer as it is sent. Raises Unfit."""
         match self.schema.get("type"):
             case "boolean":
-                return _truth(given)
+                return _parse_truth(given)
             case "integer" | "number" as kind:
-                return _number(given, kind, self.schema)
+                return _parse_number(given, kind, self.schema)
             case "array":
                 return self._list(given)
-        return self._chosen(given) if self.choices else _text(given, self.schema)
+        return self._chosen(given) if self.choices else _parse_text(given, self.schema)
 
     def _chosen(self, given: str) -> str:
         for shown, sent in self.choices:
@@ -86,7 +86,7 @@ class Field(Value, frozen=True):
         parts = [part.strip() for part in given.split(",") if part.strip()]
         found = list(dict.fromkeys(self._chosen(part) if self.choices else part for part in parts))
         least, most = self.schema.get("minItems"), self.schema.get("maxItems")
-        _bounded(len(found), least, most, "it takes {} of them")
+        _check_bounds(len(found), least, most, "it takes {} of them")
         return found
 
 
@@ -98,10 +98,10 @@ def fields_of(schema: JsonObject) -> tuple[Field, ...] | None:
         return None
     if not all(isinstance(field, dict) and field.get("type", "string") != "object" for field in given.values()):
         return None
-    return tuple(Field(name, field, name in required, _choices(field)) for name, field in given.items())
+    return tuple(Field(name, field, name in required, _list_choices(field)) for name, field in given.items())
 
 
-def _choices(field: JsonObject) -> tuple[tuple[str, str], ...]:
+def _list_choices(field: JsonObject) -> tuple[tuple[str, str], ...]:
     """Every way in which the protocol has written choices so far."""
     source = field.get("items") if field.get("type") == "array" else field
     if not isinstance(source, dict):
@@ -112,29 +112,29 @@ def _choices(field: JsonObject) -> tuple[tuple[str, str], ...]:
         values = source.get("enum") or ()
         names = source.get("enumNames") or values
         pairs = list(zip(names, values, strict=False))
-    return tuple((plain(str(shown), 100), str(sent)) for shown, sent in pairs if sent is not None)[:MOST_CHOICES]
+    return tuple((plain_text(str(shown), 100), str(sent)) for shown, sent in pairs if sent is not None)[:MOST_CHOICES]
 
 
-def _truth(given: str) -> bool:
+def _parse_truth(given: str) -> bool:
     said = given.strip().lower()
     if said not in (*YES, *NO):
         raise Unfit("it is yes or no")
     return said in YES
 
 
-def _number(given: str, kind: str, schema: JsonObject) -> int | float:
+def _parse_number(given: str, kind: str, schema: JsonObject) -> int | float:
     try:
         number = int(given) if kind == "integer" else float(given)
     except ValueError:
         raise Unfit("it is a whole number" if kind == "integer" else "it is a number") from None
     if number != number or number in (float("inf"), float("-inf")):
         raise Unfit("it is a number")
-    _bounded(number, schema.get("minimum"), schema.get("maximum"), "it is {}")
+    _check_bounds(number, schema.get("minimum"), schema.get("maximum"), "it is {}")
     return number
 
 
-def _text(given: str, schema: JsonObject) -> str:
-    _bounded(len(given), schema.get("minLength"), schema.get("maxLength"), "it has {} letters")
+def _parse_text(given: str, schema: JsonObject) -> str:
+    _check_bounds(len(given), schema.get("minLength"), schema.get("maxLength"), "it has {} letters")
     if check := _FORMATS.get(str(schema.get("format"))):
         fits, words = check
         try:
@@ -145,7 +145,7 @@ def _text(given: str, schema: JsonObject) -> str:
     return given
 
 
-def _bounded(number: float, least: Any, most: Any, said: str) -> None:
+def _check_bounds(number: float, least: Any, most: Any, said: str) -> None:
     if isinstance(least, int | float) and number < least:
         raise Unfit(said.format(f"at least {least:g}"))
     if isinstance(most, int | float) and number > most:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import mcp_types as types
 
 from halocline.mcp.results import PICTURES
-from halocline.mcp.tool_names import plain
+from halocline.mcp.tool_names import plain_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.mcp import Caller, Wanted
 from halocline.protocol.errors import ToolFailure
@@ -22,14 +22,14 @@ REFUSED = -1
 """The protocol's code for a request that a person declined."""
 
 
-async def sampled(
+async def answer_sampling(
     params: types.CreateMessageRequestParams, server: str, caller: Caller, blobs: Blobs
 ) -> types.CreateMessageResult | types.ErrorData:
     """The model's answer, or why there is none."""
     try:
         if caller.sample is None:
             raise ToolFailure("No model answers servers in this task.")
-        spoken = await caller.sample(wanted(params, server, blobs), caller.call)
+        spoken = await caller.sample(read_request(params, server, blobs), caller.call)
     except ToolFailure as failure:
         return types.ErrorData(code=REFUSED, message=failure.text)
     return types.CreateMessageResult(
@@ -40,39 +40,39 @@ async def sampled(
     )
 
 
-def wanted(params: types.CreateMessageRequestParams, server: str, blobs: Blobs) -> Wanted:
+def read_request(params: types.CreateMessageRequestParams, server: str, blobs: Blobs) -> Wanted:
     """What is asked. Raises ToolFailure for what no model of ours can be asked."""
     if params.tools:
         raise ToolFailure("The model is asked without tools here.")
-    messages = tuple(_message(each, blobs) for each in params.messages)
+    messages = tuple(_convert_message(each, blobs) for each in params.messages)
     if not messages or not isinstance(messages[-1], UserMessage):
         raise ToolFailure("The last message has to be the user's.")
-    system = plain(params.system_prompt or "", LONGEST)
+    system = plain_text(params.system_prompt or "", LONGEST)
     texts = [part.text for message in messages for part in message.content if isinstance(part, Text)]
     if len(system) + sum(map(len, texts)) > LONGEST:
         raise ToolFailure(f"That is more than {LONGEST:,} characters.")
     return Wanted(server, messages, system, max(0, params.max_tokens))
 
 
-def _message(message: types.SamplingMessage, blobs: Blobs) -> Message:
+def _convert_message(message: types.SamplingMessage, blobs: Blobs) -> Message:
     blocks = message.content if isinstance(message.content, list) else [message.content]
     if message.role == "user":
-        return UserMessage(tuple(_parts(blocks, blobs)))
-    return AssistantMessage(tuple(part for part in _parts(blocks, blobs) if isinstance(part, Text)))
+        return UserMessage(tuple(_convert_parts(blocks, blobs)))
+    return AssistantMessage(tuple(part for part in _convert_parts(blocks, blobs) if isinstance(part, Text)))
 
 
-def _parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Image]:
+def _convert_parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Image]:
     for block in blocks:
         match block:
             case types.TextContent(text=text):
-                yield Text(plain(text, LONGEST + 1))
+                yield Text(plain_text(text, LONGEST + 1))
             case types.ImageContent(data=data, mime_type=kind) if kind in PICTURES:
-                yield _picture(data, kind, blobs)
+                yield _keep_image(data, kind, blobs)
             case _:
                 raise ToolFailure("Only texts and pictures can be asked about.")
 
 
-def _picture(data: str, kind: str, blobs: Blobs) -> Image:
+def _keep_image(data: str, kind: str, blobs: Blobs) -> Image:
     try:
         return Image(kind, blobs.put(base64.b64decode(data, validate=True)))
     except (binascii.Error, ValueError) as error:

@@ -4,14 +4,14 @@ import os
 import re
 
 from halocline.policy.shell import mutating_programs, wrappers
-from halocline.policy.shell.findings import Finding, Rule, part, unknown
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.listed_names import is_narrowed
 from halocline.policy.shell.mutating_programs import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.ordinary_programs import ASKING_FLAGS
 from halocline.policy.shell.ordinary_work import is_there, judge_work
 from halocline.policy.shell.packing import takes_secrets
-from halocline.policy.shell.places import OWN, overwriting, reading, writing
+from halocline.policy.shell.places import OWN, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.render import home_of
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.policy.shell.variables import UNKNOWN
@@ -21,67 +21,71 @@ LONGEST_WORD = 4_000
 """Characters; a longer one is no path."""
 
 
-def acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
+def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """What a program does that is known to do more than read; None when nothing is known."""
     texts = [word.text for word in simple.words[1:]]
     base = name.rsplit("/", 1)[-1]
     if base in mutating_programs.RIGHTS:
-        return unknown(simple.source, "it runs with other rights", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it runs with other rights", Rule.RIGHTS)
     if base in mutating_programs.PERSISTS:
-        return unknown(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
+        return unknown_finding(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
     if base == "git":
-        return _git(simple, texts, ground)
+        return _judge_git(simple, texts, ground)
     if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
         return work
-    return _reaching(base, texts, simple) or _changing(base, texts, simple, ground) or _otherwise(name, simple, ground)
+    return (
+        _judge_network(base, texts, simple)
+        or _judge_changing(base, texts, simple, ground)
+        or _judge_other(name, simple, ground)
+    )
 
 
-def _otherwise(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    return touching(simple, ground) or judge_work(name, simple, ground)
+def _judge_other(name: str, simple: Simple, ground: Ground) -> Finding | None:
+    return judge_touching(simple, ground) or judge_work(name, simple, ground)
 
 
 _READS_THE_REST = frozenset({"tar", "zip", "split", "sort", "tree"})
 _EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
 
 
-def _reaching(base: str, texts: list[str], simple: Simple) -> Finding | None:
+def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
     if sub and sub in mutating_programs.NETWORK_COMMANDS.get(base, "").split():
-        return Finding(part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
     if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
-        return Finding(part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
     return None
 
 
-def _changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
+def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
-        below = [] if is_narrowed(texts) else _below(simple)
-        return touching(simple, ground) or _deleting(simple, below, "deletes or writes", ground)
+        below = [] if is_narrowed(texts) else _names_below(simple)
+        return judge_touching(simple, ground) or _judge_deleting(simple, below, "deletes or writes", ground)
     if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
     if base in ("sort", "tree") and "-o" in texts:
         target = [*simple.words[texts.index("-o") + 2 :]][:1]
         return _on_targets(simple, target, Actor(Effect.WRITES_INSIDE, "writes to"), ground)
-    if base == "tar" and (archive := _packed(simple)) is not None:
+    if base == "tar" and (archive := _packed_archive(simple)) is not None:
         return _on_targets(simple, archive, Actor(Effect.WRITES_INSIDE, "packs into"), ground)
     if base == "rsync" and any(text.startswith(("--delete", "--del", "--remove-source")) for text in texts):
-        floor = _deleting(simple, [simple.words[-1]], "deletes in", ground)
+        floor = _judge_deleting(simple, [simple.words[-1]], "deletes in", ground)
         if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
             return floor
     if base.startswith("mkfs"):
         actor = Actor(Effect.DESTRUCTIVE, "makes anew", "all")
         return _on_targets(simple, changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
-        return unknown(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
-        return unknown(simple.source, "zip may delete files, or run a program")
+        return unknown_finding(simple.source, "zip may delete files, or run a program")
     if base in ACTORS:
         return _on_targets(simple, changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
     return None
 
 
-def _packed(simple: Simple) -> list[Word] | None:
+def _packed_archive(simple: Simple) -> list[Word] | None:
     """The archive that `tar` makes; None when it unpacks, or does more."""
     words = list(simple.words[1:])
     letters = words[0].text.lstrip("-") if words and not words[0].text.startswith("--") else ""
@@ -91,7 +95,7 @@ def _packed(simple: Simple) -> list[Word] | None:
     return None if any(word.text.partition("=")[0] in asking or word.dynamic for word in words) else words[1:2]
 
 
-def _below(simple: Simple) -> list[Word]:
+def _names_below(simple: Simple) -> list[Word]:
     """What `find` may find, as a pattern for each folder that it begins in."""
     starts = [word for word in simple.words[1:] if not word.text.startswith("-")][:1] or [Word(".", (Piece("."),))]
     return [wrappers.found_in(word) for word in starts]
@@ -112,7 +116,7 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
     if simple.words[0].text.rpartition("/")[2] == "split":
         words = [*words, *(_with_ending(word, "aa") for word in words[1:])]
     if actor.into:
-        words = _into(simple, words)
+        words = _with_target_folder(simple, words)
     match actor.targets:
         case "all":
             return words
@@ -123,7 +127,7 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
         case "rest":
             return words[1:]
         case "of=":
-            return [_behind(word) for word in words if word.text.startswith("of=")]
+            return [_behind_folder(word) for word in words if word.text.startswith("of=")]
     return []
 
 
@@ -132,7 +136,7 @@ def _with_ending(word: Word, ending: str) -> Word:
     return Word(f"{word.source}{ending}", (*word.pieces, Piece(ending)), word.dynamic, word.quoted, could=word.could)
 
 
-def _into(simple: Simple, words: list[Word]) -> list[Word]:
+def _with_target_folder(simple: Simple, words: list[Word]) -> list[Word]:
     """The operands with the folder that `-t` names as the last."""
     for number, word in enumerate(simple.words[1:], 1):
         name, equals, _ = word.text.partition("=")
@@ -140,55 +144,57 @@ def _into(simple: Simple, words: list[Word]) -> list[Word]:
             folder = simple.words[number + 1]
             return [*(one for one in words if one is not folder), folder]
         if equals and name.startswith("--target"):
-            return [*words, _behind(word)]
+            return [*words, _behind_folder(word)]
         if glued := re.fullmatch(r"-[a-zA-SU-Z]*t(\S+)", word.text):
             return [*words, Word(glued[1], (Piece(glued[1]),), word.dynamic)]
     return words
 
 
-def _behind(word: Word) -> Word:
+def _behind_folder(word: Word) -> Word:
     text = word.text.partition("=")[2]
     return Word(word.source.partition("=")[2], (Piece(text),), word.dynamic)
 
 
 def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground) -> Finding | None:
     base = simple.words[0].text.rsplit("/", 1)[-1]
-    if own := touching(simple, ground):
+    if own := judge_touching(simple, ground):
         return own
     if base in _READS_THE_REST and (taken := _reading_outside(simple, ground)):
         return taken
     if taken := takes_secrets(base, simple, ground):
         return taken
     if actor.effect is Effect.NETWORK:
-        return Finding(part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {actor.does}"), Rule.NETWORK)
     if actor.effect is Effect.UNKNOWN:
-        return unknown(simple.source, f"it {actor.does}")
+        return unknown_finding(simple.source, f"it {actor.does}")
     if actor.effect is Effect.DESTRUCTIVE:
-        return _deleting(simple, words, actor.does, ground)
-    if base == "mv" and (grave := _gravely(simple, _moved_away(words), actor.does, ground)):
+        return _judge_deleting(simple, words, actor.does, ground)
+    if base == "mv" and (grave := _judge_moving(simple, _moved_away(words), actor.does, ground)):
         return grave
-    if base in ("chmod", "chown", "chgrp") and any(text.startswith(("-R", "--recursive")) for text in _texts(simple)):
-        floor = _deleting(simple, words, actor.does, ground)
+    if base in ("chmod", "chown", "chgrp") and any(
+        text.startswith(("-R", "--recursive")) for text in _list_texts(simple)
+    ):
+        floor = _judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
-        return unknown(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
-    found = _all(words, ground)
-    if actor.into and (taken := _taking(base, simple, words, ground)):
+        return unknown_finding(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
+    found = _all_targets(words, ground)
+    if actor.into and (taken := _judge_copying(base, simple, words, ground)):
         return taken
     if len(found) < len(words):
         shown = tuple(word.source for word in words)
         reason = f"it {actor.does} places that are known only when it runs"
-        return Finding(part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
+        return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
     judged = (
-        writing(simple.source, found, actor.does)
+        judge_writing(simple.source, found, actor.does)
         if found
-        else Finding(part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
+        else Finding(make_part(simple.source, Effect.WRITES_INSIDE, f"it {actor.does}"), Rule.WRITES)
     )
     if judged.rule is Rule.WRITES and actor.effect is RIGHTFUL:
         return Finding(judged.part, Rule.RIGHTS)
-    over = found if base != "mv" else _all(words[-1:], ground)
-    return judged if judged.rule is not Rule.WRITES else _overwriting(base, simple, over, ground) or judged
+    over = found if base != "mv" else _all_targets(words[-1:], ground)
+    return judged if judged.rule is not Rule.WRITES else _judge_overwriting(base, simple, over, ground) or judged
 
 
 def _is_unknown(word: Word) -> bool:
@@ -197,10 +203,10 @@ def _is_unknown(word: Word) -> bool:
 
 def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
     """Return what is packed, split or sorted into a file of the workspace is read, and can be read there."""
-    read = reading(simple.source, _all(changed_operands(simple, _EVERY_OPERAND), ground), None)
+    read = judge_reading(simple.source, _all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None)
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
-    return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+    return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
 
 
 def _moved_away(words: list[Word]) -> list[Word]:
@@ -208,39 +214,41 @@ def _moved_away(words: list[Word]) -> list[Word]:
     return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
 
 
-def _gravely(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
+def _judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
     """What is moved away is gone from where it was."""
-    finding = _deleting(simple, words, does, ground) if words else None
+    finding = _judge_deleting(simple, words, does, ground) if words else None
     grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
     return finding if finding and finding.rule in grave else None
 
 
-def _taking(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
+def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
     """What `cp`, `mv`, `ln` and `install` take, and what it becomes in a folder."""
-    operands = _into(simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued)))
-    if "-d" in _texts(simple) and base == "install":
+    operands = _with_target_folder(
+        simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued))
+    )
+    if "-d" in _list_texts(simple) and base == "install":
         return None
     sources, last = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, None)
-    taken = _all(sources, ground)
+    taken = _all_targets(sources, ground)
     if base == "ln" and last is not None:
-        taken += [one for word in sources for one in _linked(word, last, ground)]
-    read = reading(simple.source, taken, None)
+        taken += [one for word in sources for one in _link_targets(word, last, ground)]
+    read = judge_reading(simple.source, taken, None)
     if read.rule in (Rule.SECRET, Rule.OUTSIDE):
-        return Finding(part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
+        return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
         reason = f"{later[0].shown} is run or obeyed by other programs later"
-        return Finding(part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
+        return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
     if any(word.text.endswith(("/.", "/..")) for word in sources):
         reason = "it copies all that is in a folder, hidden files too"
-        return unknown(simple.source, reason, Rule.DYNAMIC)
+        return unknown_finding(simple.source, reason, Rule.DYNAMIC)
     made = [made for word in sources for made in _made_in(word, last, ground)]
-    judged = writing(simple.source, made, ACTORS[base].does) if made else None
+    judged = judge_writing(simple.source, made, ACTORS[base].does) if made else None
     if judged and judged.rule is not Rule.WRITES:
         return judged
-    return _overwriting(base, simple, made, ground)
+    return _judge_overwriting(base, simple, made, ground)
 
 
-def _linked(word: Word, link: Word, ground: Ground) -> list[Found]:
+def _link_targets(word: Word, link: Word, ground: Ground) -> list[Found]:
     """Where a symbolic link leads: seen from the folder that it is in."""
     folder = link.text if _is_folder(link, ground) else os.path.dirname(link.text)
     return ground.find(os.path.join(folder, word.text)) if word.value and "\0" not in word.text else []
@@ -261,40 +269,45 @@ def _is_folder(word: Word, ground: Ground) -> bool:
     return any(ground.facts.matches("*", one.path) for one in ground.targets(word))
 
 
-def _overwriting(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
+def _judge_overwriting(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
     """A file that is there is replaced. Some programs add to it, or change only what is told of it."""
-    keeps = {"-n", "--no-clobber", "-a", "--append"} & set(_texts(simple)) or base in ("touch", "mkdir", "chmod", "zip")
-    return None if keeps or base == "sed" else overwriting(simple.source, found, ground.facts)
+    keeps = {"-n", "--no-clobber", "-a", "--append"} & set(_list_texts(simple)) or base in (
+        "touch",
+        "mkdir",
+        "chmod",
+        "zip",
+    )
+    return None if keeps or base == "sed" else judge_overwriting(simple.source, found, ground.facts)
 
 
-def _texts(simple: Simple) -> list[str]:
+def _list_texts(simple: Simple) -> list[str]:
     return [word.text for word in simple.words[1:]]
 
 
-def _all(words: list[Word], ground: Ground) -> list[Found]:
+def _all_targets(words: list[Word], ground: Ground) -> list[Found]:
     return [one for word in words for one in ground.targets(word)]
 
 
-def _deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
+def _judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
     """Something that cannot be undone. What nobody may mean is never done."""
-    found = _all(words, ground)
+    found = _all_targets(words, ground)
     whole = [one for word in words for one in ground.base(word)]
     workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
     precious = [one for one in found if ground.is_precious(one.path)]
     precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
     shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
     if precious:
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
-    judged = writing(simple.source, found, does) if found else None
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
+    judged = judge_writing(simple.source, found, does) if found else None
     if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return judged
     if any(ground.holds_own_state(one.path) for one in found):
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
     reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
-    return Finding(part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
+    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
 
 
-def _git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
+def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
     rest, plain = list(texts), True
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
@@ -304,13 +317,13 @@ def _git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
     if not rest:
         return None
     if why := mutating_programs.git_destroys(rest):
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if rest[0] in mutating_programs.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating_programs.GIT_REACHES:
-        return Finding(part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
-    if own := touching(simple, ground):
+        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
+    if own := judge_touching(simple, ground):
         return own
     if plain and mutating_programs.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
-        return Finding(part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
+        return Finding(make_part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
     return None
 
 
@@ -328,13 +341,13 @@ def _checks_out_files(words: list[str], ground: Ground) -> bool:
     return len(names) != 1 or any(is_there(path, ground) for path in there)
 
 
-def touching(simple: Simple, ground: Ground) -> Finding | None:
+def judge_touching(simple: Simple, ground: Ground) -> Finding | None:
     """The finding for a program one of whose words leads to what no tool may touch."""
     for word in simple.words[1:]:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
         if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
             continue
-        finding = reading(simple.source, ground.find(text), None)
+        finding = judge_reading(simple.source, ground.find(text), None)
         if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
-            return Finding(part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
+            return Finding(make_part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
     return None

@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 def guard_arithmetic(text: str) -> str | None:
     """The expression in its safe form; None when it holds anything but plain numbers, variables and operators."""
-    tokens = _tokens(text)
+    tokens = _split_tokens(text)
     if tokens is None:
         return None
     said: list[str] = []
@@ -26,17 +26,17 @@ def guard_arithmetic(text: str) -> str | None:
         match kind:
             case "name" if following == "sets":
                 operator = tokens.pop(0)[1]
-                said.append(f"{found}={_number(found) + operator[:-1] if len(operator) > 1 else ''}")
+                said.append(f"{found}={_read_number(found) + operator[:-1] if len(operator) > 1 else ''}")
                 if len(operator) > 1 and not _is_simple(tokens):
                     return None
             case "name" if following == "step":
                 sign = tokens.pop(0)[1][0]
-                said.append(f"({found}={_number(found)}{sign}1,{found}{'-' if sign == '+' else '+'}1)")
+                said.append(f"({found}={_read_number(found)}{sign}1,{found}{'-' if sign == '+' else '+'}1)")
             case "step" if following == "name":
                 name = tokens.pop(0)[1]
-                said.append(f"({name}={_number(name)}{found[0]}1)")
+                said.append(f"({name}={_read_number(name)}{found[0]}1)")
             case "name":
-                said.append(_number(found))
+                said.append(_read_number(found))
             case "step" | "sets":
                 return None
             case _:
@@ -44,7 +44,7 @@ def guard_arithmetic(text: str) -> str | None:
     return " ".join(said)
 
 
-def _tokens(text: str) -> list[tuple[str, str]] | None:
+def _split_tokens(text: str) -> list[tuple[str, str]] | None:
     found, at = list[tuple[str, str]](), 0
     text = text.strip()
     while at < len(text):
@@ -56,7 +56,7 @@ def _tokens(text: str) -> list[tuple[str, str]] | None:
     return found
 
 
-def _number(name: str) -> str:
+def _read_number(name: str) -> str:
     return f"(${{{name}//[!0-9-]/}}+0)"
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from halocline.policy.shell.arithmetic import guard_arithmetic
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand, expand_redirect, expand_value, with_names
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.expansion import expand_redirect, expand_value, expand_word, with_names
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
-from halocline.policy.shell.places import listing
+from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.render import render
 from halocline.policy.shell.simple import OWN_VARIABLE, SimpleCommands
@@ -34,7 +34,7 @@ class Blocks(SimpleCommands):
         for script in inner(block):
             forms[id(script)], _ = self.node(script, ground)
         if why := hazard_of_words(block.words):
-            self.analysis.findings.append(Finding(part(block.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
+            self.analysis.findings.append(Finding(make_part(block.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         redirects = [expand_redirect(one, ground) for one in block.redirects]
         fed = self.names_behind(redirects, ground) or ground.fed
         form, after = self._by_kind(block, replace(ground, fed=fed), forms)
@@ -110,7 +110,7 @@ class Blocks(SimpleCommands):
                 self.node(item, here.merged(after))
         form = f"{'; '.join(said)}; done" if all(said) else None
         if block.name == "((" and form:
-            form = _counted(block, form)
+            form = _counted_form(block, form)
         return form, here.merged(after)
 
     def _case(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
@@ -128,8 +128,8 @@ class Blocks(SimpleCommands):
         return f"case {text} in {' '.join(said)} esac" if text and said else None, after
 
     def _each(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
-        words = [one for given in block.words for one in expand(given, ground)]
-        if listed := listing(block.source, words, ground):
+        words = [one for given in block.words for one in expand_word(given, ground)]
+        if listed := judge_listing(block.source, words, ground):
             self.analysis.findings.append(listed)
         names = self._names(words, ground)
         if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
@@ -142,7 +142,7 @@ class Blocks(SimpleCommands):
             form, here = self.node(block.items[0], here)
             said.append(form or "")
             self._drop_repeated(before)
-        form = _rounds(block, said) if said and all(said) else None
+        form = _unroll(block, said) if said and all(said) else None
         return form or (":" if not names else None), ground.merged(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
@@ -156,28 +156,28 @@ class Blocks(SimpleCommands):
         return found
 
     def _each_unknown(self, block: Block, words: list[Word], ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
-        could = tuple(value for word in block.words for one in expand(word, ground) for value in values_of(one))
+        could = tuple(value for word in block.words for one in expand_word(word, ground) for value in values_of(one))
         variables = ground.variables.with_value(block.name, (*could, UNKNOWN)).before_loop(block)
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
         if after.folders != here.folders:
             form, _ = self.node(block.items[0], here.merged(after))
-        said = _listed(block, words, forms)
+        said = _listed_form(block, words, forms)
         if not form or not said or not OWN_VARIABLE.fullmatch(block.name) or block.kind == "select" or ground.rebinds:
             return None, here.merged(after)
         return f"set -f; for {block.name} in {said}; do set +f; {form}; done; set +f", here.merged(after)
 
     def _drop_repeated(self, begin: int) -> None:
         """Findings of a round that say what an earlier one said."""
-        seen = {_core(one) for one in self.analysis.findings[:begin]}
-        self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core(one) not in seen]
+        seen = {_core_of(one) for one in self.analysis.findings[:begin]}
+        self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core_of(one) not in seen]
 
     def _test(self, block: Block, ground: Ground, forms: Forms) -> str | None:
-        expanded = [expand(word, ground) for word in block.words]
+        expanded = [expand_word(word, ground) for word in block.words]
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
+            finding = Finding(make_part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
@@ -185,7 +185,7 @@ class Blocks(SimpleCommands):
 
     def _check_function(self, block: Block) -> None:
         if _calls_itself(block):
-            shown = part(block.source, Effect.DESTRUCTIVE, "it starts itself without end")
+            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts itself without end")
             self.analysis.findings.append(Finding(shown, Rule.FLOOR))
 
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
@@ -208,15 +208,15 @@ class Blocks(SimpleCommands):
         return self.analysis.functions.get(name, [])
 
 
-def _rounds(block: Block, said: list[str]) -> str:
+def _unroll(block: Block, said: list[str]) -> str:
     """The rounds of a loop one after the other; as those of a loop, where one may be left before its end."""
-    if not _jumps(block):
+    if not _has_jump(block):
         return f"{{ {'; '.join(said)}; }}"
     numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(said))
     return f"for ROUND in {' '.join(map(str, range(len(said))))}; do case $ROUND in {numbered} esac; done"
 
 
-def _counted(block: Block, form: str) -> str | None:
+def _counted_form(block: Block, form: str) -> str | None:
     """The form of `for ((…; …; …))`, of whose body this is the form."""
     clauses = [one.strip() for one in block.words[0].source.split(";")]
     said = [guard_arithmetic(one) if one else "" for one in clauses]
@@ -225,7 +225,7 @@ def _counted(block: Block, form: str) -> str | None:
     return f"for (({'; '.join(map(str, said))})); {form}"
 
 
-def _listed(block: Block, words: list[Word], forms: Forms) -> str:
+def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
     """The form of the words of a loop: known ones, and what commands print; empty where one is another."""
     said: list[str] = []
     for word in words:
@@ -239,11 +239,11 @@ def _listed(block: Block, words: list[Word], forms: Forms) -> str:
     return " ".join(said)
 
 
-def _core(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
+def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
     return finding.part.text, finding.rule, finding.part.targets
 
 
-def _jumps(block: Block) -> bool:
+def _has_jump(block: Block) -> bool:
     """Whether a loop is left, or a round of it, before its end."""
     jumps = ("break", "continue", "return", "exit")
     return any(isinstance(node, Simple) and node.words and node.words[0].text in jumps for node in every_node(block))

@@ -22,9 +22,9 @@ def expand_braces(units: Units) -> list[Units]:
     if units.count("{") > MOST_BRACES:
         raise TooMany
     begin = 0
-    while (found := _first(units, begin)) is not None:
+    while (found := _first_brace(units, begin)) is not None:
         begin, end = found
-        choices = _choices(units[begin + 1 : end])
+        choices = _split_choices(units[begin + 1 : end])
         if choices is None:
             begin += 1
             continue
@@ -36,15 +36,15 @@ def expand_braces(units: Units) -> list[Units]:
     return [units]
 
 
-def _first(units: Units, begin: int) -> tuple[int, int] | None:
+def _first_brace(units: Units, begin: int) -> tuple[int, int] | None:
     """The first brace that is closed, and where."""
     for at in range(begin, len(units)):
-        if units[at] == "{" and (end := _end(units, at)):
+        if units[at] == "{" and (end := _find_end(units, at)):
             return at, end
     return None
 
 
-def _end(units: Units, at: int) -> int:
+def _find_end(units: Units, at: int) -> int:
     depth = 0
     for number in range(at, len(units)):
         depth += {"{": 1, "}": -1}.get(units[number], 0)
@@ -53,7 +53,7 @@ def _end(units: Units, at: int) -> int:
     return 0
 
 
-def _choices(units: Units) -> list[Units] | None:
+def _split_choices(units: Units) -> list[Units] | None:
     """What stands between two braces, as words; None when they are only braces."""
     cuts, depth = [-1], 0
     for number, unit in enumerate(units):
@@ -61,7 +61,7 @@ def _choices(units: Units) -> list[Units] | None:
         if unit == "," and not depth:
             cuts.append(number)
     if len(cuts) == 1:
-        return _sequence("".join(units))
+        return _expand_sequence("".join(units))
     cuts.append(len(units))
     found: list[Units] = []
     for one, two in pairwise(cuts):
@@ -71,12 +71,12 @@ def _choices(units: Units) -> list[Units] | None:
     return found
 
 
-def _sequence(text: str) -> list[Units] | None:
+def _expand_sequence(text: str) -> list[Units] | None:
     if found := _NUMBERS.fullmatch(text):
         wide = max(len(one) for one in found.groups()[:2]) if any(map(_is_padded, found.groups()[:2])) else 0
-        return _steps(int(found[1]), int(found[2]), int(found[3] or 1), lambda number: f"{number:0{wide}d}")
+        return _count_steps(int(found[1]), int(found[2]), int(found[3] or 1), lambda number: f"{number:0{wide}d}")
     if found := _LETTERS.fullmatch(text):
-        return _steps(ord(found[1]), ord(found[2]), int(found[3] or 1), chr)
+        return _count_steps(ord(found[1]), ord(found[2]), int(found[3] or 1), chr)
     return None
 
 
@@ -85,14 +85,14 @@ def _is_padded(text: str) -> bool:
     return len(digits) > 1 and digits[0] == "0"
 
 
-def _steps(first: int, last: int, step: int, show: Callable[[int], str]) -> list[Units]:
+def _count_steps(first: int, last: int, step: int, show: Callable[[int], str]) -> list[Units]:
     by = max(abs(step), 1) if first <= last else -max(abs(step), 1)
     numbers = range(first, last + (1 if by > 0 else -1), by)
     if len(numbers) > MOST_WORDS:
         raise TooMany
-    return [tuple(_escaped(show(number))) for number in numbers]
+    return [tuple(_escape_letters(show(number))) for number in numbers]
 
 
-def _escaped(text: str) -> list[str]:
+def _escape_letters(text: str) -> list[str]:
     """Letters between `Z` and `a` are no quotes in a sequence."""
     return [f"\\{char}" if char in "\\`[" else char for char in text]

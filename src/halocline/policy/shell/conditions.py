@@ -3,10 +3,10 @@
 import re
 import shlex
 
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import as_name, checked_word
-from halocline.policy.shell.places import reading
+from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.render import render
 from halocline.policy.shell.texts import Forms, render_text
 from halocline.policy.shell.tree import Word
@@ -63,8 +63,8 @@ def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, gr
         return None
     if not ground.folders and test.paths:
         return None
-    finding = reading(source, found, f"[[ {said} ]]" if kind == "[[" else f"test {said}", names_only=True)
-    return finding if words else Finding(part(source, Effect.READ_ONLY), Rule.UNKNOWN)
+    finding = judge_reading(source, found, f"[[ {said} ]]" if kind == "[[" else f"test {said}", names_only=True)
+    return finding if words else Finding(make_part(source, Effect.READ_ONLY), Rule.UNKNOWN)
 
 
 class _Test:

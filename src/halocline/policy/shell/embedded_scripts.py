@@ -25,7 +25,7 @@ _JQ_FAULTS = re.compile(
 )
 
 
-def sed(text: str) -> str:
+def check_sed(text: str) -> str:
     """Addresses with `p`, `d`, `q`, `s` without `e` or `w`, and blocks of such. Brackets with a slash are ambiguous."""
     at = 0
     while at < len(text):
@@ -42,13 +42,13 @@ def sed(text: str) -> str:
     return "this sed script may do more than print" if _SED_BRACKET.search(text) else ""
 
 
-def awk(text: str) -> str:
+def check_awk(text: str) -> str:
     """Without commands, files, loaded code and the environment, not even as words of a string."""
     if text.startswith("-"):
         return "this awk program begins like a flag"
     return next((f"this awk program cannot be judged: {why}" for fault, why in _AWK_FAULTS if fault.search(text)), "")
 
 
-def jq(text: str) -> str:
+def check_jq(text: str) -> str:
     """Without the environment and modules."""
     return "this jq filter may read the environment or other files" if _JQ_FAULTS.search(text) else ""

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import product
 from shlex import quote
 
-from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS, fold, is_secret
+from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS, fold_case, is_secret
 
 _MOST_CHOICES = 64
 _EXAMPLES = ("dist", "example", "sample", "template")
@@ -25,10 +25,12 @@ _LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
 
 def _fold_letters(pattern: str) -> str:
     """The pattern for tools that tell large letters from small ones."""
-    return _LETTERS.sub(lambda found: f"[!{found[1]}{found[1].upper()}]" if found[1] else _either(found[0]), pattern)
+    return _LETTERS.sub(
+        lambda found: f"[!{found[1]}{found[1].upper()}]" if found[1] else _either_case(found[0]), pattern
+    )
 
 
-def _either(letter: str) -> str:
+def _either_case(letter: str) -> str:
     return f"[{letter}{letter.upper()}]"
 
 
@@ -96,7 +98,7 @@ def names_secret(pattern: str) -> bool:
     """Whether a pattern asks for secrets by name, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
     if pattern.startswith("!"):
         return False
-    return any(_is_example(choice) for choice in _expand_choices(fold(pattern)))
+    return any(_is_example(choice) for choice in _expand_choices(fold_case(pattern)))
 
 
 def _is_example(pattern: str) -> bool:
@@ -104,7 +106,7 @@ def _is_example(pattern: str) -> bool:
     if any(is_secret(plain.replace("?", "_").replace("*", filling)) for filling in ("", "x")):
         return True
     name = pattern.rstrip("/").rpartition("/")[2]
-    return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in _examples())
+    return bool(_LITERAL_END.fullmatch(name)) and any(fnmatchcase(example, name) for example in _list_examples())
 
 
 def _expand_choices(pattern: str) -> list[str]:
@@ -116,6 +118,6 @@ def _expand_choices(pattern: str) -> list[str]:
 
 
 @cache
-def _examples() -> tuple[str, ...]:
+def _list_examples() -> tuple[str, ...]:
     names = (name.replace("?", "_") for name in SECRET_FILES)
     return tuple(dict.fromkeys(name.replace("*", filling) for name in names for filling in ("", "x")))

@@ -5,7 +5,7 @@ For those, 2 and above are failures. Of a line that could end with 1 for another
 
 from collections.abc import Iterator, Mapping
 
-from halocline.policy.shell.parse import parse
+from halocline.policy.shell.parse import parse_command
 from halocline.policy.shell.scanner import NotUnderstood
 from halocline.policy.shell.tree import Chain, Node, Simple
 
@@ -33,14 +33,14 @@ def find_answer(command: str, code: int | None, output: str) -> str:
     if code != 1 or "pipefail" in command:
         return ""
     try:
-        deciding = [*_deciding(parse(command))]
+        deciding = [*_deciding_commands(parse_command(command))]
     except NotUnderstood:
         return ""
-    said = [_answer(one, output) for one in deciding]
+    said = [_answer_of(one, output) for one in deciding]
     return next(filter(None, said), "") if all(one is not None for one in said) else ""
 
 
-def _deciding(node: Node) -> Iterator[Node]:
+def _deciding_commands(node: Node) -> Iterator[Node]:
     """The commands whose exit code the line may end with, the last one first."""
     if not isinstance(node, Chain):
         yield node
@@ -48,14 +48,14 @@ def _deciding(node: Node) -> Iterator[Node]:
     is_piped = False
     for at in reversed(range(len(node.items))):
         if not is_piped:
-            yield from _deciding(node.items[at])
+            yield from _deciding_commands(node.items[at])
         before = node.joints[at - 1] if at else ""
         if before not in ("|", "|&", "&&"):
             return
         is_piped = before != "&&"
 
 
-def _answer(node: Node, output: str) -> str | None:
+def _answer_of(node: Node, output: str) -> str | None:
     """Explain exit code 1 of this command; empty if it cannot end with 1 here, None if 1 is a failure."""
     if not isinstance(node, Simple) or not node.words:
         return None

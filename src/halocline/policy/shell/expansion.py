@@ -15,7 +15,7 @@ from halocline.policy.shell.render import render
 from halocline.policy.shell.scanner import EXPANDS, joined
 from halocline.policy.shell.substitution import outputs_of
 from halocline.policy.shell.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
-from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assigned
+from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assign_value
 
 _PATTERN = re.compile(r"[*?]+|\[[!^]?[A-Za-z0-9_.\-]+\]")
 _BLANK = re.compile(r"[ \t\n]+")
@@ -30,60 +30,62 @@ Fragment = Piece
 
 def expand_simple(simple: Simple, ground: Ground) -> Simple:
     """A simple command with its words, assignments and redirections expanded."""
-    words = tuple(found for word in simple.words for found in expand(word, ground))
+    words = tuple(found for word in simple.words for found in expand_word(word, ground))
     assignments = []
     for one in simple.assignments:
         value = expand_value(one.value, ground) if one.values is None else one.value
         values = (
             None
             if one.values is None
-            else with_names((made for word in one.values for made in expand(word, ground)), ground)
+            else with_names((made for word in one.values for made in expand_word(word, ground)), ground)
         )
         expanded = Assignment(one.name, value, one.adds, one.subscript, values)
         assignments.append(expanded)
-        ground = ground.with_variables(assigned(expanded, ground.variables))
+        ground = ground.with_variables(assign_value(expanded, ground.variables))
     redirects = tuple(expand_redirect(one, ground) for one in simple.redirects)
     return Simple(simple.source, words, tuple(assignments), redirects)
 
 
-def _elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
+def _array_elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
     """The elements of an array."""
-    return with_names((made for word in words for made in expand(word, ground)), ground)
+    return with_names((made for word in words for made in expand_word(word, ground)), ground)
 
 
 def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
     """Expanded words with the names that patterns among them stand for, as far as they are known."""
     named = [(one, ground.names(one) if one.is_pattern else None) for one in words]
-    return tuple(made for one, names in named for made in ([_named(name, one) for name in names] if names else [one]))
+    return tuple(
+        made for one, names in named for made in ([_word_of_name(name, one) for name in names] if names else [one])
+    )
 
 
-def _named(name: str, word: Word) -> Word:
-    return _known((Piece(name, quoted=True),), word)
+def _word_of_name(name: str, word: Word) -> Word:
+    return _known_word((Piece(name, quoted=True),), word)
 
 
-def expand(word: Word, ground: Ground) -> list[Word]:
+def expand_word(word: Word, ground: Ground) -> list[Word]:
     """The words that one word becomes."""
     if word.verbatim or not word.parts:
         return [word]
     fast = len(word.parts) == 1 and isinstance(word.parts[0], Piece) and word.parts[0].text[:1] != "~"
     if fast and not word.dynamic and not _reads_oddly(word):
-        return [_known(word.pieces, word)]
-    if (arguments := _arguments(word, ground)) is not None:
-        return [_known((Piece(text, quoted=True),), word) for text in arguments]
-    alternatives = _alternatives(word.parts, ground, tilde=True)
-    fields = [_split(one, ground) for one in alternatives]
+        return [_known_word(word.pieces, word)]
+    if (arguments := _all_arguments(word, ground)) is not None:
+        return [_known_word((Piece(text, quoted=True),), word) for text in arguments]
+    alternatives = _list_alternatives(word.parts, ground, tilde=True)
+    fields = [_split_fields(one, ground) for one in alternatives]
     if (
         len(fields) == 1
         and not _reads_oddly(word)
         and not word.dynamic.strip(EXPANDS)
         and not any(_is_unknown(one) for one in fields[0])
     ):
-        return [_known(one, word) for one in fields[0]]
-    could = tuple(_known(one, word) for some in fields for one in some)
+        return [_known_word(one, word) for one in fields[0]]
+    could = tuple(_known_word(one, word) for some in fields for one in some)
     return [replace(word, dynamic=word.dynamic or EXPANDS, could=could)]
 
 
-def _arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
+def _all_arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
     """The arguments of a function, for a word that stands for all of them."""
     expansions = [part.source for part in word.parts if isinstance(part, Expansion)]
     alone = not any(part.text for part in word.parts if isinstance(part, Piece))
@@ -92,8 +94,10 @@ def _arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
 
 def expand_value(word: Word, ground: Ground) -> Word:
     """The value of an assignment, or a text of a heredoc: one word, neither split nor matched to names."""
-    alternatives = _alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
-    could = tuple(_known((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives)
+    alternatives = _list_alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
+    could = tuple(
+        _known_word((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives
+    )
     if len(could) == 1 and UNKNOWN not in could[0].text and not word.dynamic.strip(EXPANDS):
         return could[0]
     return replace(word, dynamic=word.dynamic or EXPANDS, could=could)
@@ -108,7 +112,7 @@ def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
         return replace(redirect, target=value, body=redirect.body if value.dynamic else value.text)
     if redirect.operator == "<<<":
         return replace(redirect, target=expand_value(redirect.target, ground))
-    found = expand(redirect.target, ground)
+    found = expand_word(redirect.target, ground)
     target = found[0] if len(found) == 1 else replace(redirect.target, dynamic=EXPANDS, could=tuple(found))
     return replace(redirect, target=target)
 
@@ -121,7 +125,7 @@ def _reads_oddly(word: Word) -> bool:
     return "$" in bare and any(isinstance(part, Expansion) for part in word.parts)
 
 
-def _known(pieces: tuple[Piece, ...], word: Word) -> Word:
+def _known_word(pieces: tuple[Piece, ...], word: Word) -> Word:
     """A word of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
     kept = joined(list(pieces))
     found = Word("", kept, quoted="".join(piece.text for piece in kept[:1]).startswith("~"), parts=kept)
@@ -132,16 +136,16 @@ def _is_unknown(pieces: tuple[Piece, ...]) -> bool:
     return any(UNKNOWN in piece.text for piece in pieces)
 
 
-def _alternatives(
+def _list_alternatives(
     parts: tuple[Part, ...], ground: Ground, *, tilde: bool = False, assigned_tilde: bool = False
 ) -> list[tuple[Fragment, ...]]:
     choices: list[list[tuple[Fragment, ...]]] = []
     for number, part in enumerate(parts):
         if isinstance(part, Expansion):
-            choices.append([_fragment(value, part) for value in _values(part, ground)])
+            choices.append([_make_fragment(value, part) for value in _values_of_part(part, ground)])
         elif tilde and not number and not part.quoted and part.text.startswith("~"):
             whole = len(parts) == 1 or "/" in part.text
-            choices.append([(one,) for one in _tilde(part, ground)] if whole else [(part,)])
+            choices.append([(one,) for one in _expand_tilde(part, ground)] if whole else [(part,)])
         elif assigned_tilde and not part.quoted and ":~" in part.text:
             choices.append([(Piece(UNKNOWN),)])
         else:
@@ -154,12 +158,12 @@ def _alternatives(
     return [tuple(piece for some in one for piece in some) for one in product(*choices)]
 
 
-def _fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
+def _make_fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
     """The value of an expansion. Outside quotes, which `active` and `quoted` say together, it is split later."""
     return (Piece(value, active=not part.quoted, quoted=True),)
 
 
-def _tilde(part: Piece, ground: Ground) -> list[Piece]:
+def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
     found = _TILDE.match(part.text)
     if not found:
         return [replace(part, quoted=True)]
@@ -175,7 +179,7 @@ def _tilde(part: Piece, ground: Ground) -> list[Piece]:
     return [Piece(value + part.text[found.end() :], quoted=True) for value in values]
 
 
-def _split(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
     """The fields of one possible result."""
     fields: list[list[Piece]] = []
     begun = False
@@ -190,12 +194,12 @@ def _split(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ..
             begun = begun and not number
             if text:
                 fields = fields if begun else [*fields, []]
-                fields[-1] += _matched(text)
+                fields[-1] += _find_patterns(text)
                 begun = True
     return [tuple(one) for one in fields]
 
 
-def _matched(text: str) -> list[Piece]:
+def _find_patterns(text: str) -> list[Piece]:
     """The text of a variable outside quotes, with what is a pattern in it."""
     found, at = list[Piece](), 0
     for one in _PATTERN.finditer(text):
@@ -207,10 +211,10 @@ def _matched(text: str) -> list[Piece]:
 # What expansions give.
 
 
-def _values(part: Expansion, ground: Ground) -> Values:
+def _values_of_part(part: Expansion, ground: Ground) -> Values:
     match part.kind:
         case Kind.VARIABLE:
-            return _variable(part, ground)
+            return _values_of_variable(part, ground)
         case Kind.COMMAND:
             return outputs_of(part.scripts[0], ground, expand_simple) if part.scripts else (UNKNOWN,)
         case Kind.EXTENDED_PATTERN:
@@ -218,7 +222,7 @@ def _values(part: Expansion, ground: Ground) -> Values:
     return (UNKNOWN,)
 
 
-def _variable(part: Expansion, ground: Ground) -> Values:
+def _values_of_variable(part: Expansion, ground: Ground) -> Values:
     values = ground.value(part.name)
     operator = part.operator
     if not operator:
@@ -229,20 +233,20 @@ def _variable(part: Expansion, ground: Ground) -> Values:
         return tuple(dict.fromkeys((*values, UNKNOWN)))
     if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
         return (UNKNOWN,)
-    argument = _argument(part.argument, ground)
+    argument = _values_of_argument(part.argument, ground)
     if operator.lstrip(":") in ("-", "=", "?", "+"):
-        return _defaulted(operator, values, argument)
+        return _apply_default(operator, values, argument)
     if operator in ("#", "##", "%", "%%") and len(argument) == 1:
-        return tuple(_trimmed(value, operator, part.argument, argument[0]) for value in values)
+        return tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
     return (UNKNOWN,)
 
 
-def _argument(word: Word, ground: Ground) -> Values:
-    found = _alternatives(word.parts, ground, tilde=True)
+def _values_of_argument(word: Word, ground: Ground) -> Values:
+    found = _list_alternatives(word.parts, ground, tilde=True)
     return tuple("".join(piece.text for piece in one) for one in found)
 
 
-def _defaulted(operator: str, values: Values, argument: Values) -> Values:
+def _apply_default(operator: str, values: Values, argument: Values) -> Values:
     """`${name:-argument}` and its kin. Without a colon, an empty value may be one that is not set."""
     kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
     found: list[str] = []
@@ -258,7 +262,7 @@ def _defaulted(operator: str, values: Values, argument: Values) -> Values:
     return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
-def _trimmed(value: str, operator: str, pattern: Word, text: str) -> str:
+def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
     """A value without what a pattern matches in front or behind; unknown when that is not certain."""
     if UNKNOWN in value + text or len(value) > _LONGEST_TRIMMED or any(isinstance(p, Expansion) for p in pattern.parts):
         return UNKNOWN

@@ -89,22 +89,22 @@ class Analysis:
             rule = one.as_written
             if one.rule is Rule.READS and rule is not None:
                 reason = one.reason_as_written or FORM_ONLY
-                shown = part(one.part.text, one.part.effect, reason, one.part.targets)
+                shown = make_part(one.part.text, one.part.effect, reason, one.part.targets)
                 self.findings[number] = replace(one, part=shown, rule=rule, canonical=None)
 
     def first(self, *rules: Rule) -> Finding | None:
         return next((finding for rule in rules for finding in self.findings if finding.rule is rule), None)
 
 
-def part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] = ()) -> CommandPart:
+def make_part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] = ()) -> CommandPart:
     """A part as it is shown: a long text only in its beginning."""
     short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return CommandPart(short, effect, targets[:MOST_TARGETS], reason)
 
 
-def unknown(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
+def unknown_finding(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
     """A part of which nobody can say what it does."""
-    return Finding(part(text, Effect.UNKNOWN, reason), rule)
+    return Finding(make_part(text, Effect.UNKNOWN, reason), rule)
 
 
 FORM_ONLY = "it uses names that are known only when it runs; run it alone"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from halocline.policy.shell.acting import changed_operands
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import (
     has_unknown,
@@ -46,37 +46,41 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
     """The finding for a deletion that no mode allows, or that may turn out to be one; None for any other command."""
     if finding.rule in _NEVER:
         return None
-    name = _name(simple)
+    name = _program_name(simple)
     emptied = _EMPTIES[name](simple, ground) if name in _EMPTIES else []
     found = [one for word in emptied for one in ground.targets(word) if ground.is_precious(one.path)]
-    replaced = [word for word in _replaced(simple, ground) if not word.dynamic]
+    replaced = [word for word in _replaced_files(simple, ground) if not word.dynamic]
     found += [one for word in replaced for one in ground.targets(word) if is_history(one.path)]
     if found:
         shown = tuple(one.shown for one in found[:3])
-        return Finding(part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it deletes {found[0].path}", shown), Rule.FLOOR)
     if why := _may_delete(name, simple, emptied, ground):
-        return _unsure(simple, finding, why)
+        return _unsure_finding(simple, finding, why)
     return _passes_by_value(simple, ground, finding)
 
 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
     """Why a command may turn out to delete what nobody may; empty for one that may not."""
-    deleted = _operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
-    harms = name == "find" and (_deletes(simple, ground) or _runs_there(simple, ground))
+    deleted = _list_operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
+    harms = name == "find" and (_find_deletes(simple, ground) or _runs_there(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
         return f"it may find what nobody may delete; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
         return "the program is known only when it runs, and is given what nobody may delete"
-    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced(simple, ground)):
+    if not ground.folders and any(may_end_in_history(word.text) for word in _replaced_files(simple, ground)):
         return "the folder that it packs files of is known only when it runs"
-    if name in _DELETES and not ground.folders and any(not word.text.startswith("/") for word in _operands(simple)):
+    if (
+        name in _DELETES
+        and not ground.folders
+        and any(not word.text.startswith("/") for word in _list_operands(simple))
+    ):
         return "the folder that it deletes in is known only when it runs"
     return ""
 
 
-def _name(simple: Simple) -> str:
+def _program_name(simple: Simple) -> str:
     return (simple.words[0].value or "").rpartition("/")[2]
 
 
@@ -84,27 +88,29 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     """The finding for a program that is given names while it runs, `fed` among its words; None when they may be any."""
     if finding.rule in _NEVER:
         return None
-    name, words = _name(simple), changed_words(simple, ground)
+    name, words = _program_name(simple), changed_words(simple, ground)
     given = [one.text for one in fed.could]
-    reaches = fed in words and any(_harms(name, text, True, ground) for text in given)
+    reaches = fed in words and any(_does_harm(name, text, True, ground) for text in given)
     deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
-        return _unsure(simple, finding, f"{fed.source} may lead to what nobody may {_harm(name)}; {LEAVE_OUT}")
+        return _unsure_finding(
+            simple, finding, f"{fed.source} may lead to what nobody may {_harm_verb(name)}; {LEAVE_OUT}"
+        )
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
-        return _unsure(simple, finding, _may_be_mentioned(fed, simple, ground))
+        return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
     return passes_floor(simple, ground, finding)
 
 
 def changed_words(simple: Simple, ground: Ground) -> list[Word]:
     """The words that name what a program changes or deletes."""
-    name, texts = _name(simple), _possible_flags(simple, ground)
+    name, texts = _program_name(simple), _possible_flags(simple, ground)
     match name:
         case "":
-            return _operands(simple)
+            return _list_operands(simple)
         case "sed" | "perl" if any(re.match(r"-[a-zA-Z]*i|--in-place", text) for text in texts):
-            return _operands(simple)
+            return _list_operands(simple)
         case _ if name in _CHANGES_TOO:
-            return _operands(simple)
+            return _list_operands(simple)
     return changed_operands(simple, ACTORS[name]) if name in ACTORS else []
 
 
@@ -113,18 +119,20 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
     changed = changed_words(simple, ground)
     for word in simple.words[1:]:
         names = _possible_names(word, ground) if word.dynamic else ()
-        if any(_harms(_name(simple), name, word in changed, ground) for name in names):
-            return _unsure(simple, finding, f"{word.source} may lead to what nobody may {_harm(_name(simple))}")
+        if any(_does_harm(_program_name(simple), name, word in changed, ground) for name in names):
+            return _unsure_finding(
+                simple, finding, f"{word.source} may lead to what nobody may {_harm_verb(_program_name(simple))}"
+            )
     unknown = next((word for word in changed if _is_unknown(word)), None)
-    if unknown and ground.mentioned and _name(simple) not in _KEEPS_CONTENT:
-        return _unsure(simple, finding, _may_be_mentioned(unknown, simple, ground))
+    if unknown and ground.mentioned and _program_name(simple) not in _KEEPS_CONTENT:
+        return _unsure_finding(simple, finding, _may_be_mentioned(unknown, simple, ground))
     if _goes_down(simple, ground) and (why := _reached_below(simple, ground)):
-        return _unsure(simple, finding, why)
+        return _unsure_finding(simple, finding, why)
     return None
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
-    return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm(_name(simple))}"
+    return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm_verb(_program_name(simple))}"
 
 
 def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
@@ -141,16 +149,18 @@ def _is_unknown(word: Word) -> bool:
 
 def _reached_below(simple: Simple, ground: Ground) -> str:
     """Why a program that changes whole folders may come upon what is kept; empty for one that does not."""
-    if any(map(ground.may_be_precious, _operands(simple))):
-        return f"what {_name(simple)} goes down to is known only when it runs"
-    places = [one for word in _operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE]
-    if _name(simple) in _KEEPS_CONTENT:
-        upward = not ground.folders and any(_may_lead_up(word) for word in _operands(simple))
+    if any(map(ground.may_be_precious, _list_operands(simple))):
+        return f"what {_program_name(simple)} goes down to is known only when it runs"
+    places = [
+        one for word in _list_operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE
+    ]
+    if _program_name(simple) in _KEEPS_CONTENT:
+        upward = not ground.folders and any(_may_lead_up(word) for word in _list_operands(simple))
         reached = upward or any(ground.holds_own_state(one.path) for one in places)
     else:
-        lost = not ground.folders and any(not os.path.isabs(word.text) for word in _operands(simple))
+        lost = not ground.folders and any(not os.path.isabs(word.text) for word in _list_operands(simple))
         reached = lost or any(holds_kept(one.path, ground) for one in places)
-    return f"{_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
+    return f"{_program_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
 
 
 def _may_lead_up(word: Word) -> bool:
@@ -158,28 +168,28 @@ def _may_lead_up(word: Word) -> bool:
     return word.is_pattern or not {".", ".."}.isdisjoint(word.text.split("/"))
 
 
-def _harms(name: str, text: str, changes: bool, ground: Ground) -> bool:
+def _does_harm(name: str, text: str, changes: bool, ground: Ground) -> bool:
     """Tell whether a program given this text harms protected files. Changing its files harms a history."""
     if changes and name not in _KEEPS_CONTENT:
         return leads_to_kept(text, ground)
     return leads_to_untouched(text, ground, below=changes)
 
 
-def _replaced(simple: Simple, ground: Ground) -> list[Word]:
+def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
     """The files that are gone when they are packed."""
-    if _name(simple) == "zip":
-        return _operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
+    if _program_name(simple) == "zip":
+        return _list_operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
     keeps = any(re.match(r"-[a-zA-Z]*[kct]|--keep|--stdout|--test", flag) for flag in flags)
-    return [] if keeps or _name(simple) not in _PACKS else _operands(simple)
+    return [] if keeps or _program_name(simple) not in _PACKS else _list_operands(simple)
 
 
 def _goes_down(simple: Simple, ground: Ground) -> bool:
     """Tell whether a program changes all files of the folders that it is given."""
     flags = _possible_flags(simple, ground)
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
-    moves = _name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
-    return recurses and (_name(simple) in _GOES_DOWN or moves)
+    moves = _program_name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
+    return recurses and (_program_name(simple) in _GOES_DOWN or moves)
 
 
 def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
@@ -198,18 +208,18 @@ def _possible_flags(simple: Simple, ground: Ground) -> list[str]:
     return [text for text in _possible_texts(simple, ground) if text.startswith("-")]
 
 
-def _harm(name: str) -> str:
+def _harm_verb(name: str) -> str:
     return "delete" if name in _DELETES else "change"
 
 
-def _unsure(simple: Simple, finding: Finding, why: str) -> Finding:
-    targets = finding.part.targets or tuple(word.source for word in _operands(simple))
+def _unsure_finding(simple: Simple, finding: Finding, why: str) -> Finding:
+    targets = finding.part.targets or tuple(word.source for word in _list_operands(simple))
     why = why if why.endswith(LEAVE_OUT) else f"{why}; write the path out"
-    shown = part(simple.source, Effect.DESTRUCTIVE, why, targets)
+    shown = make_part(simple.source, Effect.DESTRUCTIVE, why, targets)
     return Finding(shown, Rule.LEADS_ANYWHERE)
 
 
-def _operands(simple: Simple) -> list[Word]:
+def _list_operands(simple: Simple) -> list[Word]:
     return [word for word in simple.words[1:] if word.dynamic or not word.text.startswith("-")]
 
 
@@ -229,7 +239,7 @@ def _is_kept(word: Word, ground: Ground) -> bool:
     )
 
 
-def _deletes(find: Simple, ground: Ground) -> bool:
+def _find_deletes(find: Simple, ground: Ground) -> bool:
     """Tell whether `find` deletes what it finds, or gives it to a program that does."""
     return "-delete" in _possible_flags(find, ground) or any(
         one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(_possible_texts(find, ground))
@@ -245,7 +255,7 @@ def _runs_there(find: Simple, ground: Ground) -> bool:
 def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
     """The folders that `find` empties, where no test narrows what it finds."""
     texts = [word.text for word in simple.words]
-    if not _deletes(simple, ground) or _NARROWS & set(texts):
+    if not _find_deletes(simple, ground) or _NARROWS & set(texts):
         return []
     words = list(simple.words[1:])
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))

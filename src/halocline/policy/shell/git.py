@@ -53,7 +53,7 @@ WHOLE_HISTORY = ("--full-history", "--sparse")
 _LISTED = "contains:text no-contains:text merged:text no-merged:text points-at=text sort=text format=format ignore-case"
 
 
-def _lists(given: Given) -> str:
+def _only_lists(given: Given) -> str:
     """Operands of `branch` and `tag` make new ones, unless it is told to list."""
     listing = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"}
     return "it would make a new one" if given.operands and not listing & set(given.names) else ""
@@ -65,7 +65,7 @@ def _reads_config(given: Given) -> str:
     return "" if len(given.operands) == 1 and "." in given.operands[0].text else "it would change a setting"
 
 
-def _first(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
+def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
     """A second command word that must be one of these."""
 
     def check(given: Given) -> str:
@@ -76,7 +76,7 @@ def _first(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
     return check
 
 
-def _remote(given: Given) -> str:
+def _check_remote(given: Given) -> str:
     if not given.operands or given.operands[0].text == "get-url":
         return ""
     return "it would change remotes or ask one"
@@ -88,11 +88,11 @@ def _cat_file(given: Given) -> str:
     return ""
 
 
-def _one(given: Given) -> str:
+def _at_most_one(given: Given) -> str:
     return "" if len(given.operands) == 1 else "it would change what the name stands for"
 
 
-def _spec(
+def _build_spec(
     flags: str = "",
     valued: str = "",
     words: str = "",
@@ -122,12 +122,12 @@ def _spec(
 
 def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
     """A command that shows changes: by a flag, or `always` unless a flag makes it brief."""
-    return _spec(flags, valued, words, added=_PLAIN_DIFF, shows=f"{always}{_PATCH}", brief=_BRIEF)
+    return _build_spec(flags, valued, words, added=_PLAIN_DIFF, shows=f"{always}{_PATCH}", brief=_BRIEF)
 
 
 _BLAME = "L:text MC?percent"
 LOOKS: dict[str, Spec] = {
-    "status": _spec(
+    "status": _build_spec(
         "sbz",
         "u?no|normal|all",
         "short branch show-stash porcelain?names long untracked-files?no|normal|all "
@@ -138,30 +138,32 @@ LOOKS: dict[str, Spec] = {
     "log": _diff_spec(f"{_DIFF_FLAGS}igEFP", f"{_DIFF_VALUED} n:number L:lines", _LOG),
     "show": _diff_spec(f"{_DIFF_FLAGS}iEF", f"{_DIFF_VALUED} n:number L:lines", _LOG, "always "),
     "whatchanged": _diff_spec(_DIFF_FLAGS, f"{_DIFF_VALUED} n:number", _LOG),
-    "shortlog": _spec(
+    "shortlog": _build_spec(
         "nsec",
         "w?list",
         "numbered summary email committer group=text format=format since=date until=date no-merges author=text all",
     ),
-    "reflog": _spec("", "n:number", _LOG, extra=_first("show", "HEAD", "list", "exists"), shows=_PATCH, brief=_BRIEF),
-    "branch": _spec(
+    "reflog": _build_spec(
+        "", "n:number", _LOG, extra=_first_word_of("show", "HEAD", "list", "exists"), shows=_PATCH, brief=_BRIEF
+    ),
+    "branch": _build_spec(
         "arvli",
         "",
         f"all remotes verbose list show-current {_LISTED} color?{_COLOR} no-color column?names abbrev?number no-abbrev",
-        extra=_lists,
+        extra=_only_lists,
     ),
-    "tag": _spec("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_lists),
-    "remote": _spec("v", "", "verbose all push", extra=_remote),
-    "stash": _spec(
+    "tag": _build_spec("li", "n?number", f"list {_LISTED} color?{_COLOR} column?names", extra=_only_lists),
+    "remote": _build_spec("v", "", "verbose all push", extra=_check_remote),
+    "stash": _build_spec(
         "z",
         "n:number",
         "oneline format=format pretty?format date=text stat?list numstat shortstat name-only name-status summary "
         "since=date until=date",
-        extra=_first("list", "show", empty=False),
+        extra=_first_word_of("list", "show", empty=False),
     ),
-    "worktree": _spec("vz", "", "porcelain verbose", extra=_first("list", empty=False)),
-    "notes": _spec("", "", "ref=text", extra=_first("list", "show")),
-    "config": _spec(
+    "worktree": _build_spec("vz", "", "porcelain verbose", extra=_first_word_of("list", empty=False)),
+    "notes": _build_spec("", "", "ref=text", extra=_first_word_of("list", "show")),
+    "config": _build_spec(
         "lz",
         "",
         "get get-all get-regexp list local global system show-origin show-scope name-only type=names bool int null "
@@ -169,7 +171,7 @@ LOOKS: dict[str, Spec] = {
         operands=(TEXT,),
         extra=_reads_config,
     ),
-    "rev-parse": _spec(
+    "rev-parse": _build_spec(
         "q",
         "",
         "abbrev-ref?strict|loose show-toplevel git-dir git-common-dir absolute-git-dir is-inside-work-tree "
@@ -177,24 +179,24 @@ LOOKS: dict[str, Spec] = {
         "show-cdup all branches?text tags?text remotes?text show-object-format?names is-shallow-repository revs-only "
         "no-revs flags no-flags not",
     ),
-    "rev-list": _spec("igEFz", "n:number", _LOG),
-    "ls-files": _spec(
+    "rev-list": _build_spec("igEFz", "n:number", _LOG),
+    "ls-files": _build_spec(
         "cdmoistuzkvf",
         "x:text",
         "cached deleted modified others ignored stage unmerged killed exclude-standard exclude=text full-name "
         "error-unmatch directory no-empty-directory abbrev?number eol deduplicate format=format sparse resolve-undo",
     ),
-    "ls-tree": _spec(
+    "ls-tree": _build_spec(
         "drtlz", "", "name-only name-status full-name full-tree long abbrev?number object-only format=format"
     ),
-    "blame": _spec(
+    "blame": _build_spec(
         "bltfnsewcp",
         _BLAME,
         "porcelain line-porcelain root show-stats date=text show-name show-number show-email abbrev=number since=date "
         "first-parent ignore-rev=text color-lines color-by-age",
     ),
-    "annotate": _spec("bltfnsewcp", _BLAME, "porcelain date=text"),
-    "grep": _spec(
+    "annotate": _build_spec("bltfnsewcp", _BLAME, "porcelain date=text"),
+    "grep": _build_spec(
         "invwhHlLcpqIaoEGFPWrz",
         "e:text ABCm:number",
         "cached untracked no-index exclude-standard text ignore-case word-regexp invert-match extended-regexp "
@@ -204,27 +206,27 @@ LOOKS: dict[str, Spec] = {
         "max-count=number full-name null recursive",
         shows="always",
     ),
-    "describe": _spec(
+    "describe": _build_spec(
         "",
         "",
         "tags all always dirty?text broken?text long abbrev?number candidates=number exact-match match=text "
         "exclude=text contains first-parent",
     ),
-    "cat-file": _spec("tpse", "", "", extra=_cat_file),
-    "show-ref": _spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
-    "for-each-ref": _spec("", "", f"count=number {_LISTED}", operands=(TEXT,)),
-    "merge-base": _spec("a", "", "all octopus is-ancestor independent fork-point"),
-    "name-rev": _spec("", "", "tags refs=text all name-only always"),
-    "count-objects": _spec("vH", "", "verbose human-readable"),
-    "check-ignore": _spec("qvnz", "", "quiet verbose non-matching no-index"),
+    "cat-file": _build_spec("tpse", "", "", extra=_cat_file),
+    "show-ref": _build_spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
+    "for-each-ref": _build_spec("", "", f"count=number {_LISTED}", operands=(TEXT,)),
+    "merge-base": _build_spec("a", "", "all octopus is-ancestor independent fork-point"),
+    "name-rev": _build_spec("", "", "tags refs=text all name-only always"),
+    "count-objects": _build_spec("vH", "", "verbose human-readable"),
+    "check-ignore": _build_spec("qvnz", "", "quiet verbose non-matching no-index"),
     "diff-tree": _diff_spec(f"{_DIFF_FLAGS}rtvc", _DIFF_VALUED, f"{_DIFF} root no-commit-id pretty?format"),
     "diff-index": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
     "diff-files": _diff_spec(_DIFF_FLAGS, _DIFF_VALUED, _DIFF),
-    "symbolic-ref": _spec("q", "", "short quiet", extra=_one),
-    "cherry": _spec("v", "", "abbrev?number"),
-    "range-diff": _spec("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, shows="always"),
-    "var": _spec("", "", "", operands=(TEXT,)),
-    "version": _spec("", "", "build-options", most=0),
+    "symbolic-ref": _build_spec("q", "", "short quiet", extra=_at_most_one),
+    "cherry": _build_spec("v", "", "abbrev?number"),
+    "range-diff": _build_spec("", "", "no-color stat?list no-dual-color", added=_PLAIN_DIFF, shows="always"),
+    "var": _build_spec("", "", "", operands=(TEXT,)),
+    "version": _build_spec("", "", "build-options", most=0),
 }
 PATHS_BEGIN: dict[str, int | None] = {
     **dict.fromkeys(("diff", "log", "show", "whatchanged", "shortlog", "reflog", "rev-list", "grep"), None),

@@ -48,11 +48,11 @@ def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
         return given.split
     if begin is not None:
         return min(begin, count) if begin >= 0 else max(count + begin, 0)
-    first = _patterns(name, given)
+    first = _count_patterns(name, given)
     return next((at for at in range(first, count) if _names_file(given.operands[at], ground)), count)
 
 
-def _patterns(name: str, given: Given) -> int:
+def _count_patterns(name: str, given: Given) -> int:
     """How many operands are patterns to search for."""
     return int(name == "grep" and "-e" not in given.names)
 
@@ -66,7 +66,7 @@ def _names_file(word: Word, ground: Ground) -> bool:
 
 def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
     """What of the operands has to be judged as a path. Raises Unlisted."""
-    begin, patterns = find_paths(name, spec, given, ground), _patterns(name, given)
+    begin, patterns = find_paths(name, spec, given, ground), _count_patterns(name, given)
     for number, word in enumerate(given.operands):
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
@@ -159,6 +159,6 @@ def _render_front(name: str, part: str | int, given: Given) -> str:
     if isinstance(part, str):
         return part
     word = given.operands[part]
-    if name in ("show", "grep") and part >= _patterns(name, given) and OBJECT.fullmatch(word.text):
+    if name in ("show", "grep") and part >= _count_patterns(name, given) and OBJECT.fullmatch(word.text):
         return render(literal(f"{word.text}^{{commit}}"))
     return render(word)

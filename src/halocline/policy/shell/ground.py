@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from halocline.policy.paths import resolve
+from halocline.policy.paths import resolve_path
 from halocline.policy.shell.tree import Piece, Word
 from halocline.policy.shell.variables import UNKNOWN, Values, Variables
 from halocline.ports.shell_facts import ShellFacts
@@ -97,7 +97,7 @@ class Ground:
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
         found = [
-            resolve(
+            resolve_path(
                 os.path.join(folder, os.path.expanduser(literal)),
                 self.workspace,
                 self.home,
@@ -117,7 +117,7 @@ class Ground:
         found: list[str] = []
         for folder in self.folders:
             pattern = "".join(
-                piece.text.replace("[^", "[!") if piece.active else _literal(piece.text) for piece in word.pieces
+                piece.text.replace("[^", "[!") if piece.active else _as_literal(piece.text) for piece in word.pieces
             )
             matches = self._matches(os.path.expanduser(pattern) if not word.quoted else pattern, folder)
             if matches is None:
@@ -185,24 +185,24 @@ class Ground:
         """Whether deleting it destroys more than work in progress: the system, a home, the workspace, its history."""
         user = os.path.realpath(os.path.expanduser("~"))
         folders = [os.path.realpath(self.workspace), *(root.path for root in self.roots)]
-        if any(_holds(path, kept) for kept in (user, *folders)) or path in _ROOTS:
+        if any(_does_hold(path, kept) for kept in (user, *folders)) or path in _ROOTS:
             return True
         depth = path.strip("/").count("/")
-        inside = any(_holds(folder, path) for folder in folders)
+        inside = any(_does_hold(folder, path) for folder in folders)
         if depth == 0 and not inside and path != "/tmp":
             return True
         folder, name = os.path.split(path)
         return inside and (name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY))
 
     def holds_own_state(self, path: str) -> bool:
-        return _holds(path, os.path.realpath(self.home))
+        return _does_hold(path, os.path.realpath(self.home))
 
 
-def _holds(folder: str, path: str) -> bool:
+def _does_hold(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _literal(text: str) -> str:
+def _as_literal(text: str) -> str:
     return _GLOB.sub(lambda found: f"[{found.group()}]", text)
 
 

@@ -64,23 +64,23 @@ hand_on_names() {
 
 def with_guards(form: str, ground: Ground) -> str:
     """A form with the functions in front that it calls."""
-    return f"{_functions(os.path.realpath(ground.workspace))}{form}" if _USES.search(form) else form
+    return f"{_guard_functions(os.path.realpath(ground.workspace))}{form}" if _USES.search(form) else form
 
 
 @cache
-def _functions(root: str) -> str:
+def _guard_functions(root: str) -> str:
     text = _FUNCTIONS.replace("ROOT", quote(root.rstrip("/")))
     return f"LAST_FOLDER= LAST_PLACE= SECRET_NAMES={quote(_secret_names())}{text}"
 
 
 def _secret_names() -> str:
     """A regular expression for paths below the root that may hold secrets, as bash compares it."""
-    ends = "|".join(_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
-    folders = "|".join(_expression(name) for name in SECRET_FOLDERS)
+    ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
+    folders = "|".join(_as_expression(name) for name in SECRET_FOLDERS)
     return f"(^|/)({ends})$|(^|/)({folders})(/|$)"
 
 
-def _expression(pattern: str) -> str:
+def _as_expression(pattern: str) -> str:
     plain = re.sub(r"[.+^$()|{}\[\]\\]", r"\\\g<0>", pattern)
     return plain.replace("*", "[^/]*").replace("?", "[^/]")
 

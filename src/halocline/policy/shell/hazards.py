@@ -46,7 +46,7 @@ _WITH_COMMANDS = {"mapfile": "-C", "readarray": "-C", "complete": "-C", "compgen
 _BY_FLAG = {"hash": "-p", "enable": ""}
 
 
-def hazard(simple: Simple) -> str:
+def find_hazard(simple: Simple) -> str:
     """Why what a command does is not only what its words say; empty for nothing known. Words are expanded."""
     if why := next((why for one in simple.assignments if (why := _of_assignment(one))), ""):
         return why
@@ -74,11 +74,11 @@ def runs_subscripts(tree: Node) -> str:
     texts = (part.text for word in words for part in word.parts if isinstance(part, Piece))
     if not any(_SUBSCRIPT_RUNS.search(text) for text in texts):
         return ""
-    evaluates = any(_evaluates(node) for node in every_node(tree))
+    evaluates = any(_does_evaluate(node) for node in every_node(tree))
     return "a text in it may run as the subscript of a number" if evaluates else ""
 
 
-def _evaluates(node: Node) -> bool:
+def _does_evaluate(node: Node) -> bool:
     """Whether a command may take the text of a variable for an expression."""
     if isinstance(node, Chain):
         return False

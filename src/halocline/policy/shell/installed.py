@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from halocline.policy.shell import ordinary_programs as tables
-from halocline.policy.shell.findings import Analysis, Finding, unknown
+from halocline.policy.shell.findings import Analysis, Finding, unknown_finding
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.mutating_programs import SHELLS
 from halocline.protocol.permission_rules import Place
@@ -40,7 +40,7 @@ def note_impostors(analysis: Analysis, ground: Ground) -> None:
             why = f"PATH leads into the project: {name} may be {where}"
             if not is_own_tool(name):
                 analysis.problem = analysis.problem or why
-            finding = unknown(" ".join(words), why)
+            finding = unknown_finding(" ".join(words), why)
             analysis.findings.append(Finding(finding.part, finding.rule, argv=words))
 
 
@@ -79,7 +79,7 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
     if not name or "\0" in name or name.startswith("-"):
         return ""
     for folder in ground.folders or (str(ground.workspace),):
-        for path, relative in _candidates(name, folder, ground):
+        for path, relative in _list_candidates(name, folder, ground):
             there = ground.facts.is_program(path)
             place = os.path.realpath(os.path.dirname(path))
             ours = relative or _is_in_project(place, ground)
@@ -94,7 +94,7 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
     return ""
 
 
-def _candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
+def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
     """Where a shell looks for a name, in order, and whether it depends on the folder that it is in."""
     for place in ground.facts.search_places(ground.path):
         spelt = os.path.expanduser(place)

@@ -9,21 +9,21 @@ from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
 from halocline.policy.shell.expansion import expand_simple
-from halocline.policy.shell.findings import Analysis, Finding, Rule, part
+from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
 from halocline.policy.shell.listed_names import names_printed
-from halocline.policy.shell.parse import NotUnderstood, parse
-from halocline.policy.shell.places import reading
+from halocline.policy.shell.parse import NotUnderstood, parse_command
+from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
 from halocline.policy.shell.simple import written
 from halocline.policy.shell.specs import literal
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.variables import Values
-from halocline.policy.shell.xargs_and_find import asks_for_secrets, piped
+from halocline.policy.shell.xargs_and_find import asks_for_secrets, piped_forms
 from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
@@ -42,7 +42,7 @@ _JOINTS = {"|": " | ", "|&": " |& ", "&&": " && ", "||": " || ", ";": "; ", "\n"
 _PIPES = frozenset({"|", "|&"})
 
 
-def analyse(text: str, ground: Ground) -> Analysis:
+def analyse_command(text: str, ground: Ground) -> Analysis:
     """Judge a command line. Never raises."""
     analysis = Analysis()
     ground = replace(ground, mentioned=kept_names_in(text, ground))
@@ -51,7 +51,7 @@ def analyse(text: str, ground: Ground) -> Analysis:
         _look_for_worst(text, ground, analysis)
         return analysis
     try:
-        tree = parse(text)
+        tree = parse_command(text)
     except NotUnderstood as why:
         analysis.problem = str(why)
         _judge_what_is_understood(text, why.before, ground, analysis)
@@ -73,7 +73,7 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
     _look_for_worst(text, ground, analysis)
     if _DELETES.search(text) and _GIVES_NAMES.search(text):
         why = "it deletes what is known only when it runs, and is not understood"
-        analysis.findings.append(Finding(part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
+        analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
 
 
 def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
@@ -95,7 +95,7 @@ class Judge(Blocks):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
         if why := runs_subscripts(tree):
-            self.analysis.findings.append(Finding(part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
+            self.analysis.findings.append(Finding(make_part(why, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
         if self.analysis.functions:
             ground = replace(ground, rebinds=True)
         form, after = self.node(tree, ground)
@@ -111,7 +111,7 @@ class Judge(Blocks):
     def try_line(self, line: str, ground: Ground) -> None:
         """Judge a line of a text that as a whole was not understood, as far as it goes."""
         try:
-            self.whole(parse(line), ground)
+            self.whole(parse_command(line), ground)
         except NotUnderstood as why:
             if why.before is not None:
                 self.whole(why.before, ground)
@@ -184,10 +184,10 @@ class Judge(Blocks):
         if not isinstance(feeder, Simple) or not feeder.words:
             return
         words = self.expanded(feeder, ground).words
-        found = Finding(part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
+        found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
         if words[0].text in ("echo", "printf"):
             names = [literal(text) for word in words[1:] for text in word.text.split()]
-            found = reading(fed.source, [one for word in names for one in ground.targets(word)], "")
+            found = judge_reading(fed.source, [one for word in names for one in ground.targets(word)], "")
         elif words[0].text != "find" or not asks_for_secrets(words):
             return
         if not found.reads:
@@ -207,12 +207,12 @@ class Judge(Blocks):
             return None
         if [one.words[0].source for one in (find, user) if one.words] != ["find", "xargs"] or forms[-1] is None:
             return None
-        both = piped(self.expanded(find, ground), self.expanded(user, ground), ground)
+        both = piped_forms(self.expanded(find, ground), self.expanded(user, ground), ground)
         if both is None:
             return None
         forms[-1] = both[0]
         self.note_segment(user, self.expanded(user, ground), ground)
-        shown = part(user.source, Effect.READ_ONLY)
+        shown = make_part(user.source, Effect.READ_ONLY)
         self.analysis.findings.append(Finding(shown, Rule.READS, both[1], as_written=Rule.DYNAMIC))
         return both[1], ground
 

@@ -39,7 +39,7 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
     if beneath:
         found = places_of(folder or ".", ground)
         return any(holds_kept(one.path, ground) for one in found) or not (found or os.path.isabs(folder))
-    if any(_may_be_git(os.path.basename(path)) or is_history(path) for path in _matching(text, ground)):
+    if any(_may_be_git(os.path.basename(path)) or is_history(path) for path in _matching_files(text, ground)):
         return True
     return any(is_kept(one) for one in places_of(_without_beginning(text), ground)) or _may_be_untouched(text, ground)
 
@@ -65,10 +65,12 @@ def _may_be_untouched(text: str, ground: Ground) -> bool:
     folder = text.partition(UNKNOWN)[0].rpartition("/")[0] if has_unknown(text) else ""
     if any(one.place in _UNTOUCHED for one in places_of(folder, ground)):
         return True
-    return any(one.place is Place.OWN_STATE for path in _matching(text, ground) for one in places_of(path, ground))
+    return any(
+        one.place is Place.OWN_STATE for path in _matching_files(text, ground) for one in places_of(path, ground)
+    )
 
 
-def _matching(text: str, ground: Ground) -> list[str]:
+def _matching_files(text: str, ground: Ground) -> list[str]:
     """Return the files of this machine that a path may be of which a part is known; none where that part is short."""
     if not has_unknown(text) or not text.replace(UNKNOWN, "").strip("/~") or "\n" in text:
         return []
@@ -123,14 +125,14 @@ def holds_kept(path: str, ground: Ground) -> bool:
     """Tell whether something below a path is kept."""
     if ground.holds_own_state(path) or _is_below(path, os.path.realpath(ground.home)) or is_history(path):
         return True
-    if any(f"{path}/".startswith(f"{place}/") for place in _histories(path)):
+    if any(f"{path}/".startswith(f"{place}/") for place in _histories_above(path)):
         return True
     roots = (os.path.realpath(ground.workspace), *(root.path for root in ground.roots))
     below = (*(root for root in roots if _is_below(root, path)), path)
     return any(ground.facts.matches(pattern, one) for one in below for pattern in (".git", "*/.git"))
 
 
-def _histories(path: str) -> list[str]:
+def _histories_above(path: str) -> list[str]:
     """The parts of a history that a path may lie in."""
     head, git, _ = path.partition("/.git/")
     return [f"{head}{git}{name}" for name in HISTORY] if git else []

@@ -10,10 +10,10 @@ from fnmatch import fnmatchcase
 from halocline.policy.shell.ground import HISTORY, Found, Ground
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
 from halocline.policy.shell.ordinary_programs import BUILTINS
-from halocline.policy.shell.parse import NotUnderstood, parse
+from halocline.policy.shell.parse import NotUnderstood, parse_command
 from halocline.policy.shell.tree import Block, Chain, Node, Piece, Simple, Word, every_node
 from halocline.policy.shell.variables import UNKNOWN, Values, changed_by
-from halocline.policy.shell.wrappers import unwrap
+from halocline.policy.shell.wrappers import unwrap_command
 
 FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
 _PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "shuf", "jq", "zcat", "xxd", "od"}
@@ -39,17 +39,17 @@ def names_printed(
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
-        here = ground.moved(()) if not isinstance(node, Simple) and _moves(node) else ground
+        here = ground.moved(()) if not isinstance(node, Simple) and _changes_folder(node) else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
-        for simple in _simples(node, functions or {}):
-            if not (number and _filters(node)):
-                found += _printed(expand(simple, here), here, expand, functions, depth)
+        for simple in _simple_commands(node, functions or {}):
+            if not (number and _is_filter(node)):
+                found += _names_printed(expand(simple, here), here, expand, functions, depth)
     return _worth_telling(found, ground)
 
 
 def names_found(simple: Simple, ground: Ground) -> Values:
     """The names that `find` or `fd`, with its words expanded, gives to a program that it runs."""
-    found = _found_by_find(simple, ground) if _name(simple) == "find" else _found_by_search(simple, ground)
+    found = _found_by_find(simple, ground) if _program_name(simple) == "find" else _found_by_search(simple, ground)
     return _worth_telling(found, ground)
 
 
@@ -75,12 +75,12 @@ def _names_behind(simple: Simple, ground: Ground, expand: Expand) -> Values:
     targets = [(one.operator, one.target) for one in simple.redirects if one.target]
     texts = [word for sign, word in targets if sign.startswith("<<")]
     scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-    said = _worth_telling(_said(texts, ground), ground) if texts else ()
+    said = _worth_telling(_texts_of(texts, ground), ground) if texts else ()
     return (*said, *(names_printed(scripts, ground, expand) if scripts else ()))
 
 
 def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
-    names = _worth_telling(_said(words, ground), ground)
+    names = _worth_telling(_texts_of(words, ground), ground)
     return ground.with_variables(ground.variables.perhaps([variable], names))
 
 
@@ -94,90 +94,92 @@ def _leads_to_either(name: str, ground: Ground) -> bool:
     return leads_to_kept(name, ground) or leads_to_precious(name, ground)
 
 
-def _simples(node: Node, functions: Functions) -> Iterator[Simple]:
+def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
     """The simple commands that stand in a node, those of functions that it calls too; not those within words."""
     waiting, called = [node], set[str]()
     while waiting:
         match waiting.pop():
             case Simple() as simple:
                 yield simple
-                name = _name(simple)
+                name = _program_name(simple)
                 if name in functions and name not in called:
                     called.add(name)
                     waiting += (item for block in functions[name] for item in block.items)
             case Chain(items=items, joints=joints):
                 piped = (joint in _PIPES for joint in ("", *joints))
-                waiting += (one for one, behind in zip(items, piped, strict=False) if not (behind and _filters(one)))
+                waiting += (one for one, behind in zip(items, piped, strict=False) if not (behind and _is_filter(one)))
             case Block(items=items):
                 waiting += items
 
 
-def _filters(node: Node) -> bool:
+def _is_filter(node: Node) -> bool:
     """Tell whether a command behind a pipe prints only what it is given."""
-    return isinstance(node, Simple) and _name(node) in FILTERS and not _searches(node)
+    return isinstance(node, Simple) and _program_name(node) in FILTERS and not _is_recursive_search(node)
 
 
-def _searches(simple: Simple) -> bool:
+def _is_recursive_search(simple: Simple) -> bool:
     """Tell whether `grep` goes down folders."""
     texts = [word.text for word in simple.words[1:]]
-    return "grep" in _name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
+    return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
 
-def _moves(node: Node) -> bool:
-    return any(_name(simple) in ("cd", "pushd", "popd") for simple in _simples(node, {}))
+def _changes_folder(node: Node) -> bool:
+    return any(_program_name(simple) in ("cd", "pushd", "popd") for simple in _simple_commands(node, {}))
 
 
-def _name(simple: Simple) -> str:
+def _program_name(simple: Simple) -> str:
     return simple.words[0].text.rpartition("/")[2] if simple.words else ""
 
 
-def _printed(simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int) -> Iterable[str]:
+def _names_printed(
+    simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int
+) -> Iterable[str]:
     """Return what one expanded command prints."""
     if not simple.words:
         return [UNKNOWN] if simple.redirects else ()
-    name, texts = _name(simple), [word.text for word in simple.words[1:]]
+    name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
     if name == "find":
         return [*_found_by_find(simple, ground), *([UNKNOWN] if _RUNS & set(texts) else [])]
-    if depth < _DEEPEST and (wrapped := unwrap(simple)) is not None:
+    if depth < _DEEPEST and (wrapped := unwrap_command(simple)) is not None:
         if wrapped.script is None:
-            return _printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
+            return _names_printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
         try:
-            return names_printed([parse(wrapped.script)], ground, expand, functions, depth + 1)
+            return names_printed([parse_command(wrapped.script)], ground, expand, functions, depth + 1)
         except NotUnderstood:
             return [UNKNOWN]
     match name:
         case "echo" | "printf":
-            return _said(simple.words[1 if name == "echo" else 2 :], ground)
+            return _texts_of(simple.words[1 if name == "echo" else 2 :], ground)
         case "git":
             inside = any(text in _GIT_INSIDE for text in texts[:3])
             return [INSIDE if inside else UNKNOWN]
         case "rg" | "fd" | "fdfind":
             return _found_by_search(simple, ground)
-        case "grep" | "egrep" | "fgrep" if _searches(simple):
+        case "grep" | "egrep" | "fgrep" if _is_recursive_search(simple):
             narrow = any(re.match(r"--include|--exclude-dir=\W*\.git", text) for text in texts)
-            return _own(simple, ground) if narrow else _below(_searched(simple), ground)
+            return _names_of_search(simple, ground) if narrow else _all_below(_searched_places(simple), ground)
         case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[lL]", text) for text in texts):
-            return _said(simple.words[1:], ground)
+            return _texts_of(simple.words[1:], ground)
         case "du" | "tree":
-            return _below(_operands(simple), ground)
+            return _all_below(_list_operands(simple), ground)
         case "ls":
-            return _listed(simple, ground)
+            return _names_listed(simple, ground)
         case _ if name in _PRINTS_NOTHING or name in (functions or {}):
             return ()
         case "head" | "tail" | "shuf":
-            return [*_said(simple.words[1:], ground), UNKNOWN]
+            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
         case "sed" | "awk" if any("F" in text for text in texts):  # `F` of `sed`, `FILENAME` of `awk`
-            return [*_said(simple.words[1:], ground), UNKNOWN]
+            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
         case _ if name in _PRINTS_CONTENT:
             return [UNKNOWN]
-    return [*(text for text in _said(simple.words[1:], ground) if not text.startswith("-")), UNKNOWN]
+    return [*(text for text in _texts_of(simple.words[1:], ground) if not text.startswith("-")), UNKNOWN]
 
 
-def _operands(simple: Simple) -> list[Word]:
+def _list_operands(simple: Simple) -> list[Word]:
     return [word for word in simple.words[1:] if word.dynamic or not word.text.startswith("-")]
 
 
-def _said(words: Iterable[Word], ground: Ground) -> list[str]:
+def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
     """Return what words are as names, each of them."""
     found: list[str] = []
     for word in words:
@@ -195,44 +197,48 @@ def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
     end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
     simple = Simple(simple.source, simple.words[:end])
     hidden = any(map(_HIDDEN_TOO.fullmatch, texts[:end]))
-    return [*_below((), ground), *_below(_searched(simple), ground)] if hidden else _own(simple, ground)
+    return (
+        [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
+        if hidden
+        else _names_of_search(simple, ground)
+    )
 
 
-def _own(simple: Simple, ground: Ground) -> list[str]:
+def _names_of_search(simple: Simple, ground: Ground) -> list[str]:
     """Of a search that leaves hidden files out: nothing that is kept, unless it begins where Halocline's files are."""
-    return [*_with_own_state(_below(_searched(simple), ground), ground), INSIDE]
+    return [*_with_own_state(_all_below(_searched_places(simple), ground), ground), INSIDE]
 
 
-def _searched(simple: Simple) -> list[Word]:
+def _searched_places(simple: Simple) -> list[Word]:
     """The places that a search looks in. The first word is what it looks for, unless a flag says that."""
-    operands = _operands(simple)
+    operands = _list_operands(simple)
     told = any(re.match(r"-[a-zA-Z]*[ef]|--regexp|--file|--files", word.text) for word in simple.words[1:])
     return operands if told else operands[1:]
 
 
 def _with_own_state(below: Sequence[str], ground: Ground) -> list[str]:
-    return [one for one in below if any(ground.holds_own_state(found.path) for found in _folder(one, ground))]
+    return [one for one in below if any(ground.holds_own_state(found.path) for found in _folder_of(one, ground))]
 
 
-def _folder(below: str, ground: Ground) -> list[Found]:
+def _folder_of(below: str, ground: Ground) -> list[Found]:
     text = below.removesuffix(BENEATH)
     return ground.targets(Word(text, (Piece(text),)))
 
 
-def _below(words: Sequence[Word], ground: Ground) -> list[str]:
+def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
     """All that is below some folders, as far as they are known; of none, below the one that the command runs in."""
-    starts = _said(words, ground) if words else ["."]
+    starts = _texts_of(words, ground) if words else ["."]
     known = [one for one in starts if UNKNOWN not in one]
     if len(known) < len(starts):
         known.append(".")
     return [f"{one.rstrip('/')}/{BENEATH}" for one in known]
 
 
-def _listed(simple: Simple, ground: Ground) -> list[str]:
+def _names_listed(simple: Simple, ground: Ground) -> list[str]:
     """`ls`: what a folder holds goes by names that lead from there, what is named goes by that."""
     flags = {letter for word in simple.words[1:] if word.text.startswith("-") for letter in word.text}
-    below = _below(_operands(simple), ground)
-    named = [one for one in _said(_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
+    below = _all_below(_list_operands(simple), ground)
+    named = [one for one in _texts_of(_list_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
     hidden = [".", "..", ".git"] if flags & set("aAf") else []
     return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
 
@@ -242,14 +248,14 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     starts = words[: next(tests, len(words))]
-    below = _below(starts, ground)
+    below = _all_below(starts, ground)
     listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
-    within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder(one, ground))
+    within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder_of(one, ground))
     unknown = any(word.dynamic for word in words)
     begins = [*(one.removesuffix(f"/{BENEATH}") for one in below), *(["/anywhere"] if unknown else [])]
     narrowed = is_narrowed(texts, [] if within else begins)
     kept = _with_own_state(below, ground) if narrowed else below
-    itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _said(starts, ground) or ["."]
+    itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _texts_of(starts, ground) or ["."]
     return [*kept, *itself, UNKNOWN if unknown else INSIDE]
 
 

@@ -9,11 +9,11 @@ import re
 from itertools import pairwise
 
 from halocline.policy.shell import ordinary_programs as tables
-from halocline.policy.shell.findings import Finding, Rule, part, unknown
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.installed import SYSTEM_FOLDERS, holds_impostors
 from halocline.policy.shell.mutating_programs import ACTORS, INTERPRETERS, NETWORK_COMMANDS, PERSISTS, RIGHTS, SHELLS
-from halocline.policy.shell.places import OWN, listing
+from halocline.policy.shell.places import OWN, judge_listing
 from halocline.policy.shell.scripts import scripts_of
 from halocline.policy.shell.tree import Simple, Word
 from halocline.protocol.errors import ToolFailure
@@ -39,44 +39,44 @@ def judge_work(name: str, simple: Simple, ground: Ground) -> Finding | None:
     """Ordinary work, or why it is none; None when nothing is known of the program."""
     base = name.rsplit("/", 1)[-1]
     if base in tables.PRINTERS:
-        return _printing(simple, ground)
+        return _judge_printing(simple, ground)
     if base in tables.DECLARATIONS:
-        return _declaring(simple)
+        return _judge_declaring(simple)
     if any(word.dynamic for word in simple.words[1:]):
         return None
     if (leads := _leading_out(base, simple, ground)) is not None:
         return leads if base not in tables.TEXT_TOOLS else None
     texts = [word.text for word in simple.words[1:]]
-    fault = _fault(name, base, texts, ground)
+    fault = _find_fault(name, base, texts, ground)
     if fault is None:
         return None
     if not fault:
         fault = _common_fault(base, texts, is_own="/" in name and not _is_listed(base))
-    return unknown(simple.source, fault) if fault else _work(simple, f"{base} does ordinary work")
+    return unknown_finding(simple.source, fault) if fault else _ordinary_finding(simple, f"{base} does ordinary work")
 
 
-def _work(simple: Simple, reason: str) -> Finding:
-    return Finding(part(simple.source, Effect.UNKNOWN, reason), Rule.ORDINARY)
+def _ordinary_finding(simple: Simple, reason: str) -> Finding:
+    return Finding(make_part(simple.source, Effect.UNKNOWN, reason), Rule.ORDINARY)
 
 
-def _printing(simple: Simple, ground: Ground) -> Finding:
+def _judge_printing(simple: Simple, ground: Ground) -> Finding:
     if any(_SECRET_NAME.search(word.source) for word in simple.words[1:] if word.dynamic):
-        return Finding(part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.SECRET)
-    if listed := listing(simple.source, simple.words[1:], ground):
+        return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.SECRET)
+    if listed := judge_listing(simple.source, simple.words[1:], ground):
         return listed
-    return _work(simple, "it prints what is known only when it runs")
+    return _ordinary_finding(simple, "it prints what is known only when it runs")
 
 
-def _declaring(simple: Simple) -> Finding | None:
+def _judge_declaring(simple: Simple) -> Finding | None:
     flags = [word.source for word in simple.words[1:] if word.source.startswith("-")]
     named = [(word.source.partition("=")[0], word) for word in simple.words[1:] if not word.source.startswith("-")]
     harmless = set(flags) <= {"-a", "-A", "-i", "-r", "-x", "-g"}
     if harmless and rule_of_variables(tuple(named)) is Rule.ORDINARY:
-        return _work(simple, "it sets variables")
+        return _ordinary_finding(simple, "it sets variables")
     return None
 
 
-def _fault(name: str, base: str, texts: list[str], ground: Ground) -> str | None:
+def _find_fault(name: str, base: str, texts: list[str], ground: Ground) -> str | None:
     """Why a program's words are not ordinary work; None when the program is not known."""
     first = next((text for text in texts if not text.startswith(("-", "+"))), "")
     if base in tables.CHECKERS or base in tables.BUILDERS or base in tables.TEXT_TOOLS or base in tables.BUILTINS:
@@ -228,7 +228,7 @@ def _local_fault(base: str, texts: list[str], ground: Ground) -> str | None:
         return None
     path = os.path.join("node_modules", ".bin", rest[0])
     there = all(is_there(os.path.join(folder, path), ground) for folder in ground.folders)
-    return _fault(rest[0], rest[0], rest[1:], ground) if there and ground.folders else None
+    return _find_fault(rest[0], rest[0], rest[1:], ground) if there and ground.folders else None
 
 
 def _is_activation(text: str, ground: Ground) -> bool:
@@ -253,16 +253,18 @@ def _leading_out(base: str, simple: Simple, ground: Ground) -> Finding | None:
     """A word that leads to the network, out of the workspace, or to a secret."""
     for word in simple.words[1:]:
         if base not in tables.TEXT_TOOLS and _URL.match(word.text.rpartition("=")[2]):
-            return Finding(part(simple.source, Effect.NETWORK, f"it is given an address, {word.text}"), Rule.NETWORK)
-        for one in _places(word, ground):
+            return Finding(
+                make_part(simple.source, Effect.NETWORK, f"it is given an address, {word.text}"), Rule.NETWORK
+            )
+        for one in _list_places(word, ground):
             if one.place is Place.OWN_STATE:
-                return Finding(part(simple.source, Effect.UNKNOWN, OWN, (one.shown,)), Rule.OWN_STATE)
+                return Finding(make_part(simple.source, Effect.UNKNOWN, OWN, (one.shown,)), Rule.OWN_STATE)
             if one.place is Place.SECRET:
                 reason = f"{one.shown} may hold secrets"
-                return Finding(part(simple.source, Effect.UNKNOWN, reason, (one.shown,)), Rule.SECRET)
+                return Finding(make_part(simple.source, Effect.UNKNOWN, reason, (one.shown,)), Rule.SECRET)
             if one.place is Place.OUTSIDE and not _is_system(one.path):
                 reason = f"{one.path} is outside the workspace"
-                return Finding(part(simple.source, Effect.UNKNOWN, reason, (one.shown,)), Rule.OUTSIDE)
+                return Finding(make_part(simple.source, Effect.UNKNOWN, reason, (one.shown,)), Rule.OUTSIDE)
     return None
 
 
@@ -271,7 +273,7 @@ def _is_system(path: str) -> bool:
     return path == "/dev/null" or path.startswith(("/usr/include", "/usr/lib", "/usr/share"))
 
 
-def _places(word: Word, ground: Ground) -> list[Found]:
+def _list_places(word: Word, ground: Ground) -> list[Found]:
     text = word.text
     values = {text, text.partition("=")[2]} if "=" in text else {text}
     found: list[Found] = []

@@ -8,7 +8,7 @@ import re
 import shlex
 from itertools import takewhile
 
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.tree import Simple
 from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
 from halocline.protocol.permission_rules import Effect
@@ -51,15 +51,15 @@ LAUNCHERS = frozenset(
 """Programs that start their words, or one of them as a text, perhaps where nobody knows the task any more."""
 
 
-def steering(simple: Simple) -> Finding | None:
+def judge_steering(simple: Simple) -> Finding | None:
     """The denial of a command that steers Halocline; None for every other one."""
     words = [word.value or "" for word in simple.words]
-    if not _steers(words):
+    if not _is_steering(words):
         return None
-    return Finding(part(simple.source, Effect.UNKNOWN, REFUSED), Rule.OWN_STATE)
+    return Finding(make_part(simple.source, Effect.UNKNOWN, REFUSED), Rule.OWN_STATE)
 
 
-def _steers(words: list[str]) -> bool:
+def _is_steering(words: list[str]) -> bool:
     if not words:
         return False
     _, slash, base = words[0].rpartition("/")
@@ -69,13 +69,13 @@ def _steers(words: list[str]) -> bool:
     if _PYTHON.fullmatch(base):
         return _python_steers(rest)
     if base in LAUNCHERS:
-        return _started_within(rest) or any(_steers(_split(word)) for word in rest if " " in word)
+        return _started_within(rest) or any(_is_steering(_split_text(word)) for word in rest if " " in word)
     return base in RUNNERS and (base == "uvx" or not _RUN.isdisjoint(rest)) and _started_within(rest)
 
 
 def _started_within(rest: list[str]) -> bool:
     return any(
-        _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _steers(rest[at:])
+        _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
         for at, word in enumerate(rest)
     )
 
@@ -103,7 +103,7 @@ def _names_us(word: str) -> bool:
     return base in NAMES or bool(_PYTHON.fullmatch(base))
 
 
-def _split(text: str) -> list[str]:
+def _split_text(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:

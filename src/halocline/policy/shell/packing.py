@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from itertools import pairwise
 
 from halocline.policy.sensitive_names import is_secret
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.tree import Piece, Simple, Word
 from halocline.protocol.permission_rules import Effect, Place
@@ -27,17 +27,17 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     texts = [word.text for word in simple.words[1:]]
     if name not in _ALWAYS and not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
         return None
-    excluded, follows = list(_excluded(texts)), _follows(name, texts)
-    for word in _sources(simple):
+    excluded, follows = list(_excluded_patterns(texts)), _follows_links(name, texts)
+    for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
                 reason = f"it takes {found.shown} along; leave it out (`tar --exclude`), or name the files"
                 rule = Rule.OUTSIDE if found.place is Place.OUTSIDE else Rule.SECRET
-                return Finding(part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
+                return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
     return None
 
 
-def _follows(name: str, texts: list[str]) -> bool:
+def _follows_links(name: str, texts: list[str]) -> bool:
     """Tell whether links are followed, so that what they lead to comes along."""
     if name == "zip":
         return not any(re.fullmatch(r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks", text) for text in texts)
@@ -54,23 +54,23 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             led = ground.find(name) if follows else []
             if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
                 return found
-        elif is_secret(os.path.join(folder, name)) and not any(_matches(name, pattern) for pattern in excluded):
+        elif is_secret(os.path.join(folder, name)) and not any(_matches_name(name, pattern) for pattern in excluded):
             return Found(os.path.join(folder, name), f"{name}, which may hold secrets,", Place.SECRET)
     return None
 
 
-def _matches(name: str, pattern: str) -> bool:
+def _matches_name(name: str, pattern: str) -> bool:
     return any(fnmatch(one, pattern) for one in (name, os.path.basename(name), f"./{name}"))
 
 
-def _excluded(texts: list[str]) -> Iterator[str]:
+def _excluded_patterns(texts: list[str]) -> Iterator[str]:
     """The patterns of what is left out."""
     for text, behind in pairwise((*texts, "")):
         if found := _EXCLUDES.fullmatch(text):
             yield found[1] or behind
 
 
-def _sources(simple: Simple) -> Iterator[Word]:
+def _source_words(simple: Simple) -> Iterator[Word]:
     """The words that may name folders. Behind `tar -C` they are seen from there."""
     folder, words = "", iter(simple.words[1:])
     for word in words:

@@ -21,7 +21,7 @@ from halocline.policy.shell.tree import (
     Word,
 )
 
-__all__ = ["NotUnderstood", "parse"]
+__all__ = ["NotUnderstood", "parse_command"]
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>)|(&>>|&>)")
@@ -29,7 +29,7 @@ _DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _JOINT = re.compile(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
 
-def parse(text: str) -> Node:
+def parse_command(text: str) -> Node:
     """The tree of a command line. Raises NotUnderstood."""
     if "\0" in text:
         raise NotUnderstood("it holds a NUL character, which no command can")
@@ -180,7 +180,7 @@ class _Parser(Compounds):
             elif not words and (assignment := self._assignment()):
                 assignments.append(assignment)
             elif words and words[0].source in _DECLARES and (assignment := self._assignment()):
-                words.append(_declared(assignment, self._text[before : self._at]))
+                words.append(_declared_word(assignment, self._text[before : self._at]))
             else:
                 words += self._more_words()
             end = self._at
@@ -299,7 +299,7 @@ class _Parser(Compounds):
 _BACKSLASH = re.compile(r"(?<!\\)(\\\\)*\\$")
 
 
-def _declared(one: Assignment, source: str) -> Word:
+def _declared_word(one: Assignment, source: str) -> Word:
     """`name=value` behind `declare` and its like: one word, whose value is neither split nor matched."""
     if one.values is not None or one.subscript is not None:
         scripts = [script for word in (*(one.values or ()), one.subscript) if word for script in word.scripts]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from halocline.policy.shell.findings import Finding, Rule, part, unknown
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.ground import Found, Ground, is_device
 from halocline.policy.shell.kept_places import has_unknown
 from halocline.policy.shell.tree import Piece, Word
@@ -15,37 +15,39 @@ SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
 OWN = "Halocline's own files are not touched by tools"
 
 
-def _first(found: Sequence[Found], place: Place) -> Found | None:
+def _first_of(found: Sequence[Found], place: Place) -> Found | None:
     return next((one for one in found if one.place is place), None)
 
 
-def reading(source: str, found: Sequence[Found], form: str | None, *, names_only: bool = False) -> Finding:
+def judge_reading(source: str, found: Sequence[Found], form: str | None, *, names_only: bool = False) -> Finding:
     """A command that reads these paths, and only that."""
-    if own := _first(found, Place.OWN_STATE):
-        return Finding(part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
-    if hidden := _first(found, Place.IGNORED):
-        return _ignored(source, Effect.READ_ONLY, hidden)
-    secret = None if names_only else _first(found, Place.SECRET)
+    if own := _first_of(found, Place.OWN_STATE):
+        return Finding(make_part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
+    if hidden := _first_of(found, Place.IGNORED):
+        return _ignored_finding(source, Effect.READ_ONLY, hidden)
+    secret = None if names_only else _first_of(found, Place.SECRET)
     if secret:
-        return Finding(part(source, Effect.READ_ONLY, f"{secret.shown} may hold secrets", (secret.shown,)), Rule.SECRET)
+        return Finding(
+            make_part(source, Effect.READ_ONLY, f"{secret.shown} may hold secrets", (secret.shown,)), Rule.SECRET
+        )
     aliased = None if names_only else next((one for one in found if one.aliased), None)
     if aliased:
         reason = f"{aliased.shown} is also there by another name, which an ignore file may hide"
-        return Finding(part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
+        return Finding(make_part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
     outside = next((one for one in found if _is_outside(one)), None)
     if outside:
         reason = f"{outside.path} is outside the workspace"
-        return Finding(part(source, Effect.READ_ONLY, reason, (outside.shown,)), Rule.OUTSIDE)
-    return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
+        return Finding(make_part(source, Effect.READ_ONLY, reason, (outside.shown,)), Rule.OUTSIDE)
+    return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, form)
 
 
-def listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
+def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
     """The finding for patterns for which the shell lists a folder that needs care; None where there is none."""
     patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
     if any(has_unknown(folder_of(one).text) for one in patterns):
-        return unknown(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
+        return unknown_finding(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
     found = [place for one in patterns for place in (*ground.targets(one), *ground.targets(folder_of(one)))]
-    finding = reading(source, found, None, names_only=True)
+    finding = judge_reading(source, found, None, names_only=True)
     return None if finding.rule is Rule.READS else finding
 
 
@@ -56,9 +58,9 @@ def folder_of(pattern: Word) -> Word:
     return Word("", (Piece(f"{head[0]}{head[1]}" or "."),), quoted=pattern.quoted)
 
 
-def _ignored(source: str, effect: Effect, hidden: Found) -> Finding:
+def _ignored_finding(source: str, effect: Effect, hidden: Found) -> Finding:
     reason = f"{hidden.shown} is hidden by an ignore file, which only the person may change"
-    return Finding(part(source, effect, reason, (hidden.shown,)), Rule.IGNORED)
+    return Finding(make_part(source, effect, reason, (hidden.shown,)), Rule.IGNORED)
 
 
 def _is_outside(one: Found) -> bool:
@@ -67,31 +69,33 @@ def _is_outside(one: Found) -> bool:
     return one.place is Place.OUTSIDE and one.path != "/dev/null"
 
 
-def writing(source: str, found: Sequence[Found], does: str) -> Finding:
+def judge_writing(source: str, found: Sequence[Found], does: str) -> Finding:
     """A command that changes these paths."""
     targets = tuple(dict.fromkeys(one.shown for one in found))
     if any(is_device(one.path) for one in found):
-        return Finding(part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
-    if _first(found, Place.OWN_STATE):
-        return Finding(part(source, Effect.WRITES_OUTSIDE, OWN, targets), Rule.OWN_STATE)
-    if hidden := _first(found, Place.IGNORED):
-        return _ignored(source, Effect.WRITES_INSIDE, hidden)
+        return Finding(make_part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
+    if _first_of(found, Place.OWN_STATE):
+        return Finding(make_part(source, Effect.WRITES_OUTSIDE, OWN, targets), Rule.OWN_STATE)
+    if hidden := _first_of(found, Place.IGNORED):
+        return _ignored_finding(source, Effect.WRITES_INSIDE, hidden)
     if outside := next((one for one in found if _is_outside(one)), None):
         reason = f"it {does} {outside.path}, outside the workspace"
-        return Finding(part(source, Effect.WRITES_OUTSIDE, reason, targets), Rule.OUTSIDE)
-    if secret := _first(found, Place.SECRET):
-        return Finding(part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET)
-    if later := _first(found, Place.RUNS_LATER):
+        return Finding(make_part(source, Effect.WRITES_OUTSIDE, reason, targets), Rule.OUTSIDE)
+    if secret := _first_of(found, Place.SECRET):
+        return Finding(
+            make_part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET
+        )
+    if later := _first_of(found, Place.RUNS_LATER):
         reason = f"{later.shown} is run or obeyed by other programs later"
-        return Finding(part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
-    return Finding(part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
+        return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
+    return Finding(make_part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
 
 
-def overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
+def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
     """A command that writes over files; None when none of them is there."""
     over = [one for one in found if facts.is_overwritten(one.path) and not one.path.endswith(SCRATCH)]
     if not over:
         return None
     targets = tuple(dict.fromkeys(one.shown for one in over))
     reason = f"it overwrites {', '.join(targets[:3])}"
-    return Finding(part(source, Effect.DESTRUCTIVE, reason, targets), Rule.DESTROYS)
+    return Finding(make_part(source, Effect.DESTRUCTIVE, reason, targets), Rule.DESTROYS)

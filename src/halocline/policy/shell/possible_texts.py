@@ -13,21 +13,21 @@ NAME = "known_only_when_it_runs"
 def possible_text(words: Sequence[Word]) -> str:
     """The texts that words together may turn out to be, one a line, to be judged as if all of them ran."""
     choices = [word.could or ((word,) if not word.dynamic else ()) for word in words]
-    texts = [[_named(one.text) for one in some] or [f"${{{NAME}}}"] for some in choices]
+    texts = [[_name_of(one.text) for one in some] or [f"${{{NAME}}}"] for some in choices]
     return "\n".join(" ".join(one) for one in islice(product(*texts), MOST_VALUES))
 
 
 def fill_slot(word: Word, slot: str) -> Word:
     """A text for a shell with a variable in place of a name that it is given."""
-    text = _named(word.text.replace(slot, UNKNOWN))
+    text = _name_of(word.text.replace(slot, UNKNOWN))
     return Word(shlex.quote(text), (Piece(text),)) if slot in word.text and not word.dynamic else word
 
 
-def _named(text: str) -> str:
-    return "".join(_pieces(text)) if UNKNOWN in text else text
+def _name_of(text: str) -> str:
+    return "".join(_split_pieces(text)) if UNKNOWN in text else text
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_pieces(text: str) -> Iterator[str]:
     """The text with a variable where it is not known, outside of what stands in single quotes."""
     quote, escaped = "", False
     for char in text:

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from halocline.policy.shell import git, git_operands
-from halocline.policy.shell.acting import LONGEST_WORD, acting, touching
+from halocline.policy.shell.acting import LONGEST_WORD, judge_acting, judge_touching
 from halocline.policy.shell.dot_patterns import without_parents
 from halocline.policy.shell.exclusions import names_secret
-from halocline.policy.shell.findings import Finding, Rule, part, unknown
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.ground import Found, Ground
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.mutating_programs import ACTORS
-from halocline.policy.shell.own_program import steering
-from halocline.policy.shell.places import folder_of, reading
+from halocline.policy.shell.own_program import judge_steering
+from halocline.policy.shell.places import folder_of, judge_reading
 from halocline.policy.shell.read_only_programs import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.render import render
 from halocline.policy.shell.specs import Given, NamesSecret, Role, Spec, Unlisted, literal, sort_words
@@ -36,10 +36,10 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     """What one simple command does, and where it leaves the shell."""
-    if (denied := steering(simple)) is not None:
+    if (denied := judge_steering(simple)) is not None:
         return denied, ground
     finding, after = _judged(simple, ground)
-    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER) and (own := touching(simple, ground)):
+    if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER) and (own := judge_touching(simple, ground)):
         return own, after
     if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
         finding = _naming_secrets(simple, ground, finding)
@@ -54,7 +54,7 @@ def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding
             if one.place is Place.SECRET:
                 effect = finding.part.effect
                 targets = (*finding.part.targets, one.shown)
-                return Finding(part(simple.source, effect, f"{one.shown} may hold secrets", targets), Rule.SECRET)
+                return Finding(make_part(simple.source, effect, f"{one.shown} may hold secrets", targets), Rule.SECRET)
     return finding
 
 
@@ -62,20 +62,22 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     word = simple.words[0]
     name = word.value
     if not name:
-        return unknown(simple.source, "the program's name is known only when it runs", Rule.DYNAMIC), ground
+        return unknown_finding(simple.source, "the program's name is known only when it runs", Rule.DYNAMIC), ground
     folder, slash, base = name.rpartition("/")
     known = base if f"{folder}{slash}" in _FOLDERS else name
     if not ground.folders and not _is_pathless(known):
-        if own := touching(simple, ground):
+        if own := judge_touching(simple, ground):
             return own, ground
-        return unknown(simple.source, "the folder that it runs in is not known", Rule.DYNAMIC), ground
+        return unknown_finding(simple.source, "the folder that it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
-        finding = acting(known, simple, ground)
-        return (finding or unknown(simple.source, "the program's name is written in an odd way", Rule.DYNAMIC)), ground
+        finding = judge_acting(known, simple, ground)
+        return (
+            finding or unknown_finding(simple.source, "the program's name is written in an odd way", Rule.DYNAMIC)
+        ), ground
     finding = _looking(known, simple, ground)
     if finding.rule is Rule.READS and known == "cd":
         return finding, _moved(simple, ground)
-    if finding.rule is not Rule.READS and (does := acting(known, simple, ground)) is not None:
+    if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in MILDER else does), ground
     return finding, ground
 
@@ -104,7 +106,7 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         return _python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
         return Finding(
-            part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"), Rule.SECRET
+            make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"), Rule.SECRET
         )
     if name == "command":
         name, words = "type", words[1:]
@@ -118,7 +120,7 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         name = f"{name} {texts[0]}"
         spec, words = READERS.get(name), words[1:]
     if spec is None:
-        return unknown(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known of {name}")
     return _by_spec(name, spec, simple, words, ground)
 
 
@@ -127,15 +129,17 @@ def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
     finding = _by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
-    return Finding(part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.SECRET)
+    return Finding(make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.SECRET)
 
 
 def _version(name: str, simple: Simple, ground: Ground) -> Finding:
     if name in _RUSTUP and any(ground.facts.has_toolchain_file(folder) for folder in ground.folders):
-        return unknown(simple.source, "a rust-toolchain file decides which program that is")
+        return unknown_finding(simple.source, "a rust-toolchain file decides which program that is")
     if "PATH" in ground.exported:
-        return unknown(simple.source, "an earlier command changed PATH")
-    return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words))
+        return unknown_finding(simple.source, "an earlier command changed PATH")
+    return Finding(
+        make_part(simple.source, Effect.READ_ONLY), Rule.READS, " ".join(render(word) for word in simple.words)
+    )
 
 
 def _python(name: str, simple: Simple, ground: Ground) -> Finding:
@@ -144,23 +148,23 @@ def _python(name: str, simple: Simple, ground: Ground) -> Finding:
 
     texts = [word.value for word in simple.words[1:]]
     if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
-        return unknown(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known of {name}")
     if texts[:2] == ["-m", "json.tool"]:
         module = f"{name} -I -m json.tool"
         return _by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
     files = files_read(texts[1]) if len(texts) == 2 and texts[0] == "-c" and texts[1] else None
     if files is None:
-        return unknown(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known of {name}")
     try:
         found = [one for file in files for one in ground.find(file, quoted=True)]
     except ToolFailure as why:
-        return unknown(simple.source, why.text, Rule.DYNAMIC)
-    return reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}")
+        return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
+    return judge_reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}")
 
 
 def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
     if spec.looks_up and "PATH" in ground.exported:
-        return unknown(simple.source, "an earlier command changed PATH, by which it answers")
+        return unknown_finding(simple.source, "an earlier command changed PATH, by which it answers")
     if name in ("echo", "printf"):
         words = tuple(_status(word) for word in words)
     try:
@@ -176,11 +180,11 @@ def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding
     """A command with a word that is not known to be harmless, or that cannot be judged."""
     match why:
         case NamesSecret():
-            return Finding(part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
+            return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
         case ToolFailure():
-            return unknown(simple.source, why.text, Rule.DYNAMIC)
+            return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
         case _:
-            return unknown(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
+            return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
 
 
 def may_read_folders(words: Sequence[str]) -> bool:
@@ -208,10 +212,10 @@ def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
-            return Finding(part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
+            return Finding(make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
         if ground.hides_files:
-            return Finding(part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
-    return reading(simple.source, found, form, names_only=spec.names_only)
+            return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
+    return judge_reading(simple.source, found, form, names_only=spec.names_only)
 
 
 def _status(word: Word) -> Word:
@@ -300,26 +304,32 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     folder, front = _front_of_git(words), "git "
     if folder is not None:
         if any(word.is_pattern for word in words):
-            return unknown(
+            return unknown_finding(
                 simple.source, "the shell matches a pattern to names in another folder than git -C; quote it"
             )
-        moved = reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
+        moved = judge_reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
         if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
-            return moved if not moved.reads else unknown(simple.source, "git's option -C leads where programs are kept")
+            return (
+                moved
+                if not moved.reads
+                else unknown_finding(simple.source, "git's option -C leads where programs are kept")
+            )
         ground, front = ground.moved(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
     if not words or words[0].value is None:
-        return unknown(simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN)
+        return unknown_finding(
+            simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
+        )
     name, *rest = git_operands.rewrite_stash(tuple(words))
     if name.text.startswith("-"):
-        return unknown(simple.source, f"git's option {name.text} may change what it reads or runs")
+        return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
     if name.text not in git.LOOKS:
-        return unknown(simple.source, f"git {name.text} may change the repository")
+        return unknown_finding(simple.source, f"git {name.text} may change the repository")
     finding = _git_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
     if finding.rule is not Rule.READS:
         return finding
     doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
     form = f"{front}{str(finding.canonical).removeprefix('git ')}"
-    return unknown(simple.source, doubt) if doubt else replace(finding, canonical=form)
+    return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form)
 
 
 def _front_of_git(words: list[Word]) -> Word | None:

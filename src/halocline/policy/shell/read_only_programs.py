@@ -364,15 +364,15 @@ READERS: dict[str, Spec] = {
         "quiet silent regexp-extended expression=program separate unbuffered null-data posix debug sandbox",
         operands=(PROGRAM, PATH),
         shifted="-e --expression",
-        program=embedded_scripts.sed,
+        program=embedded_scripts.check_sed,
     ),
-    "awk": Spec("", "F:text v:assignment", operands=(PROGRAM, PATH), program=embedded_scripts.awk, ends=True),
+    "awk": Spec("", "F:text v:assignment", operands=(PROGRAM, PATH), program=embedded_scripts.check_awk, ends=True),
     "jq": Spec(
         "ceCMnrjRsSa",
         words="arg+text argjson+text indent=number raw-output compact-output color-output monochrome-output null-input "
         "raw-input slurp sort-keys join-output ascii-output exit-status tab seq stream unbuffered",
         operands=(PROGRAM, PATH),
-        program=embedded_scripts.jq,
+        program=embedded_scripts.check_jq,
         ends=False,
         apart="indent",
     ),

@@ -2,10 +2,10 @@
 
 import shlex
 
-from halocline.policy.shell.findings import Finding, Rule, part
+from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.ground import Ground, is_free
 from halocline.policy.shell.kept_places import leads_to_kept, leads_to_untouched
-from halocline.policy.shell.places import listing, overwriting, reading, writing
+from halocline.policy.shell.places import judge_listing, judge_overwriting, judge_reading, judge_writing
 from halocline.policy.shell.render import render
 from halocline.policy.shell.tree import Redirect, Word
 from halocline.protocol.errors import ToolFailure
@@ -19,37 +19,37 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """One redirection. Its form is given when it is free or only reads what may be read."""
     finding = _judged(redirect, source, ground)
     patterns = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
-    listed = listing(source, patterns, ground)
+    listed = judge_listing(source, patterns, ground)
     return listed if listed and finding.rule in (Rule.READS, Rule.WRITES) else finding
 
 
 def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
     if target is not None and operator[:2] != "<<" and _has_braces(target):
-        return Finding(part(source, Effect.UNKNOWN, "braces make several names of where it leads"), Rule.DYNAMIC)
+        return Finding(make_part(source, Effect.UNKNOWN, "braces make several names of where it leads"), Rule.DYNAMIC)
     if operator in (">&-", "<&-"):
-        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
+        return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
         return _text(redirect, source)
     if target is None or target.value is None:
         return _unknown(redirect, source, ground)
     text = target.value
     if operator in (">&", "<&") and text.rstrip("-").isdecimal():
-        return Finding(part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
+        return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
     sets_variable = redirect.fd != "" and not redirect.fd.isdecimal()
     form = None if sets_variable else f"{redirect.fd}{operator} {render(target)}"
     if is_free(text) and (operator != "<" or text == "/dev/null"):
-        return Finding(part(source, Effect.READ_ONLY), Rule.READS, form)
+        return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, form)
     try:
         found = ground.find(text, quoted=target.quoted)
     except ToolFailure as why:
-        return Finding(part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
+        return Finding(make_part(source, Effect.UNKNOWN, why.text), Rule.DYNAMIC)
     if operator == "<":
-        return reading(source, found, form)
-    written = writing(source, found, "writes to")
+        return judge_reading(source, found, form)
+    written = judge_writing(source, found, "writes to")
     if written.rule is not Rule.WRITES or operator not in _OVERWRITES:
         return written
-    return overwriting(source, found, ground.facts) or written
+    return judge_overwriting(source, found, ground.facts) or written
 
 
 def _has_braces(target: Word) -> bool:
@@ -58,7 +58,7 @@ def _has_braces(target: Word) -> bool:
 
 def _text(redirect: Redirect, source: str) -> Finding:
     """A text that the program reads, in the form of one that stands behind `<<<`, which ends in a line's end."""
-    shown = part(source, Effect.READ_ONLY)
+    shown = make_part(source, Effect.READ_ONLY)
     text = redirect.target.value if redirect.target else None
     if text is None or (redirect.fd and not redirect.fd.isdecimal()):
         return Finding(shown, Rule.READS)
@@ -75,16 +75,16 @@ def _quoted(redirect: Redirect, text: str) -> str:
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """A target that only the shell knows; shown as far as it can be."""
     writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
-    written = writing(source, found, "writes to") if found and writes else None
+    written = judge_writing(source, found, "writes to") if found and writes else None
     if written and written.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return written
     could = [one.text for one in redirect.target.could] if redirect.target else []
     if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
         reason = f"where {redirect.operator} leads may be what nobody may touch; write the path out"
-        return Finding(part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
+        return Finding(make_part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
     if not writes or redirect.target is None:
-        return Finding(part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
+        return Finding(make_part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)
     if written:
         return written
     reason = f"it writes to {redirect.target.source}, which is known only when it runs"
-    return Finding(part(source, Effect.WRITES_OUTSIDE, reason, (redirect.target.source,)), Rule.OUTSIDE)
+    return Finding(make_part(source, Effect.WRITES_OUTSIDE, reason, (redirect.target.source,)), Rule.OUTSIDE)

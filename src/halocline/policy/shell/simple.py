@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from halocline.policy.shell import wrappers
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand, expand_simple, with_names
-from halocline.policy.shell.findings import Analysis, Finding, Rule, part
+from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
+from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
-from halocline.policy.shell.hazards import hazard, matches_hidden, splits_oddly
+from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
 from halocline.policy.shell.installed import runs_elsewhere
 from halocline.policy.shell.listed_names import names_found, names_printed
 from halocline.policy.shell.mutating_programs import SHELLS
 from halocline.policy.shell.ordinary_work import rule_of_variables
-from halocline.policy.shell.parse import NotUnderstood, parse
-from halocline.policy.shell.places import listing
+from halocline.policy.shell.parse import NotUnderstood, parse_command
+from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.possible_texts import NAME, fill_slot
 from halocline.policy.shell.program import MILDER, judge_program
 from halocline.policy.shell.redirects import judge_redirect
@@ -27,7 +27,7 @@ from halocline.policy.shell.scripts import entries, files_named, reads_script, s
 from halocline.policy.shell.texts import Forms, assigned_form, with_target, with_texts
 from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
 from halocline.policy.shell.variables import UNKNOWN, Values, changed_by, values_of
-from halocline.policy.shell.xargs_and_find import executed, fed, given_names
+from halocline.policy.shell.xargs_and_find import executed_form, fed_form, given_names
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
@@ -81,13 +81,15 @@ class SimpleCommands(ABC):
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
-        elements = [made for one in simple.assignments for value in one.values or () for made in expand(value, ground)]
-        found += [one for one in (listing(simple.source, (*expanded.words, *elements), ground),) if one]
+        elements = [
+            made for one in simple.assignments for value in one.values or () for made in expand_word(value, ground)
+        ]
+        found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         said = [one.canonical for one in found]
         form = None if None in said else " ".join(str(one) for one in said if one)
-        shown = part(simple.source, strictest.part.effect, strictest.part.reason, targets)
+        shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         floors = [floor.rule] if floor else []
@@ -134,14 +136,14 @@ class SimpleCommands(ABC):
         self.analysis.redirects |= any(redirect.operator not in (">&", "<&") for redirect in simple.redirects)
 
     def _judged(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
-        if why := hazard(simple):
-            return Finding(part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
+        if why := find_hazard(simple):
+            return Finding(make_part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
         if not simple.words:
             return self._set(simple, ground, forms), ground
         name = simple.words[0].value
         finding, after = self._by_name(name, simple, ground, forms)
         if name and finding.rule in MILDER and (why := runs_elsewhere(name, ground)):
-            finding = Finding(part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
+            finding = Finding(make_part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
         if name in self.analysis.functions:
             after = after.merged(self.call(str(name), simple.words[1:], ground))
             rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
@@ -157,35 +159,37 @@ class SimpleCommands(ABC):
             return tested, ground
         if name == "read" and (read := _reading_lines(simple)):
             return read, ground
-        wrapped = wrappers.unwrap(simple)
-        if wrapped and name == "xargs" and (form := fed(simple, ground)):
+        wrapped = wrappers.unwrap_command(simple)
+        if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
             finding, _ = self._wrapped(wrapped, simple, ground)
-            reads = Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+            reads = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
             return reads if finding.rule in MILDER else finding, ground
-        if wrapped and name == "find" and not ground.rebinds and (form := executed(simple, ground)):
-            return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
+        if wrapped and name == "find" and not ground.rebinds and (form := executed_form(simple, ground)):
+            return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
             return self._wrapped(wrapped, simple, ground)
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
-            finding = Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+            finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
         return finding, _moved(simple, ground, after) if name in _MOVES else after
 
     def _set(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
         """Variables that are set for the commands behind."""
         if not simple.assignments:
-            return Finding(part(simple.source, Effect.UNKNOWN), Rule.READS, "")
+            return Finding(make_part(simple.source, Effect.UNKNOWN), Rule.READS, "")
         form = assigned_form(simple, forms, ground)
         if form is not None:
-            return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return Finding(part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
+            return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+        return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
 
     def _trap(self, simple: Simple, ground: Ground) -> Finding:
         """A text that runs later, from a folder that may be another."""
         found: list[Finding] = []
         text = simple.words[1].value
         if text is None:
-            return Finding(part(simple.source, Effect.UNKNOWN, "what it runs later is not known"), Rule.NOT_ANALYSED)
+            return Finding(
+                make_part(simple.source, Effect.UNKNOWN, "what it runs later is not known"), Rule.NOT_ANALYSED
+            )
         if text not in ("", "-", "--"):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
@@ -194,7 +198,7 @@ class SimpleCommands(ABC):
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
-        return Finding(part(simple.source, effect, "it runs a text later", targets), rule)
+        return Finding(make_part(simple.source, effect, "it runs a text later", targets), rule)
 
     def _wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """The command within a command. What wraps it adds its own."""
@@ -226,7 +230,7 @@ class SimpleCommands(ABC):
             effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
         targets = tuple(target for one in found for target in one.part.targets)
         form = wrapped.form(canonical) if wrapped.form and canonical and rule is Rule.READS else None
-        judged = Finding(part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
+        judged = Finding(make_part(simple.source, effect, reason, targets), rule, form, as_written=as_written)
         return judged, after if wrapped.stays else ground
 
     def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:
@@ -247,11 +251,11 @@ class SimpleCommands(ABC):
                 raise NotUnderstood("it is nested too deeply")
             judge = type(self)(inside, self._depth + 1)
             judge.calls = [*self.calls]
-            canonical = judge.whole(parse(text), ground)
+            canonical = judge.whole(parse_command(text), ground)
         except NotUnderstood as why:
             if why.before is not None:
                 type(self)(inside, self._depth + 1).whole(why.before, ground)
-            inside.findings.append(Finding(part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
+            inside.findings.append(Finding(make_part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
         self.analysis.segments += inside.segments
         self.analysis.words += inside.words
         self.analysis.scripts |= inside.scripts
@@ -259,7 +263,7 @@ class SimpleCommands(ABC):
         self.analysis.traps += inside.traps
         if canonical is None:
             self.analysis.findings += inside.findings
-        found += inside.findings or [Finding(part(text, Effect.READ_ONLY), Rule.READS, "")]
+        found += inside.findings or [Finding(make_part(text, Effect.READ_ONLY), Rule.READS, "")]
         return canonical
 
 
@@ -315,7 +319,7 @@ def _reading_lines(simple: Simple) -> Finding | None:
         return None
     said = "".join(f"IFS={shlex.quote(value or '')} " for _, value in before)
     form = f"{said}{' '.join(str(text) for text in ('read', *texts))}"
-    return Finding(part(simple.source, Effect.READ_ONLY), Rule.READS, form)
+    return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
 
 
 def _with_assignments(simple: Simple, finding: Finding) -> Finding:
@@ -329,7 +333,7 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
         mild = stricter is finding.rule and finding.part.reason
         reason = mild or "it sets variables for the program that may change what it does"
         as_written = finding.as_written or rule_as_written(finding.canonical, simple.words)
-        shown = part(simple.source, effect, reason, finding.part.targets)
+        shown = make_part(simple.source, effect, reason, finding.part.targets)
         return Finding(shown, stricter, as_written=as_written)
     if finding.canonical is not None and assigned:
         return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")

@@ -118,7 +118,7 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
     """After a simple command whose words and assignments are expanded. `fed` are names that it may read."""
     if not simple.words:
         for one in simple.assignments:
-            variables = assigned(one, variables)
+            variables = assign_value(one, variables)
     for word in words_of(simple):
         variables = _set_by_expansion(word, variables)
     name = simple.words[0].value if simple.words else ""
@@ -126,26 +126,26 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
         return variables.forgotten()
     if name in _DECLARES and all(_is_plain(word) for word in simple.words[1:]):
         for word in simple.words[1:]:
-            variables = _declared(word, variables)
+            variables = _declare(word, variables)
         return variables
     if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
-        return _rearranged(simple, variables)
+        return _rearrange_arguments(simple, variables)
     if name in ("printf", "getopts"):
         given = tuple(text for one in simple.words[1:] for text in values_of(one))
-        return variables.perhaps(_mentioned(simple), given)
+        return variables.perhaps(_names_mentioned(simple), given)
     if name in _READERS and fed:
-        return variables.perhaps(_mentioned(simple), fed)
-    return variables.unsure_of(_mentioned(simple)) if name in _SETTERS else variables
+        return variables.perhaps(_names_mentioned(simple), fed)
+    return variables.unsure_of(_names_mentioned(simple)) if name in _SETTERS else variables
 
 
-def _rearranged(simple: Simple, variables: Variables) -> Variables:
+def _rearrange_arguments(simple: Simple, variables: Variables) -> Variables:
     """After `set` and `shift`: the arguments are any of those that there were, and that were given."""
     given = [text for word in simple.words[1:] for text in values_of(word)]
     before = variables.arguments or ()
     return replace(variables, arguments=None).perhaps(["@"], (*before, *given))
 
 
-def assigned(one: Assignment, variables: Variables) -> Variables:
+def assign_value(one: Assignment, variables: Variables) -> Variables:
     """After one assignment, whose value is expanded."""
     if one.subscript is not None or one.values is not None:
         given = [text for word in one.values or (one.value,) for text in values_of(word)]
@@ -173,7 +173,7 @@ def _is_plain(word: Word) -> bool:
     return bool(_PLAIN_FLAGS.fullmatch(text) or _NAME.fullmatch(text) or (_SET.match(text) and text[:1] != "-"))
 
 
-def _declared(word: Word, variables: Variables) -> Variables:
+def _declare(word: Word, variables: Variables) -> Variables:
     found = [_SET.fullmatch(text) for text in values_of(word)]
     if not all(found):
         return variables
@@ -183,7 +183,7 @@ def _declared(word: Word, variables: Variables) -> Variables:
     return variables.with_value(names.pop(), tuple(one[3] for one in found if one))
 
 
-def _mentioned(simple: Simple) -> list[str]:
+def _names_mentioned(simple: Simple) -> list[str]:
     """Every name among the words, and the one that a builtin sets when it is told none."""
     texts = [part for word in simple.words[1:] for text in values_of(word) for part in _NAME.findall(text)]
     return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
@@ -212,7 +212,7 @@ def names_set(node: Node) -> list[str]:
             case Simple():
                 names += (one.name for one in here.assignments)
                 if here.words and here.words[0].text in _SETTERS:
-                    names += _mentioned(here)
+                    names += _names_mentioned(here)
                 for word in words_of(here):
                     names += (name for name in _set_by_expansion(word, Variables()).known)
             case Block():

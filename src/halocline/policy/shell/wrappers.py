@@ -95,60 +95,60 @@ class Wrapped:
         return words if fed in words else (*words, fed)
 
 
-def unwrap(simple: Simple) -> Wrapped | None:
+def unwrap_command(simple: Simple) -> Wrapped | None:
     """What a wrapper runs; None when the command is no wrapper, or runs nothing."""
     name = (simple.words[0].value or "").rsplit("/", 1)[-1]
     if name in SHELLS:
-        return _shell(simple)
+        return _unwrap_shell(simple)
     if name == "eval":
-        return _eval(simple)
+        return _unwrap_eval(simple)
     if name == "trap":
-        return _trap(simple)
+        return _unwrap_trap(simple)
     if name in ("find", "fd", "fdfind"):
-        return _find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
+        return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
         return Wrapped(
-            simple.source, script=text, rule=_added(name, [simple.words[0]])[0], reason=f"{name} runs a text"
+            simple.source, script=text, rule=_added_rule(name, [simple.words[0]])[0], reason=f"{name} runs a text"
         )
-    if f"{name} {_value(simple, 1)}" in _RUNNERS:
-        name = f"{name} {_value(simple, 1)}"
-    if name not in _WRAPPERS or (name == "command" and _value(simple, 1) in ("-v", "-V")):
+    if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
+        name = f"{name} {_value_at(simple, 1)}"
+    if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
         return None
-    return _split(simple) if name == "env" and _splits(simple) else _wrapper(name, simple)
+    return _unwrap_split(simple) if name == "env" and _does_split(simple) else _unwrap_wrapper(name, simple)
 
 
 def _text_behind(simple: Simple) -> str:
     """The text for a shell behind `-c`; empty when there is none, or it is known only when it runs."""
     for at, word in enumerate(simple.words[1:], 1):
         if re.fullmatch(r"-[a-z]*c|--command|--session-command", word.text):
-            return _value(simple, at + 1)
+            return _value_at(simple, at + 1)
         if word.text.startswith(("--command=", "--session-command=")):
             return word.text.partition("=")[2]
     return ""
 
 
-def _trap(simple: Simple) -> Wrapped | None:
-    text = _value(simple, 1)
+def _unwrap_trap(simple: Simple) -> Wrapped | None:
+    text = _value_at(simple, 1)
     if len(simple.words) < 3 or text in ("", "-"):
         return None
     return Wrapped(simple.source, script=text, rule=Rule.ORDINARY, reason="it runs a text when the shell ends")
 
 
-def _splits(simple: Simple) -> bool:
+def _does_split(simple: Simple) -> bool:
     return any(re.match(r"-[a-z]*S|--split-string", word.text) for word in simple.words[1:])
 
 
-def _split(simple: Simple) -> Wrapped:
+def _unwrap_split(simple: Simple) -> Wrapped:
     """`env -S TEXT`: the text is split into words, of which the program is one."""
     text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
     return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env makes a command of a text")
 
 
-def _value(simple: Simple, at: int) -> str:
+def _value_at(simple: Simple, at: int) -> str:
     return (simple.words[at].value or "") if at < len(simple.words) else ""
 
 
-def _shell(simple: Simple) -> Wrapped | None:
+def _unwrap_shell(simple: Simple) -> Wrapped | None:
     """`sh -c TEXT`, and a shell that reads a text from behind `<<`."""
     flags, rest = [], list(simple.words[1:])
     while rest and (rest[0].value or "").startswith(("-", "+")):
@@ -161,7 +161,7 @@ def _shell(simple: Simple) -> Wrapped | None:
             reason = "the text that the shell is given is known only when it runs"
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
-        return Wrapped(simple.source, script=rest[0].text, form=_bash if plain else None)
+        return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
     if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
         text = body.body or (body.target.text if body.target else "")
         return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text behind it")
@@ -172,11 +172,11 @@ def _is_text(redirect: Redirect) -> bool:
     return bool(redirect.body) or (redirect.operator == "<<<" and redirect.target is not None)
 
 
-def _bash(inner: str) -> str:
+def _bash_flags(inner: str) -> str:
     return f"bash --noprofile --norc -c {shlex.quote(inner)}"
 
 
-def _eval(simple: Simple) -> Wrapped:
+def _unwrap_eval(simple: Simple) -> Wrapped:
     reason = "it runs text as a command"
     if any(word.value is None for word in simple.words):
         return Wrapped(simple.source, script=possible_text(simple.words[1:]), rule=Rule.DYNAMIC, reason=reason)
@@ -184,7 +184,7 @@ def _eval(simple: Simple) -> Wrapped:
     return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
 
 
-def _find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
+def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     """What `find` or `fd` runs for each name; nothing here says which names those are."""
     texts = [word.text for word in simple.words]
     at = next((i for i, text in enumerate(texts) if text.partition("=")[0] in runs), None)
@@ -209,7 +209,7 @@ def found_in(start: Word) -> Word:
     return Word(f"{start.source.rstrip('/')}/*", pieces, start.dynamic, start.quoted)
 
 
-def _wrapper(name: str, simple: Simple) -> Wrapped | None:
+def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     values, rest = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:])
     own = [simple.words[0], *(rest.pop(0) for _ in name.split()[1:])]
     while rest and (rest[0].value or rest[0].source).startswith("-"):
@@ -224,7 +224,7 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
         own.append(rest.pop(0))
     if not rest:
         return None
-    rule, reason = _added(name, own)
+    rule, reason = _added_rule(name, own)
     if rule is Rule.DYNAMIC and name in _FEEDS and rest[0].text in CHECKERS:
         rule = Rule.ORDINARY
     if name == "uv run" and rest[0].text.endswith(".py"):
@@ -237,11 +237,11 @@ def _wrapper(name: str, simple: Simple) -> Wrapped | None:
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
     stays, feeds = name in ("command", "builtin", "time"), name in _FEEDS
-    slot = _slot(own) if feeds else ""
+    slot = _replaced_slot(own) if feeds else ""
     return Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot)
 
 
-def _slot(own: list[Word]) -> str:
+def _replaced_slot(own: list[Word]) -> str:
     """Return what `xargs -I` replaces with a name."""
     for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
         if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
@@ -253,7 +253,7 @@ def word_of(text: str) -> Word:
     return Word(text, (Piece(text),))
 
 
-def _added(name: str, own: list[Word]) -> tuple[Rule | None, str]:
+def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     """What a wrapper with these words adds; nothing when it is known to change only how long or how loud."""
     texts = [word.value or "?" for word in own[1:]]
     if name in RIGHTS:

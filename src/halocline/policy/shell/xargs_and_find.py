@@ -29,7 +29,7 @@ _GLUED = re.compile(r"(-n|-I)(\d{1,4}|\{\}|[A-Z]+)")
 _COUNT = re.compile(r"\d{1,4}")
 
 
-def piped(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
+def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
     """The forms of both ends of `find … | xargs PROGRAM …`; None when one of them may do more than read."""
     if ground.hides_files or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
         return None
@@ -48,20 +48,20 @@ def piped(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None
             return None
     if ends_in_zero:
         find = Simple(find.source, find.words[:-1])
-    names, program = _names(find, ground), _program(words, ground)
+    names, program = _names_form(find, ground), _program_form(words, ground)
     if names is None or program is None or not _is_meant(find, words):
         return None
     return f"{names} -print0", " ".join(("xargs -0", *flags, program))
 
 
-def executed(simple: Simple, ground: Ground) -> str | None:
+def executed_form(simple: Simple, ground: Ground) -> str | None:
     """The form of `find … -exec PROGRAM … {} +`."""
     texts = [word.text for word in simple.words]
     at = texts.index("-exec") if texts.count("-exec") == 1 else 0
     if ground.hides_files or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
         return None
     find, words = Simple(simple.source, simple.words[:at]), list(simple.words[at + 1 : -2])
-    names, program = _names(find, ground), _program(words, ground)
+    names, program = _names_form(find, ground), _program_form(words, ground)
     return (
         None
         if names is None or program is None or not _is_meant(find, words)
@@ -69,7 +69,7 @@ def executed(simple: Simple, ground: Ground) -> str | None:
     )
 
 
-def fed(xargs: Simple, ground: Ground) -> str | None:
+def fed_form(xargs: Simple, ground: Ground) -> str | None:
     """The form of `xargs PROGRAM …`: a program that reads is handed on only names that it may read."""
     words, flags, parted = list(xargs.words[1:]), list[str](), "quotes"
     placeholder = ""
@@ -97,12 +97,12 @@ def fed(xargs: Simple, ground: Ground) -> str | None:
             return None
         words, flags = words[:-1], ["-n", "1"]
     if not words or words[0].source in _TEXTS_ONLY:
-        return _printing(words, parted, flags, ground)
+        return _printing_form(words, parted, flags, ground)
     program = _handed_on(words, ground)
     return " ".join((HANDS_ON, parted, *flags, program)) if program else None
 
 
-def _printing(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
+def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
     """The form for a program that only prints what it is given, whatever that is."""
     last = Word("name", (Piece("name"),))
     simple = Simple("", (*(words or (Word("echo", (Piece("echo"),)),)), last))
@@ -137,7 +137,7 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
     return form.removesuffix(end) if form and form.endswith(end) else None
 
 
-def _names(find: Simple, ground: Ground) -> str | None:
+def _names_form(find: Simple, ground: Ground) -> str | None:
     """A `find` that gives only plain files without secrets."""
     finding, _ = judge_program(find, ground)
     texts = [word.text for word in find.words]
@@ -152,12 +152,12 @@ def _names(find: Simple, ground: Ground) -> str | None:
     return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}"))
 
 
-def _program(words: list[Word], ground: Ground) -> str | None:
+def _program_form(words: list[Word], ground: Ground) -> str | None:
     """A program of which all but the last arguments are written out. What it is given stands behind `--`."""
     if not words or words[0].source not in READERS or not READERS[words[0].source].ends:
         return None
     spec = READERS[words[0].source]
-    whole_folders = spec.recursive == "always" or (spec.added and _recurses(words))
+    whole_folders = spec.recursive == "always" or (spec.added and _is_recursive(words))
     if spec.most < 1000 or spec.ordered or spec.program or whole_folders:
         return None
     here = Word("./-", (Piece("./-"),))
@@ -168,7 +168,7 @@ def _program(words: list[Word], ground: Ground) -> str | None:
 
 def _is_meant(find: Simple, words: list[Word]) -> bool:
     """Whether no name asks for secrets, and a program that shows whole files is given files by name."""
-    wanted = _wanted(find.words)
+    wanted = _wanted_words(find.words)
     return not asks_for_secrets(find.words) and (
         bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only
     )
@@ -176,12 +176,12 @@ def _is_meant(find: Simple, words: list[Word]) -> bool:
 
 def asks_for_secrets(words: Sequence[Word]) -> bool:
     """Tell whether a `find` is told to look for files that may hold secrets."""
-    return any(names_secret(pattern) for pattern in _wanted(words))
+    return any(names_secret(pattern) for pattern in _wanted_words(words))
 
 
-def _wanted(words: Sequence[Word]) -> list[str]:
+def _wanted_words(words: Sequence[Word]) -> list[str]:
     return [value.text for test, value in pairwise(words) if test.text in ("-name", "-iname")]
 
 
-def _recurses(words: list[Word]) -> bool:
+def _is_recursive(words: list[Word]) -> bool:
     return any(re.match(r"-\w*[rRd]|--rec|--dir", word.text) for word in words[1:])

@@ -64,7 +64,7 @@ class TaskQuery(Value, frozen=True):
     parent: str = ""
 
 
-def fits(info: TaskInfo, query: TaskQuery) -> bool:
+def fits_query(info: TaskInfo, query: TaskQuery) -> bool:
     """Whether a task is among those that were asked for, whatever its words."""
     return (
         info.parent == query.parent
@@ -77,7 +77,7 @@ def fits(info: TaskInfo, query: TaskQuery) -> bool:
     )
 
 
-def ordered(found: list[TaskInfo], query: TaskQuery) -> list[TaskInfo]:
+def order_tasks(found: list[TaskInfo], query: TaskQuery) -> list[TaskInfo]:
     """The tasks in the order that was asked for; `found` comes with the best first."""
     order = query.order or (Order.RELEVANCE if query.words else Order.TIME)
     if order is not Order.RELEVANCE:

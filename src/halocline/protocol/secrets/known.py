@@ -51,7 +51,7 @@ class KnownSecrets:
     @cached_property
     def _forms(self) -> tuple[str, ...]:
         """Each value in every way of writing it, the longest first."""
-        forms = {form for value in self.values for form in _written(value)}
+        forms = {form for value in self.values for form in _written_forms(value)}
         return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
@@ -61,7 +61,7 @@ def _without_ends(line: str) -> str:
     return head[head[:1] in ("'", '"') :].rstrip("\r\\ \t\"'")
 
 
-def _written(value: str) -> Iterator[str]:
+def _written_forms(value: str) -> Iterator[str]:
     data = value.encode("utf-8", "surrogatepass")
     yield value
     yield quote(value, safe="", errors="surrogatepass")

@@ -59,7 +59,7 @@ def named_secrets(text: str) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when they are made small
         lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
-    for start, name in _names(lower):
+    for start, name in _find_names(lower):
         value = _VALUE.match(text, start + len(name))
         if value is None or value.lastgroup is None:
             continue
@@ -69,7 +69,7 @@ def named_secrets(text: str) -> Iterator[Span]:
             yield value.span(group)
 
 
-def _names(lower: str) -> Iterator[tuple[int, str]]:
+def _find_names(lower: str) -> Iterator[tuple[int, str]]:
     """Where such names end: each with its start, in no order."""
     for name in _NAMES:
         at = lower.find(name)
@@ -118,10 +118,10 @@ def is_random(value: str) -> bool:
     mixed = all(re.search(kind, value) for kind in (r"[a-z]", r"[A-Z]", r"\d"))
     hexadecimal = re.fullmatch(r"[0-9a-f]{32,}|[0-9A-F]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", value)
     coded = re.fullmatch(r"[a-z0-9]{24,}", value) and len(re.findall(r"\d", value)) >= 4
-    return bool(mixed or hexadecimal or coded) and entropy(value) >= 3.2 and not is_worded(value)
+    return bool(mixed or hexadecimal or coded) and entropy_of(value) >= 3.2 and not is_worded(value)
 
 
-def entropy(text: str) -> float:
+def entropy_of(text: str) -> float:
     """Bits for each character, of those that are there."""
     return -sum(n / len(text) * log2(n / len(text)) for n in Counter(text).values())
 

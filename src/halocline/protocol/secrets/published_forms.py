@@ -30,7 +30,7 @@ def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Fo
     """Yield the span and name of each match, in no order. `data` is the text as UTF-8, `runs` its long runs."""
     lower = text.lower()
     is_same = len(lower) == len(text)  # a few letters grow when they are made small
-    for row in _possible(data, runs):
+    for row in _possible_forms(data, runs):
         if row.place is _Place.ANYWHERE or not (row.is_token or is_same):
             yield from ((*found.span(), row.name) for found in row.pattern.finditer(text))
         else:
@@ -39,7 +39,7 @@ def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Fo
 
 def may_have_form(data: bytes, runs: frozenset[str]) -> bool:
     """Tell whether it is worth looking; true of every text that has a form."""
-    return any(True for _ in _possible(data, runs))
+    return any(True for _ in _possible_forms(data, runs))
 
 
 class _Place(Enum):
@@ -82,9 +82,9 @@ def _at_marks(row: _Row, text: str, marks: str) -> Iterator[Found]:
         at = marks.find(row.mark, max(found.end(), at + 1) if found else at + 1)
 
 
-def _possible(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
+def _possible_forms(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
     """The forms that a text may have. Tokens are many, and begin where a run does."""
-    by_head, by_gate = _rows()
+    by_head, by_gate = _build_rows()
     heads = {run[:2] for run in runs} & by_head.keys()
     likely = [run for run in runs if run[:2] in heads]
     yield from {row: None for run in likely for row in by_head[run[:2]] if run.startswith(row.mark)}
@@ -95,11 +95,11 @@ def _possible(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
 
 
 @lru_cache(1)
-def _rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]]]:
+def _build_rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]]]:
     """All forms, made when they are first needed: by the first two letters of a run, and by what a text must have."""
     by_head: dict[str, list[_Row]] = {}
     by_gate: dict[bytes, list[_Row]] = {}
-    for row in (*_shapes(), *_tokens()):
+    for row in (*_shape_rows(), *_token_rows()):
         if row.is_run:
             by_head.setdefault(row.mark[:2], []).append(row)
         else:
@@ -108,7 +108,7 @@ def _rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]]]:
     return by_head, by_gate
 
 
-def _tokens() -> Iterator[_Row]:
+def _token_rows() -> Iterator[_Row]:
     for name, patterns in TOKENS.items():
         for pattern in patterns:
             mark = _mark_of(pattern)
@@ -116,13 +116,15 @@ def _tokens() -> Iterator[_Row]:
             yield _Row(name, mark, alone, True, len(mark) > 1 and bool(re.fullmatch(r"[\w-]+", mark)), _Place.AT)
 
 
-def _shapes() -> Iterator[_Row]:
+def _shape_rows() -> Iterator[_Row]:
     for name, rows in SHAPES.items():
         for mark, pattern in rows:
-            yield _Row(name, mark, re.compile(pattern, re.DOTALL), mark != mark.lower(), False, _place(mark, pattern))
+            yield _Row(
+                name, mark, re.compile(pattern, re.DOTALL), mark != mark.lower(), False, _make_place(mark, pattern)
+            )
 
 
-def _place(mark: str, pattern: str) -> _Place:
+def _make_place(mark: str, pattern: str) -> _Place:
     if pattern.startswith(("(?<=", "(?i:(?<=")):
         return _Place.BEHIND
     if mark in _LONG:

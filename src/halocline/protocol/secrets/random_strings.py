@@ -48,7 +48,7 @@ def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
             continue
         at = text.find(word)
         while at >= 0:
-            if span := _around(text, at):
+            if span := _span_around(text, at):
                 yield span
             at = text.find(word, at + len(word))
 
@@ -91,20 +91,20 @@ def _is_text_in_base64(plain: str) -> bool:
     return all(32 <= byte < 127 for byte in data)
 
 
-def _around(text: str, at: int) -> Span | None:
+def _span_around(text: str, at: int) -> Span | None:
     """The whole string of which a word is a part, when it may be a secret."""
     start = at
     while start > 0 and at - start <= LONGEST and (text[start - 1].isalnum() or text[start - 1] in "_+/-"):
         start -= 1
     run = _RUN.match(text, start)
-    if run is None or (start and _SIGN_BEFORE.match(text[start - 1]) and not _assigns(text, start)):
+    if run is None or (start and _SIGN_BEFORE.match(text[start - 1]) and not _is_assigned(text, start)):
         return None
     if not is_random_string(run[0]) or _NAMED.search(text, max(0, start - 60), start) or _is_in_block(text, run):
         return None
     return run.span()
 
 
-def _assigns(text: str, start: int) -> bool:
+def _is_assigned(text: str, start: int) -> bool:
     """Tell whether what stands before is the `=` behind a name, as in `NAME=value`, and no address."""
     return text[start - 1] == "=" and bool(
         re.search(r"(?:^|[\s\"'`;])[A-Za-z_]\w*=\Z", text[max(0, start - 60) : start])

@@ -63,11 +63,11 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text with a mark in the place of each secret, and of each line of one that has several."""
-        return self._marked(text, _merged(self._found(text)))
+        return self._marked(text, _merge_found(self._found(text)))
 
     def without_known(self, text: str) -> str:
         """The text without the values that are known, whatever else is in it."""
-        return self._marked(text, _merged((*span, STORED) for span in self.known().spans(text)))
+        return self._marked(text, _merge_found((*span, STORED) for span in self.known().spans(text)))
 
     def known(self) -> KnownSecrets:
         """The values that are known now."""
@@ -87,7 +87,7 @@ class Redactor:
         if not (marks := {found[0]: found[1] for found in _MARK.finditer(text)}):
             return text
         meant: dict[str, set[str]] = {}
-        for start, end, _ in _merged(self._found(original)):
+        for start, end, _ in _merge_found(self._found(original)):
             for value in original[start:end].splitlines():
                 meant.setdefault(self._number(value), set()).add(value)
         for mark, number in marks.items():
@@ -139,7 +139,7 @@ class Redactor:
 
     def _in_base64(self, text: str) -> Iterator[Found]:
         for coded in _BASE64.finditer(text):
-            if (plain := _plain(coded[0])) and _holds_secret(plain):
+            if (plain := _decode_base64(coded[0])) and _holds_secret(plain):
                 yield *coded.span(), "encoded secret"
 
 
@@ -148,7 +148,7 @@ def holds_mark(text: str) -> bool:
     return bool(_MARK.search(text))
 
 
-def redacted(text: str) -> str:
+def redact_text(text: str) -> str:
     """The text with `[redacted NAME]` in the place of every secret that is known by its form or its name."""
     return _PLAIN(text)
 
@@ -159,7 +159,7 @@ def may_hold_keys(text: str) -> bool:
     return bool(runs := long_runs(data)) or may_have_form(data, runs)
 
 
-def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redacted) -> DurableEvent:
+def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redact_text) -> DurableEvent:
     """The event without them, text by text, so that what has a form keeps it."""
     return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), blot)))
 
@@ -185,12 +185,12 @@ def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
     for secret in sorted(set(secrets), key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "[redacted]")
-    text = re.sub(_LOOKS_LIKE_ONE, "[redacted]", redacted(text), flags=re.IGNORECASE | re.DOTALL)
+    text = re.sub(_LOOKS_LIKE_ONE, "[redacted]", redact_text(text), flags=re.IGNORECASE | re.DOTALL)
     text = re.sub(_NAMED_LIKE_ONE, r"\1[redacted]", text, flags=re.IGNORECASE)
     return re.sub(rf"{re.escape(home.rstrip('/'))}(?![\w.-])", "~", text) if len(home) > 1 else text
 
 
-def _merged(found: Iterable[Found]) -> Iterator[Found]:
+def _merge_found(found: Iterable[Found]) -> Iterator[Found]:
     """In order, and none over another: what overlaps is one, under the name of the first."""
     current: Found | None = None
     for start, end, name in sorted(found, key=lambda one: (one[0], -one[1])):
@@ -209,7 +209,7 @@ def _holds_secret(text: str) -> bool:
     return any(True for _ in (*published_forms(text, data, long_runs(data)), *named_secrets(text)))
 
 
-def _plain(coded: str) -> str:
+def _decode_base64(coded: str) -> str:
     """The text that base64 stands for; empty when it stands for none."""
     joined = "".join(coded.split()).rstrip("=")
     try:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from halocline.protocol.file_names import printable
-from halocline.protocol.state.persistent import changed
+from halocline.protocol.file_names import make_printable
+from halocline.protocol.state.persistent import change_table
 from halocline.protocol.values import Value
 
 TODO_FILE = "todos.md"
@@ -62,24 +62,24 @@ class ChangedFile(Value, frozen=True):
 Known = Mapping[str, KnownFile]
 
 
-def read(known: Known, seen: Iterable[SeenFile]) -> Known:
+def note_read(known: Known, seen: Iterable[SeenFile]) -> Known:
     """The known files after some were read."""
-    return changed(known, {one.path: KnownFile(one.content) for one in seen})
+    return change_table(known, {one.path: KnownFile(one.content) for one in seen})
 
 
-def written(known: Known, path: str, content: str | None) -> Known:
+def note_written(known: Known, path: str, content: str | None) -> Known:
     """The known files after the task wrote or removed one."""
-    return changed(known, {path: KnownFile(content)})
+    return change_table(known, {path: KnownFile(content)})
 
 
-def told(known: Known, files: Iterable[ChangedFile]) -> Known:
+def note_told(known: Known, files: Iterable[ChangedFile]) -> Known:
     """The known files after the model was told of changes."""
-    return changed(known, {one.path: KnownFile(one.content, stale=not one.by) for one in files})
+    return change_table(known, {one.path: KnownFile(one.content, stale=not one.by) for one in files})
 
 
-def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+def list_names(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """The names, and how many more there are."""
-    shown, more = [*map(printable, names[:most])], len(names) - most
+    shown, more = [*map(make_printable, names[:most])], len(names) - most
     if more <= 0:
         return ", ".join(shown)
     return f"{', '.join(shown)} and {more} more" if shown else f"{len(names)} more"

@@ -30,7 +30,7 @@ class Series(Sequence[T]):
         is_newest = self._length and len(self._shared) == self._length
         shared = self._shared if is_newest else self._shared[: self._length]
         shared.extend(items)
-        return _part(shared, len(shared))
+        return _share_part(shared, len(shared))
 
     def __len__(self) -> int:
         return self._length
@@ -43,7 +43,7 @@ class Series(Sequence[T]):
         if isinstance(index, slice):
             start, stop, step = index.indices(self._length)
             if (start, step) == (0, 1):
-                return _part(self._shared, stop)
+                return _share_part(self._shared, stop)
             return tuple(self._shared[start:stop:step]) if step > 0 else tuple(self)[index]
         at = index + self._length if index < 0 else index
         if not 0 <= at < self._length:
@@ -63,13 +63,13 @@ class Series(Sequence[T]):
         return repr(tuple(self))
 
 
-def _part(shared: list[T], length: int) -> Series[T]:
+def _share_part(shared: list[T], length: int) -> Series[T]:
     part: Series[T] = Series.__new__(Series)
     part._shared, part._length = shared, length
     return part
 
 
-def grown(items: Sequence[T], *more: T) -> Series[T]:
+def grow_series(items: Sequence[T], *more: T) -> Series[T]:
     """The items, and more behind them."""
     return (items if isinstance(items, Series) else Series(items)).plus(*more)
 
@@ -129,12 +129,12 @@ class Table(Mapping[K, V]):
         return repr(dict(self))
 
 
-def pairs(table: Mapping[K, V]) -> Sequence[tuple[K, V]]:
+def list_pairs(table: Mapping[K, V]) -> Sequence[tuple[K, V]]:
     """The keys and values of a mapping that may be a table."""
     return table.pairs() if isinstance(table, Table) else [*table.items()]
 
 
-def changed(table: Mapping[K, V], changes: Mapping[K, V]) -> Mapping[K, V]:
+def change_table(table: Mapping[K, V], changes: Mapping[K, V]) -> Mapping[K, V]:
     """The table with other values for some keys; the same one when nothing differs."""
     new = {key: value for key, value in changes.items() if key not in table or table[key] != value}
     return (table if isinstance(table, Table) else Table(table)).plus(new) if new else table

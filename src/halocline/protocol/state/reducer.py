@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import remembered, restored, told
+from halocline.protocol.going_back import note_told, remember_point, restore_state
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import in_force
 from halocline.protocol.messages import (
@@ -20,25 +20,25 @@ from halocline.protocol.messages import (
     UserPart,
 )
 from halocline.protocol.state import file_knowledge
-from halocline.protocol.state.persistent import grown
-from halocline.protocol.state.state import OpenCall, State, TurnState, signature
+from halocline.protocol.state.persistent import grow_series
+from halocline.protocol.state.state import OpenCall, State, TurnState, call_signature
 from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 
 
-def reduce(state: State, event: ev.Durable | ev.Transient) -> State:
+def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
     """The state after `event`. Unknown and merely shown events change nothing but the position."""
     step = _STEPS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
     now = replace(state, seq=event.seq, last_at=event.at)
-    return remembered(state, step(now, event)) if step else now
+    return remember_point(state, step(now, event)) if step else now
 
 
-def fold(events: Iterable[ev.Durable]) -> State:
+def fold_events(events: Iterable[ev.Durable]) -> State:
     """The state that a whole log gives."""
     state = State()
     for event in events:
-        state = reduce(state, event)
+        state = reduce_event(state, event)
     return state
 
 
@@ -83,7 +83,7 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
     return replace(
         state,
         turn=TurnState(started_at=e.at, first_message=len(state.messages)),
-        messages=grown(state.messages, UserMessage(e.content)),
+        messages=grow_series(state.messages, UserMessage(e.content)),
         output_schema=e.output_schema,
         answer=None,
         answers_refused=(),
@@ -92,27 +92,27 @@ def _turn_started(state: State, e: ev.TurnStarted) -> State:
         last_outcome=("", ""),
         nobody_answered=False,
         forgiven_steps=state.steps,
-        unheard=(*state.unheard, *_words(e.content)),
+        unheard=(*state.unheard, *_prompt_words(e.content)),
     )
 
 
-def _words(content: Iterable[UserPart]) -> Iterator[str]:
+def _prompt_words(content: Iterable[UserPart]) -> Iterator[str]:
     return (part.text for part in content if isinstance(part, Text))
 
 
-def _steered(state: State, e: ev.SteeringReceived) -> State:
+def _on_steering(state: State, e: ev.SteeringReceived) -> State:
     """Nothing stands between a call and its result: words that come while calls are open are read after these."""
     turn = replace(state.turn, is_over=False) if state.turn else None
-    heard = replace(state, turn=turn, unheard=(*state.unheard, *_words(e.content)))
+    heard = replace(state, turn=turn, unheard=(*state.unheard, *_prompt_words(e.content)))
     if not state.open_calls:
-        return _told(heard, e.content)
+        return _add_notes(heard, e.content)
     declined = state.declined or bool(state.approvals or state.questions)
     return replace(heard, interjected=(*state.interjected, *e.content), declined=declined)
 
 
 def _answer_refused(state: State, e: ev.AnswerRefused) -> State:
     turn = replace(state.turn, is_over=False) if state.turn else None
-    messages = grown(state.messages, UserMessage(e.content))
+    messages = grow_series(state.messages, UserMessage(e.content))
     return replace(state, turn=turn, messages=messages, answers_refused=(*state.answers_refused, e))
 
 
@@ -131,7 +131,7 @@ def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
 
 def _held_told(state: State) -> State:
     """Return what was held back until the last call had its end is read now."""
-    return replace(_told(_told(state, state.gap), state.interjected), gap=(), interjected=())
+    return replace(_add_notes(_add_notes(state, state.gap), state.interjected), gap=(), interjected=())
 
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
@@ -139,21 +139,21 @@ def _step_started(state: State, e: ev.StepStarted) -> State:
     return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.requested())
 
 
-def _retried(state: State, e: ev.StepRetried) -> State:
+def _on_retry(state: State, e: ev.StepRetried) -> State:
     return replace(state, draft=None)
 
 
-def _delta(state: State, e: ev.TextDelta | ev.ThinkingDelta) -> State:
+def _on_delta(state: State, e: ev.TextDelta | ev.ThinkingDelta) -> State:
     return replace(state, draft=(state.draft, e))
 
 
-def _usage(state: State, e: ev.UsageReported) -> State:
+def _on_usage(state: State, e: ev.UsageReported) -> State:
     cost = None if e.cost is None or state.cost is None else state.cost + e.cost
     window = e.window or state.window
     return replace(state, usage=state.usage + e.usage, last_usage=e.usage, cost=cost, window=window)
 
 
-def _sampled(state: State, e: ev.McpSampled) -> State:
+def _on_sampling(state: State, e: ev.McpSampled) -> State:
     """A server's request costs the task, and is no measure of the conversation."""
     cost = None if e.cost is None or state.cost is None else state.cost + e.cost
     return replace(state, usage=state.usage + e.usage, cost=cost, sampled=state.sampled.after(e))
@@ -165,19 +165,19 @@ def _subagent_ended(state: State, e: SubagentEnded) -> State:
     return replace(state, usage=state.usage + e.usage, cost=cost, lanes=lanes)
 
 
-def _compacted(state: State, e: ev.Compacted) -> State:
+def _on_compaction(state: State, e: ev.Compacted) -> State:
     """What the last request had is no measure any more of what the next one will have."""
     limit = e.limit or state.limit
     return replace(state, compactions=(*state.compactions, e), last_usage=Usage(), limit=limit, compacting=None)
 
 
-def _completed(state: State, e: ev.AssistantMessageCompleted) -> State:
+def _on_completed(state: State, e: ev.AssistantMessageCompleted) -> State:
     opened = tuple(OpenCall(call) for call in e.message.tool_calls)
     return replace(
         state,
         draft=None,
         declined=False,
-        messages=grown(state.messages, e.message),
+        messages=grow_series(state.messages, e.message),
         open_calls=state.open_calls + opened,
     )
 
@@ -190,7 +190,7 @@ def _call_started(state: State, e: ev.ToolCallStarted) -> State:
 def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     ended = next((o.call for o in state.open_calls if o.call.id == e.call), None)
     first = next((part.text for part in e.result.content if isinstance(part, Text)), "")
-    outcome = (signature(ended) if ended else "", first)
+    outcome = (call_signature(ended) if ended else "", first)
     turn = state.turn
     if turn is not None and e.ends_turn:
         turn = replace(turn, is_over=True)
@@ -199,16 +199,16 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         state,
         turn=turn,
         open_calls=left,
-        messages=grown(state.messages, e.result),
-        failures_in_row=_failures(state, e.status),
+        messages=grow_series(state.messages, e.result),
+        failures_in_row=_count_failures(state, e.status),
         same_call_in_row=state.same_call_in_row + 1 if outcome == state.last_outcome else 1,
         last_outcome=outcome,
-        known=file_knowledge.read(state.known, e.seen) if e.seen else state.known,
+        known=file_knowledge.note_read(state.known, e.seen) if e.seen else state.known,
     )
     return after if left else _held_told(after)
 
 
-def _failures(state: State, status: ev.CallStatus) -> int:
+def _count_failures(state: State, status: ev.CallStatus) -> int:
     """In a row. What the policy or a hook refused counts; what a person refused, or was not run, changes nothing."""
     match status:
         case ev.CallStatus.COMPLETED:
@@ -300,24 +300,24 @@ def _mcp_offered(state: State, e: ev.McpOffered) -> State:
 
 
 def _jobs_reported(state: State, e: ev.JobsReported) -> State:
-    return replace(state, messages=grown(state.messages, UserMessage(e.content)), jobs_ended_apart=())
+    return replace(state, messages=grow_series(state.messages, UserMessage(e.content)), jobs_ended_apart=())
 
 
-def _instructed(state: State, e: ev.InstructionsLoaded) -> State:
-    return replace(_told(state, e.content), instructions=in_force(state.instructions, e))
+def _on_instructions(state: State, e: ev.InstructionsLoaded) -> State:
+    return replace(_add_notes(state, e.content), instructions=in_force(state.instructions, e))
 
 
-def _told(state: State, content: tuple[UserPart, ...]) -> State:
+def _add_notes(state: State, content: tuple[UserPart, ...]) -> State:
     """Words that join the conversation without a person's typing them."""
-    return replace(state, messages=grown(state.messages, UserMessage(content))) if content else state
+    return replace(state, messages=grow_series(state.messages, UserMessage(content))) if content else state
 
 
 def _todos_changed(state: State, e: ev.TodosChanged) -> State:
-    return replace(_told(state, e.content), todos=e.todos, todo_age=file_knowledge.TodoAge())
+    return replace(_add_notes(state, e.content), todos=e.todos, todo_age=file_knowledge.TodoAge())
 
 
 def _todos_reminded(state: State, e: ev.TodosReminded) -> State:
-    return replace(_told(state, e.content), todo_age=state.todo_age.reminded())
+    return replace(_add_notes(state, e.content), todo_age=state.todo_age.reminded())
 
 
 def _mode_changed(state: State, e: ev.ModeChanged) -> State:
@@ -326,7 +326,7 @@ def _mode_changed(state: State, e: ev.ModeChanged) -> State:
 
 
 def _file_changed(state: State, e: ev.FileChanged) -> State:
-    known = file_knowledge.written(state.known, e.path, e.after)
+    known = file_knowledge.note_written(state.known, e.path, e.after)
     files = state.files_changed if e.path in state.files_changed else state.files_changed | {e.path}
     return replace(state, files_changed=files, known=known)
 
@@ -340,23 +340,23 @@ def _hook_ran(state: State, e: ev.HookRan) -> State:
     if not e.content:
         return state
     turn = replace(state.turn, is_over=False)
-    return replace(state, turn=turn, messages=grown(state.messages, UserMessage(e.content)))
+    return replace(state, turn=turn, messages=grow_series(state.messages, UserMessage(e.content)))
 
 
 _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.TaskStarted: _task_started,
     ev.TaskAdopted: _task_adopted,
     ev.TurnStarted: _turn_started,
-    ev.SteeringReceived: _steered,
+    ev.SteeringReceived: _on_steering,
     ev.TurnEnded: _turn_ended,
     ev.TurnResumed: _turn_resumed,
     ev.StepStarted: _step_started,
-    ev.StepRetried: _retried,
+    ev.StepRetried: _on_retry,
     ev.ErrorRaised: lambda state, e: replace(state, compacting=None),
-    ev.TextDelta: _delta,
-    ev.ThinkingDelta: _delta,
-    ev.UsageReported: _usage,
-    ev.AssistantMessageCompleted: _completed,
+    ev.TextDelta: _on_delta,
+    ev.ThinkingDelta: _on_delta,
+    ev.UsageReported: _on_usage,
+    ev.AssistantMessageCompleted: _on_completed,
     ev.ToolCallStarted: _call_started,
     ev.ToolCallEnded: _call_ended,
     ev.ApprovalRequested: _approval_requested,
@@ -372,7 +372,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.EffortChanged: lambda state, e: replace(state, effort=e.effort, thinking_budget=e.budget),
     ev.LimitsChanged: lambda state, e: replace(state, limits=e.limits),
     ev.CompactionStarted: lambda state, e: replace(state, compacting=e),
-    ev.Compacted: _compacted,
+    ev.Compacted: _on_compaction,
     ev.CompactionUndone: lambda state, e: replace(state, compactions=state.compactions[:-1], last_usage=Usage()),
     ev.TodosChanged: _todos_changed,
     ev.TodosReminded: _todos_reminded,
@@ -383,7 +383,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools), agents=e.agents or state.agents),
     ev.FileChanged: _file_changed,
     ev.FilesChangedOutside: lambda state, e: replace(
-        _told(state, e.content), known=file_knowledge.told(state.known, e.files)
+        _add_notes(state, e.content), known=file_knowledge.note_told(state.known, e.files)
     ),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
@@ -394,19 +394,19 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.JobsReported: _jobs_reported,
     ev.OwnCommandStarted: _own_started,
     ev.OwnCommandEnded: _own_ended,
-    ev.OwnCommandsReported: lambda state, e: replace(_told(state, e.content), own_untold=()),
-    ev.InstructionsLoaded: _instructed,
-    ev.DiagnosticsReported: lambda state, e: _told(state, e.content),
-    ev.EnvironmentReported: lambda state, e: _told(state, e.content),
-    ev.MentionsResolved: lambda state, e: replace(_told(state, e.content), unheard=()),
+    ev.OwnCommandsReported: lambda state, e: replace(_add_notes(state, e.content), own_untold=()),
+    ev.InstructionsLoaded: _on_instructions,
+    ev.DiagnosticsReported: lambda state, e: _add_notes(state, e.content),
+    ev.EnvironmentReported: lambda state, e: _add_notes(state, e.content),
+    ev.MentionsResolved: lambda state, e: replace(_add_notes(state, e.content), unheard=()),
     ev.McpOffered: _mcp_offered,
-    ev.McpSampled: _sampled,
+    ev.McpSampled: _on_sampling,
     SubagentStarted: lambda state, e: replace(state, lanes=(*state.lanes, e)),
     SubagentEnded: _subagent_ended,
-    ev.McpReported: lambda state, e: _told(state, e.content),
-    ev.CheckpointRestored: told,
-    ev.ConversationRestored: restored,
+    ev.McpReported: lambda state, e: _add_notes(state, e.content),
+    ev.CheckpointRestored: note_told,
+    ev.ConversationRestored: restore_state,
     ev.HookRan: _hook_ran,
-    ev.Imported: lambda state, e: replace(_told(state, e.content), model="", last_end=None),
-    ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=grown(state.checkpoints, e)),
+    ev.Imported: lambda state, e: replace(_add_notes(state, e.content), model="", last_end=None),
+    ev.CheckpointTaken: lambda state, e: replace(state, checkpoints=grow_series(state.checkpoints, e)),
 }

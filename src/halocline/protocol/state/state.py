@@ -215,7 +215,7 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     return tuple(ends)
 
 
-def signature(call: ToolCall) -> str:
+def call_signature(call: ToolCall) -> str:
     """The same for calls that ask the same thing: without the order of arguments, and what is only said beside them."""
     arguments = {name: value for name, value in call.arguments.items() if name != PROGRESS}
     # Of large arguments, JSON is made eight times as fast as Python's own notation.

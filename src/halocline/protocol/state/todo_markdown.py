@@ -35,7 +35,7 @@ def to_markdown(todos: Sequence[Todo]) -> str:
 def from_markdown(text: str) -> tuple[Todo, ...]:
     """The items of a text, in order; `[x]` is done, `[/]`, `[-]`, `[~]`, `[>]` and `**now:**` are in progress."""
     found = (re.match(_ITEM, line) for line in text.splitlines())
-    return tuple(_todo(item[1], item[2]) for item in found if item)[:MOST]
+    return tuple(_parse_todo(item[1], item[2]) for item in found if item)[:MOST]
 
 
 def at_work(todos: Sequence[Todo]) -> Todo | None:
@@ -44,12 +44,12 @@ def at_work(todos: Sequence[Todo]) -> Todo | None:
     return next(working, next((todo for todo in todos if todo.status is TodoStatus.PENDING), None))
 
 
-def done(todos: Sequence[Todo]) -> int:
+def count_done(todos: Sequence[Todo]) -> int:
     """How many are completed."""
     return sum(todo.status is TodoStatus.COMPLETED for todo in todos)
 
 
-def _todo(mark: str, text: str) -> Todo:
+def _parse_todo(mark: str, text: str) -> Todo:
     named = re.match(_NOW, text, re.IGNORECASE)
     text = text[named.end() :] if named and text[named.end() :] else text
     if mark in "xX✓✔":

@@ -28,8 +28,8 @@ from halocline.protocol.messages import (
 from halocline.protocol.values import JsonObject
 from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import exchange
-from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.http import stream_exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image, encode_json, join_parts
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
 _API_VERSION = "2023-06-01"
@@ -42,7 +42,7 @@ class Anthropic:
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
         self._client = client or HttpClient(endpoint.url.removesuffix("/v1"), endpoint.network)
-        self._fragments = fragments(endpoint, blobs)
+        self._fragments = encode_messages(endpoint, blobs)
 
     @property
     def name(self) -> str:
@@ -51,7 +51,7 @@ class Anthropic:
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint)
-        return exchange(self._client, self._endpoint, "/v1/messages", self._headers(request), body, translator)
+        return stream_exchange(self._client, self._endpoint, "/v1/messages", self._headers(request), body, translator)
 
     async def close(self) -> None:
         await self._client.close()
@@ -61,9 +61,9 @@ class Anthropic:
         return own | self._endpoint.request_headers("x-api-key")
 
 
-def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
+def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
     """Messages as their encoded content blocks, joined by commas; empty when nothing is left to say."""
-    return Fragments(lambda message: joined(map(encode_json, _blocks(message, endpoint, blobs))))
+    return Fragments(lambda message: join_parts(map(encode_json, _encode_blocks(message, endpoint, blobs))))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
@@ -76,14 +76,14 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -
             form = {"type": "json_schema", "schema": schema}
             head["output_config"] = {**head.get("output_config", {}), "format": form}
     if request.tools:
-        head["tools"] = [_tool(spec) for spec in request.tools]
+        head["tools"] = [_encode_tool(spec) for spec in request.tools]
     if request.system:
         head["system"] = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
-    messages = _messages(request.messages, fragments.of(request.messages))
+    messages = _list_messages(request.messages, fragments.of(request.messages))
     return [encode_json(head)[:-1], b',"messages":[', *messages, b"]}"]
 
 
-def _tool(spec: ToolSpec) -> JsonObject:
+def _encode_tool(spec: ToolSpec) -> JsonObject:
     return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
 
 
@@ -107,8 +107,8 @@ class _Group:
         return parts
 
 
-def _messages(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[bytes]:
-    groups = _groups(messages, encoded)
+def _list_messages(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[bytes]:
+    groups = _group_messages(messages, encoded)
     user_side = [group for group in groups if group.role == b"user"]
     parts: list[bytes] = []
     for group in groups:
@@ -118,7 +118,7 @@ def _messages(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[byt
     return parts
 
 
-def _groups(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[_Group]:
+def _group_messages(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[_Group]:
     groups: list[_Group] = []
     for message, fragment in zip(messages, encoded, strict=True):
         if not fragment:
@@ -131,42 +131,46 @@ def _groups(messages: Sequence[Message], encoded: Sequence[bytes]) -> list[_Grou
     return groups
 
 
-def _blocks(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterable[JsonObject]:
+def _encode_blocks(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterable[JsonObject]:
     match message:
         case UserMessage():
-            return _content(message.content, blobs)
+            return _encode_content(message.content, blobs)
         case ToolResult():
-            return (_result(message, blobs),)
+            return (_encode_result(message, blobs),)
         case AssistantMessage():
             thoughts = message.model in ("", endpoint.name)
-            blocks = (_spoken(part, endpoint) for part in message.content if thoughts or not isinstance(part, Thinking))
+            blocks = (
+                _encode_reply_part(part, endpoint)
+                for part in message.content
+                if thoughts or not isinstance(part, Thinking)
+            )
             return (block for block in blocks if block)
 
 
-def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterable[JsonObject]:
+def _encode_content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterable[JsonObject]:
     """The API refuses blank text, so it is left out."""
     for part in parts:
         if isinstance(part, Image):
-            yield _picture(part, blobs)
+            yield _encode_image(part, blobs)
         elif (text := part.words).strip():
             yield {"type": "text", "text": text}
 
 
-def _picture(image: Image, blobs: Blobs) -> JsonObject:
-    data = picture(image, blobs)
+def _encode_image(image: Image, blobs: Blobs) -> JsonObject:
+    data = encode_image(image, blobs)
     if data is None:
         return {"type": "text", "text": MISSING_PICTURE}
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 
-def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
+def _encode_result(result: ToolResult, blobs: Blobs) -> JsonObject:
     block: JsonObject = {"type": "tool_result", "tool_use_id": _wire_id(result.call)}
-    if content := list(_content(result.content, blobs)):
+    if content := list(_encode_content(result.content, blobs)):
         block["content"] = content
     return block | ({"is_error": True} if result.is_error else {})
 
 
-def _spoken(part: AssistantPart, endpoint: Endpoint) -> JsonObject | None:
+def _encode_reply_part(part: AssistantPart, endpoint: Endpoint) -> JsonObject | None:
     match part:
         case Text():
             return {"type": "text", "text": part.text} if part.text.strip() else None

@@ -16,7 +16,7 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload, failed_in_stream
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, really, reported
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage, true_stop_reason
 
 _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
@@ -119,11 +119,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        stop = really(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
+        stop = true_stop_reason(_STOPS.get(self._stop or "", StopReason.END_TURN), self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:
-        return reported(self._endpoint, self._usage)
+        return report_usage(self._endpoint, self._usage)
 
     def _start(self, index: int, sent: _WireBlock) -> tuple[ModelEvent, ...]:
         block = self._open[index] = _Block(redacted=sent.data or "")

@@ -35,19 +35,19 @@ ACCOUNTS = {
 _UNKNOWN = Account("")
 
 
-def account(vendor: Vendor) -> Account:
+def account_of(vendor: Vendor) -> Account:
     """What is known of a vendor's keys; nothing of one that was added since."""
-    return ACCOUNTS.get(holder(vendor).name, _UNKNOWN)
+    return ACCOUNTS.get(key_holder(vendor).name, _UNKNOWN)
 
 
-def holder(vendor: Vendor) -> Vendor:
+def key_holder(vendor: Vendor) -> Vendor:
     """The vendor under whose name a key is kept: rows that read the same variable share it."""
     return next((row for row in VENDORS.values() if row.key_variable == vendor.key_variable), vendor)
 
 
 def secret_name(vendor: Vendor, url: str) -> str:
     """The name under which the key for a server is stored. A key belongs to one server, and goes to no other."""
-    name = holder(vendor).name
+    name = key_holder(vendor).name
     own = address_of(VENDORS.get(vendor.name, vendor).base_url)  # settings may have moved the row to another server
     here = address_of(url)
     if here is None or here == own:
@@ -62,7 +62,9 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
     """
     alone = "Copy the key again, alone."
     if not key:
-        return "There is no key.", f"Keys are made at {account(vendor).keys_page}" if account(vendor).keys_page else ""
+        return "There is no key.", f"Keys are made at {account_of(vendor).keys_page}" if account_of(
+            vendor
+        ).keys_page else ""
     if not (key.isascii() and key.isprintable()):
         return "That holds characters that no key has.", alone
     if " " in key:
@@ -73,14 +75,14 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
         return None
     if len(key) < _SHORTEST:
         return f"That is too short for a key: {len(key)} characters.", alone
-    prefix, other = account(vendor).prefix, _maker(key)
-    if other and other != holder(vendor).name:
+    prefix, other = account_of(vendor).prefix, _guess_maker(key)
+    if other and other != key_holder(vendor).name:
         return f"That looks like a key for {VENDORS[other].title}.", f"To store it: halo login {other}"
     if prefix and not key.startswith(prefix):
         return f"That is no key for {vendor.title}: those begin with {prefix}", alone
     return None
 
 
-def _maker(key: str) -> str:
+def _guess_maker(key: str) -> str:
     """Who makes keys that begin like this one; empty when nothing is known."""
     return next((name for name, row in ACCOUNTS.items() if row.prefix and key.startswith(row.prefix)), "")

@@ -60,13 +60,13 @@ class Exchange:
             text = f"OpenRouter did not take the code (status {response.status}): it is wrong, used or too old."
             raise ModelError(ModelErrorKind.AUTH, text, "Sign in once more.", status=response.status)
         if response.status != 200:
-            from halocline.providers.errors import classify
+            from halocline.providers.errors import classify_refusal
 
-            raise classify(response.status, answer, response.headers, self._endpoint)
-        return _key(answer)
+            raise classify_refusal(response.status, answer, response.headers, self._endpoint)
+        return _key_of_answer(answer)
 
 
-def _key(answer: bytes) -> Secret:
+def _key_of_answer(answer: bytes) -> Secret:
     try:
         return Secret(json_input.decode(answer, type=_Given).key)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -73,7 +73,7 @@ class Source(Value, frozen=True):
     models: dict[str, msgspec.Raw] = {}
 
 
-def packed(document: bytes, made: str, sources: tuple[str, ...], url: str = "", etag: str = "") -> bytes:
+def pack_catalogue(document: bytes, made: str, sources: tuple[str, ...], url: str = "", etag: str = "") -> bytes:
     """The file for an api.json. `made` is the date of its facts, `sources` say where they are from.
 
     Raises:
@@ -81,8 +81,8 @@ def packed(document: bytes, made: str, sources: tuple[str, ...], url: str = "", 
     """
     members, entries, count = bytearray(), {}, 0
     for name, provider in sorted(json_input.decode(document, type=dict[str, Source]).items()):
-        models = {model: info for model, raw in sorted(provider.models.items()) if (info := _info(model, raw))}
-        member = _zipped(models)
+        models = {model: info for model, raw in sorted(provider.models.items()) if (info := _read_info(model, raw))}
+        member = _zip_json(models)
         entries[name] = Entry(
             provider.name, provider.env, (provider.api or "").rstrip("/"), provider.npm or "", len(members), len(member)
         )
@@ -90,10 +90,10 @@ def packed(document: bytes, made: str, sources: tuple[str, ...], url: str = "", 
         count += len(models)
     if not count:
         raise msgspec.ValidationError("it lists no models")
-    return _zipped(Contents(made, sources, "MIT", entries, url, etag)) + bytes(members)
+    return _zip_json(Contents(made, sources, "MIT", entries, url, etag)) + bytes(members)
 
 
-def _info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
+def _read_info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
     """None for what an agent cannot talk to."""
     try:
         model = json_input.decode(raw, type=Listed)
@@ -108,7 +108,7 @@ def _info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
         window=int(model.limit.context) or None,
         max_output=int(model.limit.output) or None,
         prices=model.cost.times(1) if model.cost else None,
-        tiers=_tiers(model.cost) if model.cost else (),
+        tiers=_read_tiers(model.cost) if model.cost else (),
         tools=model.tool_call,
         images="image" in model.modalities.input,
         thinking=model.reasoning,
@@ -117,12 +117,12 @@ def _info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
     )
 
 
-def _tiers(cost: Cost) -> tuple[Tier, ...]:
+def _read_tiers(cost: Cost) -> tuple[Tier, ...]:
     tiers = cost.tiers or ((cost.context_over_200k,) if cost.context_over_200k else ())
     return tuple(Tier(each.tier.size, each.times(1)) for each in sorted(tiers, key=lambda each: each.tier.size))
 
 
-def _zipped(value: Any) -> bytes:
+def _zip_json(value: Any) -> bytes:
     # With this window size zlib writes gzip's frame, and states no time in it.
     packer = zlib.compressobj(9, wbits=GZIP)
     return packer.compress(msgspec.json.encode(value) + b"\n") + packer.flush()

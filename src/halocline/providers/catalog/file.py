@@ -66,7 +66,7 @@ class CatalogueFile:
     def model(self, provider: str, name: str) -> ModelInfo | None:
         """One model, if it is in here."""
         raw = self._models(provider).get(name)
-        return None if raw is None else _decoded(raw)
+        return None if raw is None else _decode_info(raw)
 
     def _models(self, provider: str) -> dict[str, msgspec.Raw]:
         if provider not in self._unpacked:
@@ -81,7 +81,7 @@ class CatalogueFile:
             return {}
 
 
-def _decoded(raw: msgspec.Raw) -> ModelInfo:
+def _decode_info(raw: msgspec.Raw) -> ModelInfo:
     try:
         return json_input.decode(raw, type=ModelInfo)
     except msgspec.MsgspecError:

@@ -8,7 +8,7 @@ import msgspec
 from halocline.net.http import HttpClient
 from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.providers.auth.accounts import account
+from halocline.providers.auth.accounts import account_of
 from halocline.providers.endpoint import Endpoint
 
 _LARGEST = 16_000_000
@@ -40,7 +40,7 @@ class ModelDirectory:
 
     async def knows_key(self) -> bool:
         """Where the list is open to everybody, ask about the key. False when the vendor has no such question."""
-        path = account(self._endpoint.vendor).check_path
+        path = account_of(self._endpoint.vendor).check_path
         if not (path and self._endpoint.key):
             return False
         try:
@@ -53,7 +53,7 @@ class ModelDirectory:
 
     async def names(self) -> list[str]:
         """The models' names, as requests use them."""
-        return _names(await self._get(self._path + self._pages), self._endpoint)
+        return _read_names(await self._get(self._path + self._pages), self._endpoint)
 
     async def has(self, model: str) -> bool:
         """Whether the server knows a name that its list does not hold: it may stand for another one."""
@@ -68,26 +68,26 @@ class ModelDirectory:
         return True
 
     async def _get(self, path: str) -> Any:
-        response = await self._client.get(path, _headers(self._endpoint))
+        response = await self._client.get(path, _build_headers(self._endpoint))
         body = await response.read(_LARGEST)
         if response.status != 200:
-            from halocline.providers.errors import classify
+            from halocline.providers.errors import classify_refusal
 
-            raise classify(response.status, body[:65_536], response.headers, self._endpoint)
+            raise classify_refusal(response.status, body[:65_536], response.headers, self._endpoint)
         try:
             return json_input.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _no_list(self._endpoint) from None
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
+def _build_headers(endpoint: Endpoint) -> dict[str, str]:
     own = {"anthropic-version": "2023-06-01"} if endpoint.family == "anthropic" else {}
     names = {"anthropic": ("x-api-key", ""), "gemini": ("x-goog-api-key", "")}
     name, before = names.get(endpoint.family, ("authorization", "Bearer "))
     return endpoint.request_headers(name, before) | {"accept": "application/json"} | own
 
 
-def _names(document: Any, endpoint: Endpoint) -> list[str]:
+def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
     """Gemini's list has `models` with a `name`, the others' `data` with an `id`; Together's is bare."""
     if isinstance(document, dict):
         document = document.get("data", document.get("models"))

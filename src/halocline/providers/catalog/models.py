@@ -53,7 +53,7 @@ FREE = ModelInfo(prices=Prices(0.0, 0.0, 0.0, 0.0))
 """A model on one's own machine."""
 
 
-def cost(info: ModelInfo, usage: Usage) -> float | None:
+def cost_of(info: ModelInfo, usage: Usage) -> float | None:
     """Dollars for one request; None when the prices are unknown."""
     read = usage.input + usage.cache_read + usage.cache_write
     prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)

@@ -43,20 +43,20 @@ class Question:
 async def ask_server(at: Endpoint) -> ModelInfo:
     """What the server says of its model; nothing, when it does not answer in time. Never raises ModelError."""
     questions = QUESTIONS[at.vendor.sizes]
-    answers = await asyncio.gather(*(_ask(at, question) for question in questions))
+    answers = await asyncio.gather(*(_ask_server(at, question) for question in questions))
     info = UNKNOWN
     for answer in answers:
-        info = filled(info, answer or UNKNOWN)
+        info = fill_info(info, answer or UNKNOWN)
     return info
 
 
-def filled(info: ModelInfo, other: ModelInfo) -> ModelInfo:
+def fill_info(info: ModelInfo, other: ModelInfo) -> ModelInfo:
     """What is known, and for what is not, what the other says."""
     ours, theirs = msgspec.structs.asdict(info), msgspec.structs.asdict(other)
     return ModelInfo(**{name: theirs[name] if value in (None, "", ()) else value for name, value in ours.items()})
 
 
-async def _ask(at: Endpoint, question: Question) -> ModelInfo | None:
+async def _ask_server(at: Endpoint, question: Question) -> ModelInfo | None:
     base = at.url.removesuffix("/v1") if question.below_root else at.url
     url = base + question.path.format(model=quote(at.model, safe=""))
     body = msgspec.json.encode({"model": at.model}) if question.by_name else b""
@@ -68,7 +68,7 @@ async def _ask(at: Endpoint, question: Question) -> ModelInfo | None:
     return question.found(answer, at.model)
 
 
-def _read(answer: Any, kind: type[T]) -> T | None:
+def _decode_answer(answer: Any, kind: type[T]) -> T | None:
     try:
         return msgspec.convert(answer, kind, strict=False)
     except msgspec.ValidationError:
@@ -86,7 +86,7 @@ class _OllamaPs(Value, frozen=True):
 
 def _ollama_loaded(answer: Any, model: str) -> ModelInfo | None:
     """The context that was set aside for a model that is in memory."""
-    running = _read(answer, _OllamaPs) or _OllamaPs()
+    running = _decode_answer(answer, _OllamaPs) or _OllamaPs()
     sizes = (each.context_length for each in running.models if each.name in (model, f"{model}:latest"))
     return ModelInfo(window=next(sizes, None) or None)
 
@@ -99,7 +99,7 @@ class _OllamaShow(Value, frozen=True):
 
 def _ollama_described(answer: Any, model: str) -> ModelInfo | None:
     """What its file asks for, or else all that it was trained for."""
-    shown = _read(answer, _OllamaShow)
+    shown = _decode_answer(answer, _OllamaShow)
     if shown is None:
         return None
     asked = re.search(r"^num_ctx\s+(\d+)", shown.parameters, re.MULTILINE)
@@ -138,9 +138,9 @@ class _StudioList(Value, frozen=True):
     models: tuple[_StudioModel, ...] = ()
 
 
-def _studio(answer: Any, model: str) -> ModelInfo | None:
+def _read_lm_studio(answer: Any, model: str) -> ModelInfo | None:
     """The context with which it is loaded, or else the largest."""
-    for row in (_read(answer, _StudioList) or _StudioList()).models:
+    for row in (_decode_answer(answer, _StudioList) or _StudioList()).models:
         loaded = {each.id: each.config.context_length for each in row.loaded_instances}
         if model in (row.key, *loaded):
             window = loaded.get(model) or next(iter(loaded.values()), None) or row.max_context_length
@@ -158,9 +158,9 @@ class _Props(Value, frozen=True):
     modalities: dict[str, bool] = {}
 
 
-def _llamacpp(answer: Any, model: str) -> ModelInfo | None:
+def _read_llamacpp(answer: Any, model: str) -> ModelInfo | None:
     """The context of one slot: as much as one conversation may have."""
-    props = _read(answer, _Props) or _Props()
+    props = _decode_answer(answer, _Props) or _Props()
     return ModelInfo(window=props.default_generation_settings.n_ctx or None, images=props.modalities.get("vision"))
 
 
@@ -201,8 +201,8 @@ class _List(Value, frozen=True):
     data: tuple[_Listed, ...] = ()
 
 
-def _listed(answer: Any, model: str) -> ModelInfo | None:
-    rows = (_read({"data": answer} if isinstance(answer, list) else answer, _List) or _List()).data
+def _read_model_list(answer: Any, model: str) -> ModelInfo | None:
+    rows = (_decode_answer({"data": answer} if isinstance(answer, list) else answer, _List) or _List()).data
     row = next((row for row in rows if row.id == model), None)
     if row is None:
         return None
@@ -212,7 +212,7 @@ def _listed(answer: Any, model: str) -> ModelInfo | None:
     return ModelInfo(
         window=next((size for size in (*windows, *last) if size), None),
         max_output=row.max_completion_tokens or (row.top_provider.max_completion_tokens if row.top_provider else None),
-        prices=_per_million(_read(row.pricing, _Pricing)),
+        prices=_per_million(_decode_answer(row.pricing, _Pricing)),
         tools=None if able is None else "tools" in able,
     )
 
@@ -246,8 +246,8 @@ class _ProxyList(Value, frozen=True):
     data: tuple[_ProxyModel, ...] = ()
 
 
-def _litellm(answer: Any, model: str) -> ModelInfo | None:
-    rows = (_read(answer, _ProxyList) or _ProxyList()).data
+def _read_litellm(answer: Any, model: str) -> ModelInfo | None:
+    rows = (_decode_answer(answer, _ProxyList) or _ProxyList()).data
     info = next((row.model_info for row in rows if row.model_name == model), None)
     if info is None:
         return None
@@ -265,13 +265,13 @@ def _litellm(answer: Any, model: str) -> ModelInfo | None:
     )
 
 
-_LIST = Question("/models", _listed, below_root=False)
+_LIST = Question("/models", _read_model_list, below_root=False)
 
 QUESTIONS: dict[str, tuple[Question, ...]] = {
     "": (_LIST,),
     "ollama": (Question("/api/ps", _ollama_loaded), Question("/api/show", _ollama_described, by_name=True)),
-    "lmstudio": (Question("/api/v1/models", _studio), Question("/api/v0/models", _listed)),
-    "llamacpp": (Question("/props?model={model}", _llamacpp), _LIST),
-    "litellm": (Question("/model/info", _litellm), _LIST),
+    "lmstudio": (Question("/api/v1/models", _read_lm_studio), Question("/api/v0/models", _read_model_list)),
+    "llamacpp": (Question("/props?model={model}", _read_llamacpp), _LIST),
+    "litellm": (Question("/model/info", _read_litellm), _LIST),
 }
 """By `Vendor.sizes`. The empty name is any server that lists its models as OpenAI does: vLLM, SGLang, OpenRouter, …"""

@@ -440,7 +440,7 @@ VENDORS = {
 }
 
 
-def vendor(name: str) -> Vendor:
+def find_vendor_row(name: str) -> Vendor:
     """The row of that name, or of the name that the catalogue has for it. Raises UsageError for an unknown one."""
     if row := VENDORS.get(name) or next((row for row in VENDORS.values() if row.catalogue == name), None):
         return row

@@ -24,10 +24,10 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.gemini.schema import parameters
+from halocline.providers.gemini.schema import gemini_parameters
 from halocline.providers.gemini.stream import FromWire
-from halocline.providers.http import exchange
-from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture
+from halocline.providers.http import stream_exchange
+from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image, encode_json, join_parts
 from halocline.providers.thinking import for_gemini
 
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
@@ -41,7 +41,7 @@ class Gemini:
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
         self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._fragments = fragments(endpoint, blobs)
+        self._fragments = encode_messages(endpoint, blobs)
 
     @property
     def name(self) -> str:
@@ -50,8 +50,8 @@ class Gemini:
     def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint)
-        path = address(self._endpoint.wire_model(request.model))
-        return exchange(self._client, self._endpoint, path, self._headers(), body, translator)
+        path = model_address(self._endpoint.wire_model(request.model))
+        return stream_exchange(self._client, self._endpoint, path, self._headers(), body, translator)
 
     async def close(self) -> None:
         await self._client.close()
@@ -60,7 +60,7 @@ class Gemini:
         return self._endpoint.request_headers("x-goog-api-key")
 
 
-def address(model: str) -> str:
+def model_address(model: str) -> str:
     """Where a model is asked, below the base URL. A name with a collection (`tunedModels/mine`) is taken as it is."""
     return f"/{quote(model if '/' in model else f'models/{model}')}:streamGenerateContent?alt=sse"
 
@@ -72,9 +72,9 @@ class Fragment(Value, frozen=True):
     pictures: bytes = b""
 
 
-def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
+def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
     """Messages as they are sent; `message` is empty when nothing is left to say."""
-    return Fragments(lambda message: _fragment(message, endpoint, blobs))
+    return Fragments(lambda message: _encode_message(message, endpoint, blobs))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
@@ -83,17 +83,17 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
     The length of the reply is bounded only when the request says so: the server knows its own bounds better.
     """
     head: JsonObject = {}
-    if config := _config(request, endpoint):
+    if config := _build_config(request, endpoint):
         head["generationConfig"] = config
     if request.tools:
-        head["tools"] = [{"functionDeclarations": [_function(spec) for spec in request.tools]}]
+        head["tools"] = [{"functionDeclarations": [_encode_function(spec) for spec in request.tools]}]
     if request.system:
         head["systemInstruction"] = {"parts": [{"text": request.system}]}
-    contents = _contents(request.messages, fragments.of(request.messages))
+    contents = _list_contents(request.messages, fragments.of(request.messages))
     return [encode_json(head)[:-1], b',"contents":[' if head else b'"contents":[', *contents, b"]}"]
 
 
-def _config(request: Request, endpoint: Endpoint) -> JsonObject:
+def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:
     config: JsonObject = {}
     if request.max_tokens:
         config["maxOutputTokens"] = request.max_tokens
@@ -107,17 +107,17 @@ def _config(request: Request, endpoint: Endpoint) -> JsonObject:
     return config
 
 
-def _bare(model: str) -> str:
+def _bare_name(model: str) -> str:
     return model.rpartition("/")[2]
 
 
-def _function(spec: ToolSpec) -> JsonObject:
+def _encode_function(spec: ToolSpec) -> JsonObject:
     function: JsonObject = {"name": spec.name, "description": spec.description}
-    accepted = parameters(spec.schema)
+    accepted = gemini_parameters(spec.schema)
     return function | ({"parameters": accepted} if accepted else {})
 
 
-def _contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> list[bytes]:
+def _list_contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> list[bytes]:
     """The contents in pieces, with their commas."""
     pieces: list[bytes] = []
     names: Mapping[str, str] = {}
@@ -126,17 +126,17 @@ def _contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> list[
         if isinstance(message, ToolResult):
             results[message.call] = fragment
             continue
-        pieces += _answers(names, results)
+        pieces += _encode_answers(names, results)
         results = {}
         if isinstance(message, AssistantMessage):
             names = {call.id: call.name for call in message.tool_calls}
         if fragment.message:
             pieces += (fragment.message, b",")
-    pieces += _answers(names, results)
+    pieces += _encode_answers(names, results)
     return pieces[:-1]
 
 
-def _answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[bytes]:
+def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[bytes]:
     """One content for all results of a reply, the pictures last: the API counts responses by their calls."""
     answered = [(id, name, results[id]) for id, name in names.items() if id in results]
     parts: list[bytes] = []
@@ -150,61 +150,61 @@ def _answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[
     return [b'{"role":"user","parts":[', *parts[:-1], b"]}", b","] if parts else []
 
 
-def _fragment(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
+def _encode_message(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case UserMessage():
-            return Fragment(_content("user", _asked(message, blobs)))
+            return Fragment(_encode_content("user", _encode_prompt(message, blobs)))
         case AssistantMessage():
-            return Fragment(_content("model", _spoken(message, endpoint)))
+            return Fragment(_encode_content("model", _encode_reply(message, endpoint)))
         case ToolResult():
             response = {"error" if message.is_error else "output": message.text}
-            pictures = (_picture(part, blobs) for part in message.content if isinstance(part, Image))
-            return Fragment(encode_json(response), joined(map(encode_json, pictures)))
+            pictures = (_encode_image(part, blobs) for part in message.content if isinstance(part, Image))
+            return Fragment(encode_json(response), join_parts(map(encode_json, pictures)))
 
 
-def _content(role: str, parts: Iterable[JsonObject]) -> bytes:
+def _encode_content(role: str, parts: Iterable[JsonObject]) -> bytes:
     content = {"role": role, "parts": list(parts)}
     return encode_json(content) if content["parts"] else b""
 
 
-def _asked(message: UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
+def _encode_prompt(message: UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
     """The API refuses blank text, so it is left out."""
     for part in message.content:
         if isinstance(part, Image):
-            yield _picture(part, blobs)
+            yield _encode_image(part, blobs)
         elif (text := part.words).strip():
             yield {"text": text}
 
 
-def _picture(image: Image, blobs: Blobs) -> JsonObject:
-    data = picture(image, blobs)
+def _encode_image(image: Image, blobs: Blobs) -> JsonObject:
+    data = encode_image(image, blobs)
     return {"text": MISSING_PICTURE} if data is None else {"inlineData": {"mimeType": image.media_type, "data": data}}
 
 
-def _spoken(message: AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
+def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
     """The reply's parts. Thinking that is nothing but a signature belongs to the part after it."""
-    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare(endpoint.model)) else ""
+    unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare_name(endpoint.model)) else ""
     signature = ""
     for part in message.content:
         match part:
             case Thinking() if part.provider != endpoint.vendor.name:
                 continue
             case Thinking(redacted=alone) if alone:
-                yield _signed({"text": ""}, alone)
+                yield _with_signature({"text": ""}, alone)
             case Thinking(text=text) if text:
-                yield _signed({"text": text, "thought": True}, part.signature)
+                yield _with_signature({"text": text, "thought": True}, part.signature)
             case Thinking():
                 signature = part.signature
             case Text(text=text):
                 if text:
-                    yield _signed({"text": text}, signature)
+                    yield _with_signature({"text": text}, signature)
                 signature = ""
             case ToolCall():
                 called = {"id": part.id, "name": part.name, "args": part.arguments}
-                yield _signed({"functionCall": called}, signature or unsigned)
+                yield _with_signature({"functionCall": called}, signature or unsigned)
                 # Only the first call of a reply has to be signed.
                 signature = unsigned = ""
 
 
-def _signed(part: JsonObject, signature: str) -> JsonObject:
+def _with_signature(part: JsonObject, signature: str) -> JsonObject:
     return part | ({"thoughtSignature": signature} if signature else {})

@@ -15,10 +15,12 @@ _FORMATS = ("date-time", "float", "double", "int32", "int64")
 _SHAPES = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 
-def parameters(schema: Mapping[str, Any]) -> JsonObject | None:
+def gemini_parameters(schema: Mapping[str, Any]) -> JsonObject | None:
     """The parameters of a function declaration; None when there are none, as Gemini refuses an empty object."""
     definitions = {
-        f"#/{place}/{name}": one for place in ("$defs", "definitions") for name, one in _object(schema, place).items()
+        f"#/{place}/{name}": one
+        for place in ("$defs", "definitions")
+        for name, one in _object_field(schema, place).items()
     }
     accepted = _Subset(definitions).of(schema, frozenset())
     return accepted if accepted.get("properties") or accepted.get("anyOf") else None
@@ -36,28 +38,28 @@ class _Subset:
         followed = set(inside)
         whole = self._merged(schema, followed)
         inside = frozenset(followed)
-        choices = _choices(whole)
+        choices = _list_choices(whole)
         real = [one for one in choices if one.get("type") != "null"]
         match real:
             case []:
                 accepted = self._plain(whole, inside)
             case [one]:
-                accepted = self.of(one, inside) | _described(whole)
+                accepted = self.of(one, inside) | _keep_description(whole)
             case _:
-                accepted = {"anyOf": [self.of(one, inside) for one in real]} | _described(whole)
+                accepted = {"anyOf": [self.of(one, inside) for one in real]} | _keep_description(whole)
         return accepted | ({"nullable": True} if len(real) < len(choices) else {})
 
     def _merged(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
         """The schema joined with what it refers to and what it is composed of; its own words win."""
-        parts = _list(schema, "allOf")
+        parts = _list_field(schema, "allOf")
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference not in followed:
             followed.add(reference)
             parts = [self._definitions.get(reference), *parts]
         whole: JsonObject = {}
         for part in parts:
-            whole = _joined(whole, self._merged(part, followed)) if isinstance(part, Mapping) else whole
-        return _joined(whole, {name: value for name, value in schema.items() if name not in ("$ref", "allOf")})
+            whole = _join_schemas(whole, self._merged(part, followed)) if isinstance(part, Mapping) else whole
+        return _join_schemas(whole, {name: value for name, value in schema.items() if name not in ("$ref", "allOf")})
 
     def _plain(self, schema: JsonObject, inside: frozenset[str]) -> JsonObject:
         """A schema of one type."""
@@ -66,12 +68,12 @@ class _Subset:
             accepted.pop("type", None)
         if accepted.get("format") not in _FORMATS:
             accepted.pop("format", None)
-        values = [schema["const"]] if "const" in schema else _list(schema, "enum")
+        values = [schema["const"]] if "const" in schema else _list_field(schema, "enum")
         if values and all(isinstance(value, str) for value in values):
             # Enumerations of anything but text are refused.
             accepted |= {"type": "string", "enum": values}
-        if properties := {name: self.of(one, inside) for name, one in _object(schema, "properties").items()}:
-            required = [name for name in properties if name in _list(schema, "required")]
+        if properties := {name: self.of(one, inside) for name, one in _object_field(schema, "properties").items()}:
+            required = [name for name in properties if name in _list_field(schema, "required")]
             accepted |= {"type": "object", "properties": properties} | ({"required": required} if required else {})
         if accepted.get("type") == "array":
             # So is an array without items.
@@ -79,32 +81,32 @@ class _Subset:
         return accepted
 
 
-def _choices(schema: JsonObject) -> list[JsonObject]:
+def _list_choices(schema: JsonObject) -> list[JsonObject]:
     """The alternatives of a schema, each one whole. What only says which fields go together is no alternative."""
     if isinstance(kinds := schema.get("type"), list):
         return [{**schema, "type": kind} for kind in kinds if isinstance(kind, str)]
-    options = [one for one in _list(schema, "anyOf") + _list(schema, "oneOf") if isinstance(one, dict)]
+    options = [one for one in _list_field(schema, "anyOf") + _list_field(schema, "oneOf") if isinstance(one, dict)]
     rest = {name: value for name, value in schema.items() if name not in ("anyOf", "oneOf", "description")}
-    return [_joined(rest, one) for one in options if not _SHAPES.isdisjoint(one)]
+    return [_join_schemas(rest, one) for one in options if not _SHAPES.isdisjoint(one)]
 
 
-def _joined(one: JsonObject, other: JsonObject) -> JsonObject:
+def _join_schemas(one: JsonObject, other: JsonObject) -> JsonObject:
     """Both schemas' words; the other's win, except that fields add up."""
     whole = one | other
-    if properties := _object(one, "properties") | _object(other, "properties"):
+    if properties := _object_field(one, "properties") | _object_field(other, "properties"):
         whole["properties"] = properties
-    if required := _list(one, "required") + _list(other, "required"):
+    if required := _list_field(one, "required") + _list_field(other, "required"):
         whole["required"] = required
     return whole
 
 
-def _described(schema: JsonObject) -> JsonObject:
+def _keep_description(schema: JsonObject) -> JsonObject:
     return {"description": schema["description"]} if "description" in schema else {}
 
 
-def _object(schema: Mapping[str, Any], name: str) -> JsonObject:
+def _object_field(schema: Mapping[str, Any], name: str) -> JsonObject:
     return inner if isinstance(inner := schema.get(name), dict) else {}
 
 
-def _list(schema: Mapping[str, Any], name: str) -> list[Any]:
+def _list_field(schema: Mapping[str, Any], name: str) -> list[Any]:
     return inner if isinstance(inner := schema.get(name), list) else []

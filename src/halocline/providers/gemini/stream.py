@@ -18,7 +18,7 @@ from halocline.protocol.events import TextDelta, ThinkingDelta, UsageReported
 from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinking, ToolCall, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload, failed_in_stream
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
 
 _STOPS = {
     "MAX_TOKENS": StopReason.MAX_TOKENS,
@@ -152,7 +152,7 @@ class FromWire:
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:
-        return reported(self._endpoint, _usage(self._counts) if self._counts else None)
+        return report_usage(self._endpoint, _read_usage(self._counts) if self._counts else None)
 
     def _failure(self) -> ModelErrorKind | None:
         """A bad call of which nothing is told can only be asked for again."""
@@ -219,7 +219,7 @@ class FromWire:
         return ToolCall(id=self._ids.claim(""), name=name, malformed=text or self._why)
 
 
-def _usage(counts: _WireUsage) -> Usage:
+def _read_usage(counts: _WireUsage) -> Usage:
     """The prompt includes what came from a cache, so that is taken off; thoughts are written, too."""
     cached, thoughts = counts.cached_content_token_count or 0, counts.thoughts_token_count or 0
     prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)

@@ -23,8 +23,15 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject, Value
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import bearer_headers, exchange
-from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
+from halocline.providers.http import bearer_headers, stream_exchange
+from halocline.providers.json_cache import (
+    MISSING_PICTURE,
+    Fragments,
+    encode_image,
+    encode_json,
+    join_parts,
+    separate_parts,
+)
 from halocline.providers.openai_chat.stream import FromWire
 
 
@@ -34,7 +41,7 @@ class OpenAIChat:
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
         self._client = client or HttpClient(endpoint.url, endpoint.network)
-        self._fragments = fragments(endpoint, blobs)
+        self._fragments = encode_messages(endpoint, blobs)
 
     @property
     def name(self) -> str:
@@ -44,7 +51,7 @@ class OpenAIChat:
         body = to_wire(request, self._endpoint, self._fragments)
         translator = FromWire(request, self._endpoint)
         headers = bearer_headers(self._endpoint)
-        return exchange(self._client, self._endpoint, "/chat/completions", headers, body, translator)
+        return stream_exchange(self._client, self._endpoint, "/chat/completions", headers, body, translator)
 
     async def close(self) -> None:
         await self._client.close()
@@ -57,8 +64,8 @@ class Fragment(Value, frozen=True):
     pictures: bytes = b""
 
 
-def fragments(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
-    return Fragments(lambda message: _fragment(message, endpoint, blobs))
+def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
+    return Fragments(lambda message: _encode_message(message, endpoint, blobs))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
@@ -86,18 +93,18 @@ def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]
     if vendor.claude_fields and "claude" in str(head["model"]):
         head |= vendor.claude_fields
     if request.tools:
-        head["tools"] = [_tool(spec) for spec in request.tools]
+        head["tools"] = [_encode_tool(spec) for spec in request.tools]
     messages = [encode_json({"role": "system", "content": request.system})] if request.system else []
-    messages += _messages(request.messages, fragments.of(request.messages))
-    return [encode_json(head)[:-1], b',"messages":[', *separated(messages), b"]}"]
+    messages += _list_messages(request.messages, fragments.of(request.messages))
+    return [encode_json(head)[:-1], b',"messages":[', *separate_parts(messages), b"]}"]
 
 
-def _tool(spec: ToolSpec) -> JsonObject:
+def _encode_tool(spec: ToolSpec) -> JsonObject:
     function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
     return {"type": "function", "function": function}
 
 
-def _messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
+def _list_messages(messages: Sequence[Message], encoded: Sequence[Fragment]) -> Iterable[bytes]:
     plain = [fragment.message for fragment in encoded if fragment.message and not fragment.pictures]
     return plain if len(plain) == len(encoded) else _with_pictures(messages, encoded)
 
@@ -117,54 +124,54 @@ def _with_pictures(messages: Sequence[Message], encoded: Sequence[Fragment]) -> 
 
 
 def _picture_message(pictures: Sequence[bytes]) -> bytes:
-    return b'{"role":"user","content":[' + joined(pictures) + b"]}"
+    return b'{"role":"user","content":[' + join_parts(pictures) + b"]}"
 
 
-def _fragment(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
+def _encode_message(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragment:
     match message:
         case UserMessage():
-            return Fragment(encode_json({"role": "user", "content": _content(message.content, blobs)}))
+            return Fragment(encode_json({"role": "user", "content": _encode_content(message.content, blobs)}))
         case ToolResult():
-            return _result(message, blobs)
+            return _encode_result(message, blobs)
         case AssistantMessage():
-            spoken = _spoken(message, endpoint)
+            spoken = _encode_reply(message, endpoint)
             return Fragment(encode_json(spoken) if len(spoken) > 1 else b"")
 
 
-def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
+def _encode_content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
     """Plain text where it will do: not every server understands a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
         return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
-    return [_part(part, blobs) for part in parts]
+    return [_encode_part(part, blobs) for part in parts]
 
 
-def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
+def _encode_part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
     if not isinstance(part, Image):
         return {"type": "text", "text": part.words}
-    data = picture(part, blobs)
+    data = encode_image(part, blobs)
     if data is None:
         return {"type": "text", "text": MISSING_PICTURE}
     return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
 
 
-def _result(result: ToolResult, blobs: Blobs) -> Fragment:
+def _encode_result(result: ToolResult, blobs: Blobs) -> Fragment:
     """The format has no mark for a failed call, so its text says it."""
     text = f"Error: {result.text}" if result.is_error else result.text
     pictures = [part for part in result.content if isinstance(part, Image)]
     if pictures:
         text = f"{text}\n[The pictures of this result follow in the next user message.]".strip()
     message = encode_json({"role": "tool", "tool_call_id": result.call, "content": text})
-    return Fragment(message, joined(encode_json(_part(image, blobs)) for image in pictures))
+    return Fragment(message, join_parts(encode_json(_encode_part(image, blobs)) for image in pictures))
 
 
-def _spoken(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
+def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
     spoken: JsonObject = {"role": "assistant"}
     thoughts = "".join(
         part.text for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name
     )
     if message.text:
         spoken["content"] = message.text
-    if calls := [_call(call) for call in message.tool_calls]:
+    if calls := [_encode_call(call) for call in message.tool_calls]:
         spoken["content"] = message.text or None
         spoken["tool_calls"] = calls
     field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
@@ -173,6 +180,6 @@ def _spoken(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
     return spoken
 
 
-def _call(call: ToolCall) -> JsonObject:
+def _encode_call(call: ToolCall) -> JsonObject:
     arguments = encode_json(call.arguments).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}

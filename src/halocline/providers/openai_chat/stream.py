@@ -16,7 +16,7 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload, failed_in_stream
 from halocline.providers.openai_chat.tool_calls import CallFragment, Calls
-from halocline.providers.reply import CallIds, finish_calls, last_events, really, reported
+from halocline.providers.reply import CallIds, finish_calls, last_events, report_usage, true_stop_reason
 
 _STOPS = {
     "length": StopReason.MAX_TOKENS,
@@ -121,11 +121,11 @@ class FromWire:
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
         stop = _STOPS.get(said, StopReason.END_TURN)
-        stop = StopReason.REFUSAL if self._refused else really(stop, self._usage, self._most)
+        stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:
-        return reported(self._endpoint, self._usage, self._cost)
+        return report_usage(self._endpoint, self._usage, self._cost)
 
     def _delta(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         content = delta.content
@@ -181,12 +181,12 @@ def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:
     if not isinstance(delta.content, list):
         return thoughts, (delta.content or "") + (delta.refusal or "")
     pieces = [piece for piece in delta.content if isinstance(piece, dict)]
-    thoughts += "".join(_piece(piece.get("thinking")) for piece in pieces)
-    return thoughts, "".join(_piece(piece.get("text")) for piece in pieces)
+    thoughts += "".join(_piece_text(piece.get("thinking")) for piece in pieces)
+    return thoughts, "".join(_piece_text(piece.get("text")) for piece in pieces)
 
 
-def _piece(content: object) -> str:
+def _piece_text(content: object) -> str:
     """The text of a piece, which may itself be a list of pieces."""
     if isinstance(content, list):
-        return "".join(_piece(inner.get("text")) for inner in content if isinstance(inner, dict))
+        return "".join(_piece_text(inner.get("text")) for inner in content if isinstance(inner, dict))
     return content if isinstance(content, str) else ""

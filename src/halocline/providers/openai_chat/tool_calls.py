@@ -44,7 +44,7 @@ class Calls:
             draft.id = self._ids.claim(fragment.id)
         if name and not draft.pieces and name != draft.name:
             draft.name += name
-        if text := _text(function.arguments):
+        if text := _arguments_text(function.arguments):
             draft.pieces.append(text)
         return draft.preview()
 
@@ -75,5 +75,5 @@ def _begins_anew(draft: CallDraft, fragment: CallFragment, name: str) -> bool:
     return bool(name and draft.pieces) and parse_arguments(draft.arguments) is not None
 
 
-def _text(arguments: str | dict[str, Any] | None) -> str:
+def _arguments_text(arguments: str | dict[str, Any] | None) -> str:
     return encode_json(arguments).decode() if isinstance(arguments, dict) else arguments or ""

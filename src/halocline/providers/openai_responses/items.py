@@ -97,7 +97,7 @@ class Output:
         if item is None or item.differs(sent) or (item.done and not repeated):
             item = self._new(index)
         self._describe(item, sent)
-        item.announced = item.announced or _arguments(sent.arguments)
+        item.announced = item.announced or _arguments_text(sent.arguments)
         return item.call.preview() if item.call is not None else ()
 
     def end(self, index: int | None, sent: WireItem, raw: str) -> tuple[ModelEvent, ...]:
@@ -111,7 +111,7 @@ class Output:
         if sent.type == "reasoning" and (sent.encrypted_content or sent.content):
             self._thoughts(item).raw = raw
         if item.call is not None:
-            events += self._whole_call(item.call, _arguments(sent.arguments))
+            events += self._whole_call(item.call, _arguments_text(sent.arguments))
         return tuple(events)
 
     def close(self, items: Iterable[tuple[WireItem, str]]) -> tuple[ModelEvent, ...]:
@@ -136,13 +136,13 @@ class Output:
         if kind == "arguments":
             return self._whole_call(self._call(item), text)
         heard = "".join(item.heard.get((kind, passage), ()))
-        rest = [self._say(item, kind, passage, missing) for _, missing in _unheard(heard, [(passage, text)])]
+        rest = [self._say(item, kind, passage, missing) for _, missing in _new_passages(heard, [(passage, text)])]
         return tuple(event for events in rest for event in events)
 
     def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
         """The message's content."""
         called = [part for part in self._parts if isinstance(part, _Item)]
-        calls = iter(finish_calls([_draft(item) for item in called], self._ids, stop))
+        calls = iter(finish_calls([_draft_call(item) for item in called], self._ids, stop))
         for part in self._parts:
             match part:
                 case _Words():
@@ -216,7 +216,7 @@ class Output:
         return (ThinkingDelta(shown),)
 
     def _rest(self, item: _Item, kind: str, sent: WireItem) -> Iterator[ModelEvent]:
-        for passage, missing in _unheard(item.of_kind(kind), _passages(sent, kind)):
+        for passage, missing in _new_passages(item.of_kind(kind), _list_passages(sent, kind)):
             yield from self._say(item, kind, passage, missing)
 
     def _whole_call(self, call: CallDraft, whole: str) -> tuple[ModelEvent, ...]:
@@ -229,14 +229,14 @@ class Output:
         return call.preview()
 
 
-def _draft(item: _Item) -> CallDraft:
+def _draft_call(item: _Item) -> CallDraft:
     call = item.call or CallDraft()
     if not call.pieces and item.announced:
         call.pieces.append(item.announced)
     return call
 
 
-def _passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
+def _list_passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
     """The whole text of each passage of a kind, with its index."""
     for passages in (sent.summary, sent.content):
         for index, passage in enumerate(passages if isinstance(passages, list) else ()):
@@ -245,7 +245,7 @@ def _passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
                 yield index, text if isinstance(text, str) else ""
 
 
-def _unheard(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _new_passages(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """What of these passages was not heard yet. Where they contradict what was heard, that holds."""
     for index, text in passages:
         if heard.startswith(text):
@@ -257,7 +257,7 @@ def _unheard(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[
             return
 
 
-def _arguments(sent: Any) -> str:
+def _arguments_text(sent: Any) -> str:
     """Arguments are JSON text; a few servers send the object itself."""
     if isinstance(sent, dict):
         return encode_json(sent).decode()

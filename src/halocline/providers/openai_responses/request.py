@@ -27,8 +27,15 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.values import JsonObject
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.http import bearer_headers, exchange
-from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_json, joined, picture, separated
+from halocline.providers.http import bearer_headers, stream_exchange
+from halocline.providers.json_cache import (
+    MISSING_PICTURE,
+    Fragments,
+    encode_image,
+    encode_json,
+    join_parts,
+    separate_parts,
+)
 from halocline.providers.openai_responses.stream import FromWire
 
 WISHES: Mapping[str, object] = {
@@ -58,7 +65,7 @@ class OpenAIResponses:
         self._client = client or HttpClient(endpoint.url, endpoint.network)
         self._blobs = blobs
         self._maker = endpoint.vendor.name
-        self._fragments = fragments(self._maker, blobs)
+        self._fragments = encode_messages(self._maker, blobs)
         self._wishes = dict(WISHES)
 
     @property
@@ -84,7 +91,9 @@ class OpenAIResponses:
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         body = to_wire(request, self._endpoint, self._fragments, self._wishes)
         translator = FromWire(request, self._endpoint)
-        return exchange(self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator)
+        return stream_exchange(
+            self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator
+        )
 
     def _gives_way(self, error: ModelError) -> bool:
         """Whether the server only refused what can be left out from now on."""
@@ -100,16 +109,16 @@ class OpenAIResponses:
         if not (self._maker and _UNREADABLE.search(error.text)):
             return False
         self._maker = ""
-        self._fragments = fragments(self._maker, self._blobs)
+        self._fragments = encode_messages(self._maker, self._blobs)
         return True
 
 
-def fragments(maker: str, blobs: Blobs) -> Fragments[bytes]:
+def encode_messages(maker: str, blobs: Blobs) -> Fragments[bytes]:
     """Messages as their encoded items, joined by commas; empty when nothing is left to say.
 
     `maker` is the provider whose reasoning and phases go back; empty for none.
     """
-    return Fragments(lambda message: joined(_items(message, maker, blobs)))
+    return Fragments(lambda message: join_parts(_encode_items(message, maker, blobs)))
 
 
 def to_wire(
@@ -137,56 +146,58 @@ def to_wire(
     if request.system:
         head["instructions"] = request.system
     if request.tools:
-        head["tools"] = [_tool(spec) for spec in request.tools]
+        head["tools"] = [_encode_tool(spec) for spec in request.tools]
     items = [fragment for fragment in fragments.of(request.messages) if fragment]
-    return [encode_json(head)[:-1], b',"input":[', *separated(items), b"]}"]
+    return [encode_json(head)[:-1], b',"input":[', *separate_parts(items), b"]}"]
 
 
-def _tool(spec: ToolSpec) -> JsonObject:
+def _encode_tool(spec: ToolSpec) -> JsonObject:
     """Not strict: that allows no optional arguments."""
     function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
     return {"type": "function", **function, "strict": False}
 
 
-def _items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
+def _encode_items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case UserMessage():
-            yield encode_json(_said("user", _content(message.content, blobs)))
+            yield encode_json(_encode_said("user", _encode_content(message.content, blobs)))
         case ToolResult():
-            yield encode_json(_result(message, blobs))
+            yield encode_json(_encode_result(message, blobs))
         case AssistantMessage():
-            yield from _spoken(message, maker)
+            yield from _encode_reply(message, maker)
 
 
-def _said(role: str, content: str | list[JsonObject]) -> JsonObject:
+def _encode_said(role: str, content: str | list[JsonObject]) -> JsonObject:
     return {"type": "message", "role": role, "content": content}
 
 
-def _content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
+def _encode_content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
     """Plain text where it will do: not every server understands a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
         return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
-    return [_part(part, blobs) for part in parts]
+    return [_encode_part(part, blobs) for part in parts]
 
 
-def _part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
+def _encode_part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
     if not isinstance(part, Image):
         return {"type": "input_text", "text": part.words}
-    data = picture(part, blobs)
+    data = encode_image(part, blobs)
     if data is None:
         return {"type": "input_text", "text": MISSING_PICTURE}
     return {"type": "input_image", "detail": "auto", "image_url": f"data:{part.media_type};base64,{data}"}
 
 
-def _result(result: ToolResult, blobs: Blobs) -> JsonObject:
+def _encode_result(result: ToolResult, blobs: Blobs) -> JsonObject:
     """The format has no mark for a failed call, so its text says it."""
     said = f"Error: {result.text}" if result.is_error else result.text
     pictures = [part for part in result.content if isinstance(part, Image)]
-    output = [_part(Text(said), blobs), *(_part(image, blobs) for image in pictures)] if pictures else said
+    output = (
+        [_encode_part(Text(said), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else said
+    )
     return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
 
 
-def _spoken(message: AssistantMessage, maker: str) -> Iterator[bytes]:
+def _encode_reply(message: AssistantMessage, maker: str) -> Iterator[bytes]:
     """The API refuses reasoning that nothing followed, so that is left out."""
     reasoning: list[bytes] = []
     phased = bool(maker) and message.model.startswith(f"{maker}/")
@@ -196,14 +207,14 @@ def _spoken(message: AssistantMessage, maker: str) -> Iterator[bytes]:
                 reasoning.append(raw.encode())
             case Text() if part.text.strip():
                 phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}
-                yield from (*reasoning, encode_json(_said("assistant", part.text) | phase))
+                yield from (*reasoning, encode_json(_encode_said("assistant", part.text) | phase))
                 reasoning = []
             case ToolCall():
-                yield from (*reasoning, encode_json(_call(part)))
+                yield from (*reasoning, encode_json(_encode_call(part)))
                 reasoning = []
 
 
-def _call(call: ToolCall) -> JsonObject:
+def _encode_call(call: ToolCall) -> JsonObject:
     arguments = encode_json(call.arguments).decode()
     return {"type": "function_call", "call_id": _wire_id(call.id), "name": call.name, "arguments": arguments}
 

@@ -15,7 +15,7 @@ from halocline.protocol.messages import StopReason, Usage
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off, decode_payload, failed_in_stream
 from halocline.providers.openai_responses.items import Output, WireItem
-from halocline.providers.reply import CallIds, last_events, really, reported
+from halocline.providers.reply import CallIds, last_events, report_usage, true_stop_reason
 
 _KINDS = {
     "response.output_text": "text",
@@ -104,7 +104,7 @@ class FromWire:
             case "response.output_item.added":
                 return self._output.begin(event.output_index, self._item(event.item))
             case "response.output_item.done":
-                return self._output.end(event.output_index, self._item(event.item), _text(event.item))
+                return self._output.end(event.output_index, self._item(event.item), _read_text(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
                 return self._close(self._response(event.response), ending)
         return ()
@@ -112,11 +112,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not self.ended:
             raise broken_off(self._endpoint)
-        stop = StopReason.REFUSAL if self._output.refused else really(self._stop, self._usage, self._most)
+        stop = StopReason.REFUSAL if self._output.refused else true_stop_reason(self._stop, self._usage, self._most)
         return last_events(self._endpoint, self._output.parts(stop), stop, self.spent())
 
     def spent(self) -> UsageReported | None:
-        return reported(self._endpoint, self._usage)
+        return report_usage(self._endpoint, self._usage)
 
     def _passage(self, event: _WireEvent, kind: str, ending: str) -> tuple[ModelEvent, ...]:
         index = (event.summary_index if kind == "summary" else event.content_index) or 0
@@ -129,17 +129,17 @@ class FromWire:
 
     def _close(self, response: _WireResponse, ending: str) -> tuple[ModelEvent, ...]:
         if response.usage is not None:
-            self._usage = _usage(response.usage)
+            self._usage = _read_usage(response.usage)
         if ending == "failed" or response.status == "failed":
             raise failed_in_stream(response.error or {"code": "server_error"}, self._endpoint)
         self.ended = True
         if ending == "incomplete" or response.incomplete_details is not None:
-            self._stop = _stop(response.incomplete_details)
+            self._stop = _stop_reason(response.incomplete_details)
         return self._output.close(self._items(response.output or ()))
 
     def _items(self, output: Sequence[msgspec.Raw]) -> Iterator[tuple[WireItem, str]]:
         for raw in output:
-            yield self._item(raw), _text(raw)
+            yield self._item(raw), _read_text(raw)
 
     def _item(self, raw: msgspec.Raw) -> WireItem:
         return decode_payload(_item_decoder, bytes(raw), self._endpoint)
@@ -148,13 +148,13 @@ class FromWire:
         return decode_payload(_response_decoder, bytes(raw), self._endpoint)
 
 
-def _stop(details: _Incomplete | None) -> StopReason:
+def _stop_reason(details: _Incomplete | None) -> StopReason:
     """Why a reply is incomplete. A reason that is not known is taken as a limit: what came may be cut."""
     filtered = details is not None and details.reason == "content_filter"
     return StopReason.REFUSAL if filtered else StopReason.MAX_TOKENS
 
 
-def _usage(sent: _WireUsage) -> Usage:
+def _read_usage(sent: _WireUsage) -> Usage:
     """`input_tokens` includes what came from a cache, so that is taken off."""
     read, written = sent.input_tokens_details, sent.output_tokens_details
     cache_read = (read and read.cached_tokens) or 0
@@ -168,5 +168,5 @@ def _usage(sent: _WireUsage) -> Usage:
     )
 
 
-def _text(raw: msgspec.Raw) -> str:
+def _read_text(raw: msgspec.Raw) -> str:
     return bytes(raw).decode("utf-8", "replace")

@@ -32,7 +32,7 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.providers.reply import parse_arguments
-from halocline.providers.scripted.script import SUMMARY, Call, Fault, Turn, load_script, pieces
+from halocline.providers.scripted.script import SUMMARY, Call, Fault, Turn, load_script, split_text
 
 __all__ = ["Call", "Fault", "Scripted", "Turn"]
 
@@ -102,15 +102,15 @@ class Scripted:
             raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Correct the script or the task.")
         await asyncio.sleep(turn.delay)
         self._fail(turn, position, _BEFORE_TEXT)
-        calls = () if turn.fault else tuple(_call(call, position, n) for n, call in enumerate(turn.calls, start=1))
-        for delta in _deltas(turn, calls):
+        calls = () if turn.fault else tuple(_make_call(call, position, n) for n, call in enumerate(turn.calls, start=1))
+        for delta in _split_deltas(turn, calls):
             yield delta
             await asyncio.sleep(turn.pace)
         if turn.fault is Fault.STALL:
-            await _silence(turn.retry_after)
+            await _stay_silent(turn.retry_after)
         self._fail(turn, position, _AFTER_TEXT)
-        usage = turn.usage or _estimate(request, turn)
-        yield UsageReported(usage=usage, cost=_cost(turn), window=self._window)
+        usage = turn.usage or _estimate_usage(request, turn)
+        yield UsageReported(usage=usage, cost=_cost_of(turn), window=self._window)
         yield AssistantMessageCompleted(message=self._message(turn, calls))
 
     async def close(self) -> None:
@@ -121,11 +121,11 @@ class Scripted:
             raise ModelError(Kind.SERVER, "The script has no summary.", _HINT)
         await asyncio.sleep(self._summary_delay)
         turn = Turn(text=self._summary)
-        yield UsageReported(usage=_estimate(request, turn), cost=0.0, window=self._window)
+        yield UsageReported(usage=_estimate_usage(request, turn), cost=0.0, window=self._window)
         yield AssistantMessageCompleted(message=self._message(turn, ()))
 
     def _require_room(self, request: Request) -> None:
-        size = _estimate(request, Turn()).total
+        size = _estimate_usage(request, Turn()).total
         if self._window is not None and size > self._window:
             text = f"This model's maximum context length is {self._window} tokens, and {size} were sent."
             raise ModelError(Kind.CONTEXT_EXCEEDED, text, _HINT, status=400)
@@ -171,42 +171,42 @@ def newest_text(messages: Sequence[Message]) -> str:
     return "\n".join(reversed(newest))
 
 
-async def _silence(seconds: float | None) -> None:
+async def _stay_silent(seconds: float | None) -> None:
     if seconds is None:
         await asyncio.Event().wait()
     else:
         await asyncio.sleep(seconds)
 
 
-def _call(call: Call, position: int, number: int) -> ToolCall:
+def _make_call(call: Call, position: int, number: int) -> ToolCall:
     make = partial(ToolCall, id=call.id or f"call_{position + 1}_{number}", name=call.tool)
     arguments = parse_arguments(call.text)
     return make(malformed=call.text) if arguments is None else make(arguments=arguments)
 
 
-def _deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
-    for piece in pieces(turn.thinking, turn.chunk):
+def _split_deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
+    for piece in split_text(turn.thinking, turn.chunk):
         yield ThinkingDelta(piece)
-    for piece in pieces(turn.spoken_text, turn.chunk):
+    for piece in split_text(turn.spoken_text, turn.chunk):
         yield TextDelta(piece)
     for call, scripted in zip(calls, turn.calls, strict=False):
-        for piece in pieces(scripted.text, turn.chunk):
+        for piece in split_text(scripted.text, turn.chunk):
             yield ToolCallDelta(call=call.id, name=call.name, arguments=piece)
 
 
-def _cost(turn: Turn) -> float | None:
+def _cost_of(turn: Turn) -> float | None:
     """A script that gives usage without a cost has an unknown one; without either it is free."""
     return 0.0 if turn.cost is None and turn.usage is None else turn.cost
 
 
-def _estimate(request: Request, turn: Turn) -> Usage:
+def _estimate_usage(request: Request, turn: Turn) -> Usage:
     """Four characters are about one token."""
-    read = len(request.system) + sum(map(_length, request.messages))
+    read = len(request.system) + sum(map(_message_length, request.messages))
     written = len(turn.thinking) + len(turn.text) + sum(len(call.text) for call in turn.calls)
     return Usage(input=read // 4, output=written // 4)
 
 
-def _length(message: Message) -> int:
+def _message_length(message: Message) -> int:
     return sum(len(part.text) for part in message.content if isinstance(part, Text | Note)) + sum(
         len(str(part.arguments)) for part in message.content if isinstance(part, ToolCall)
     )

@@ -89,12 +89,12 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"cal
 
     def unmet(self, newest: str) -> str:
         """What is wrong with the newest messages, in one sentence; empty when nothing is."""
-        for text in _several(self.expect):
+        for text in _as_list(self.expect):
             if text not in newest:
-                return f"The script expected {text!r}, and the newest messages were: {_shortened(newest)!r}"
-        for text in _several(self.unexpected):
+                return f"The script expected {text!r}, and the newest messages were: {_shorten_text(newest)!r}"
+        for text in _as_list(self.unexpected):
             if text in newest:
-                return f"The script did not expect {text!r}, and the newest messages were: {_shortened(newest)!r}"
+                return f"The script did not expect {text!r}, and the newest messages were: {_shorten_text(newest)!r}"
         return ""
 
     @property
@@ -111,7 +111,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"t
     window: int | None = None
 
 
-def pieces(text: str, size: int) -> list[str]:
+def split_text(text: str, size: int) -> list[str]:
     """The text in deltas of `size` characters."""
     return [text[start : start + size] for start in range(0, len(text), max(1, size))]
 
@@ -142,9 +142,9 @@ def load_script(path: Path) -> Script:
         raise SettingsError(f"The script {path} is wrong: {error}.", hint) from None
 
 
-def _several(texts: str | Sequence[str]) -> Sequence[str]:
+def _as_list(texts: str | Sequence[str]) -> Sequence[str]:
     return (texts,) if isinstance(texts, str) else texts
 
 
-def _shortened(text: str, limit: int = 600) -> str:
+def _shorten_text(text: str, limit: int = 600) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"

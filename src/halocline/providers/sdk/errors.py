@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import msgspec
 from pydantic_ai import exceptions as lib
 
-from halocline.net.network_failures import broken, stalled
+from halocline.net.network_failures import broken_error, stalled_error
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.errors import classify, classify_in_stream
+from halocline.providers.errors import classify_in_stream, classify_refusal
 
 Kind = ModelErrorKind
 
@@ -28,46 +28,46 @@ _UNSIGNED = ("NoCredentialsError", "NoRegionError", "DefaultCredentialsError", "
 """Exceptions of the clouds' SDKs that say that nobody is signed in, or not where."""
 
 
-def failed(error: Exception, endpoint: Endpoint) -> ModelError:
+def translate_error(error: Exception, endpoint: Endpoint) -> ModelError:
     """The error that explains what the library raised."""
-    if known := _known(error, endpoint):
+    if known := _known_error(error, endpoint):
         return known
     match error:
         case lib.ModelTimeoutError():
-            return stalled(endpoint.vendor.title, endpoint.network.first_byte_timeout)
+            return stalled_error(endpoint.vendor.title, endpoint.network.first_byte_timeout)
         case lib.ModelConnectionError():
-            return broken(endpoint.vendor.title, error.__cause__ or error)
+            return broken_error(endpoint.vendor.title, error.__cause__ or error)
         case lib.ModelHTTPError():
-            return _refused(error, endpoint)
-        case lib.ModelAPIError() if error.body is not None or _category(error):
-            return _reported(error, endpoint)
+            return _refusal_error(error, endpoint)
+        case lib.ModelAPIError() if error.body is not None or _status_category(error):
+            return _stream_error(error, endpoint)
         case lib.ContentFilterError():
             text = f"{endpoint.vendor.title} blocked the request or the reply."
             return ModelError(Kind.REFUSED, text, "Say it in another way, or choose another model with -m.")
         case lib.UserError():
             return not_made(error, endpoint)
-    text = f"{endpoint.vendor.title} sent something that could not be understood: {_line(error, endpoint)}"
+    text = f"{endpoint.vendor.title} sent something that could not be understood: {_error_line(error, endpoint)}"
     return ModelError(Kind.MALFORMED, text, "Try again; if it happens often, choose another model with -m.")
 
 
 def not_made(error: Exception, endpoint: Endpoint) -> ModelError:
     """What is wrong when a model could not even be set up; asking again would not help."""
-    text = f"{endpoint.vendor.title} cannot be asked so: {_line(error, endpoint)}"
-    return _known(error, endpoint) or ModelError(Kind.INVALID_REQUEST, text, _credentials(endpoint))
+    text = f"{endpoint.vendor.title} cannot be asked so: {_error_line(error, endpoint)}"
+    return _known_error(error, endpoint) or ModelError(Kind.INVALID_REQUEST, text, _missing_credentials(endpoint))
 
 
-def _known(error: Exception, endpoint: Endpoint) -> ModelError | None:
+def _known_error(error: Exception, endpoint: Endpoint) -> ModelError | None:
     """What our own parts said of it, or that nobody is signed in."""
-    for cause in _chain(error):
+    for cause in _error_chain(error):
         if isinstance(cause, ModelError):
             return cause
         if type(cause).__name__ in _UNSIGNED:
-            text = f"{endpoint.vendor.title} was not asked: {_line(cause, endpoint)}"
-            return ModelError(Kind.AUTH, text, _credentials(endpoint))
+            text = f"{endpoint.vendor.title} was not asked: {_error_line(cause, endpoint)}"
+            return ModelError(Kind.AUTH, text, _missing_credentials(endpoint))
     return None
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _error_chain(error: BaseException) -> Iterator[BaseException]:
     """The error and what led to it."""
     cause: BaseException | None = error
     while cause is not None:
@@ -75,36 +75,36 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
-def _refused(error: lib.ModelHTTPError, endpoint: Endpoint) -> ModelError:
+def _refusal_error(error: lib.ModelHTTPError, endpoint: Endpoint) -> ModelError:
     """By status and wording; where these say little, by what the library knows of the vendor's codes."""
-    body, headers = _body(error.body), error.headers or {}
-    found = classify(error.status_code, body, headers, endpoint)
-    status = _category(error)
+    body, headers = _error_body(error.body), error.headers or {}
+    found = classify_refusal(error.status_code, body, headers, endpoint)
+    status = _status_category(error)
     if found.kind is Kind.INVALID_REQUEST and status not in (0, 400):
-        return classify(status, body, headers, endpoint)
+        return classify_refusal(status, body, headers, endpoint)
     return found
 
 
-def _reported(error: lib.ModelAPIError, endpoint: Endpoint) -> ModelError:
+def _stream_error(error: lib.ModelAPIError, endpoint: Endpoint) -> ModelError:
     """An error without a status of its own, as streams hold them."""
-    if status := _category(error):
-        return classify(status, _body(error.body or error.message), {}, endpoint)
+    if status := _status_category(error):
+        return classify_refusal(status, _error_body(error.body or error.message), {}, endpoint)
     return classify_in_stream(error.body, endpoint)
 
 
-def _category(error: lib.ModelAPIError) -> int:
+def _status_category(error: lib.ModelAPIError) -> int:
     return next((status for category, status in _CATEGORIES if isinstance(error, category)), 0)
 
 
-def _body(said: object) -> bytes:
+def _error_body(said: object) -> bytes:
     return said.encode() if isinstance(said, str) else msgspec.json.encode(said, enc_hook=str)
 
 
-def _credentials(endpoint: Endpoint) -> str:
+def _missing_credentials(endpoint: Endpoint) -> str:
     vendor = endpoint.vendor
     return f"It needs {vendor.credentials or f'a key in {vendor.key_variable}'}."
 
 
-def _line(error: BaseException, endpoint: Endpoint) -> str:
+def _error_line(error: BaseException, endpoint: Endpoint) -> str:
     words = endpoint.without_key(" ".join((str(error) or type(error).__name__).split()))
     return words if len(words) <= 300 else words[:300] + "…"

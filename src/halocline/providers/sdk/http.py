@@ -15,12 +15,12 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.messages import Effort
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.sdk.errors import failed, not_made
-from halocline.providers.sdk.messages import parameters, to_library
+from halocline.providers.sdk.errors import not_made, translate_error
+from halocline.providers.sdk.messages import request_parameters, to_library
 from halocline.providers.sdk.stream import FromLibrary
 from halocline.providers.sdk.transport import Way
 from halocline.providers.sdk.vendors import MAKERS, Made
-from halocline.providers.thinking import fitted
+from halocline.providers.thinking import fit_thinking
 from halocline.providers.thinking_table import Takes
 
 _LEVELS: dict[Effort, ThinkingLevel] = {
@@ -72,19 +72,19 @@ class LibraryExchange:
             async with model_request_stream(
                 self._made.model,
                 messages,
-                model_settings=merge_model_settings(self._made.settings, _wishes(request)),
-                model_request_parameters=parameters(request),
+                model_settings=merge_model_settings(self._made.settings, _model_settings(request)),
+                model_request_parameters=request_parameters(request),
             ) as stream:
                 async for event in stream:
                     yield event
                 yield stream.get()
         except Exception as error:
-            raise failed(error, self._endpoint) from error
+            raise translate_error(error, self._endpoint) from error
 
 
-def _wishes(request: Request) -> ModelSettings:
+def _model_settings(request: Request) -> ModelSettings:
     """How long the reply may be and how hard to think; the library knows what each model takes of that."""
     settings: ModelSettings = {"max_tokens": request.max_tokens} if request.max_tokens else {}
-    if request.wishes_thinking and (effort := fitted(request, Takes(tuple(Effort))).effort):
+    if request.wishes_thinking and (effort := fit_thinking(request, Takes(tuple(Effort))).effort):
         settings |= {"thinking": _LEVELS[effort]}
     return settings

@@ -50,7 +50,7 @@ _OPAQUE = ("id", "signature", "provider_name", "provider_details")
 """The fields of a part that only its maker understands."""
 
 
-def seal(part: ModelResponsePart) -> str:
+def seal_part(part: ModelResponsePart) -> str:
     """What only its maker understands of a part, as text that fits into `Thinking.redacted`; empty when nothing is."""
     fields = {name: value for name in _OPAQUE if (value := getattr(part, name, None))}
     if not fields or fields.keys() == {"provider_name"}:
@@ -58,15 +58,15 @@ def seal(part: ModelResponsePart) -> str:
     return encode_json({"part": part.part_kind, **fields}).decode()
 
 
-def parameters(request: Request) -> ModelRequestParameters:
+def request_parameters(request: Request) -> ModelRequestParameters:
     """The system prompt, which never changes within a task, and the tools as they are described to every model."""
     return ModelRequestParameters(
-        function_tools=[_tool(spec) for spec in request.tools],
+        function_tools=[_convert_tool(spec) for spec in request.tools],
         instruction_parts=[InstructionPart(request.system)] if request.system else None,
     )
 
 
-def _tool(spec: ToolSpec) -> ToolDefinition:
+def _convert_tool(spec: ToolSpec) -> ToolDefinition:
     """Not strict: that allows no optional arguments."""
     return ToolDefinition(
         name=spec.name, description=spec.description, parameters_json_schema=spec.schema, strict=False
@@ -79,28 +79,28 @@ def to_library(messages: Sequence[Message], maker: str, blobs: Blobs) -> list[Mo
     conversation: list[ModelMessage] = []
     for by_model, group in groupby(messages, lambda message: isinstance(message, AssistantMessage)):
         if by_model:
-            spoken = [part for m in group if isinstance(m, AssistantMessage) for part in _spoken(m, maker)]
+            spoken = [part for m in group if isinstance(m, AssistantMessage) for part in _convert_reply(m, maker)]
             conversation += [ModelResponse(parts=spoken)] if spoken else []
         else:
-            parts = [part for message in group for part in _told(message, names, blobs)]
+            parts = [part for message in group for part in _convert_prompt(message, names, blobs)]
             # Results come first: every API wants them directly after their calls.
             parts.sort(key=lambda part: not isinstance(part, ToolReturnPart))
             conversation += [ModelRequest(parts=parts)] if parts else []
     return conversation
 
 
-def _told(message: Message, names: dict[str, str], blobs: Blobs) -> Iterator[ModelRequestPart]:
+def _convert_prompt(message: Message, names: dict[str, str], blobs: Blobs) -> Iterator[ModelRequestPart]:
     match message:
         case UserMessage():
-            if content := list(_content(message.content, blobs)):
+            if content := list(_convert_content(message.content, blobs)):
                 yield UserPromptPart(content=content)
         case ToolResult():
-            yield _result(message, names.get(message.call, ""), blobs)
+            yield _convert_result(message, names.get(message.call, ""), blobs)
 
 
-def _result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
+def _convert_result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
     """Where an API has no mark for a failed call, the library says it in the text."""
-    told: Any = list(_content(result.content, blobs)) if _has_picture(result) else result.text
+    told: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
     return ToolReturnPart(name, told, _wire_id(result.call), outcome="failed" if result.is_error else "success")
 
 
@@ -108,23 +108,23 @@ def _has_picture(result: ToolResult) -> bool:
     return any(isinstance(part, Image) for part in result.content)
 
 
-def _content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterator[str | BinaryContent]:
+def _convert_content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterator[str | BinaryContent]:
     """Blank text is refused by some APIs, so it is left out."""
     for part in parts:
         if isinstance(part, Image):
-            yield _picture(part, blobs)
+            yield _convert_image(part, blobs)
         elif (text := part.words).strip():
             yield text
 
 
-def _picture(image: Image, blobs: Blobs) -> str | BinaryContent:
+def _convert_image(image: Image, blobs: Blobs) -> str | BinaryContent:
     try:
         return BinaryContent(data=blobs.get(image.blob), media_type=image.media_type)
     except KeyError:
         return MISSING_PICTURE
 
 
-def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart]:
+def _convert_reply(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart]:
     """The reply's parts. A seal that is not thinking's own belongs to the part after it.
 
     Thinking without a seal stays here: the library would tell it as words of the reply.
@@ -135,7 +135,7 @@ def _spoken(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart
             case Thinking() if part.provider != maker:
                 continue
             case Thinking():
-                fields = _unsealed(part.redacted)
+                fields = _unseal_part(part.redacted)
                 kind = fields.pop("part", "")
                 if kind == "thinking":
                     yield ThinkingPart(part.text, **fields)
@@ -154,7 +154,7 @@ def _wire_id(id: str) -> str:
     return id if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) else sha256(id.encode()).hexdigest()
 
 
-def _unsealed(text: str) -> JsonObject:
+def _unseal_part(text: str) -> JsonObject:
     """The fields of a seal; none when it is not one of ours."""
     try:
         fields = json_input.decode(text, type=JsonObject)

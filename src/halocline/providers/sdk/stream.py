@@ -29,8 +29,8 @@ from halocline.protocol.messages import AssistantPart, StopReason, Text, Thinkin
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import broken_off
 from halocline.providers.json_cache import encode_json
-from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, reported
-from halocline.providers.sdk.messages import seal
+from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_events, report_usage
+from halocline.providers.sdk.messages import seal_part
 
 _STOPS: dict[FinishReason | None, StopReason] = {
     "length": StopReason.MAX_TOKENS,
@@ -75,8 +75,8 @@ class FromLibrary:
 
     def _spent(self, response: ModelResponse) -> UsageReported | None:
         """The library's list of prices counts where ours has none."""
-        spent = reported(self._endpoint, _usage(response.usage))
-        return replace(spent, cost=_cost(response)) if spent and spent.cost is None else spent
+        spent = report_usage(self._endpoint, _read_usage(response.usage))
+        return replace(spent, cost=_cost_of(response)) if spent and spent.cost is None else spent
 
     def _failure(self, response: ModelResponse) -> ModelError:
         """Of a call that could not be read, Google's servers send nothing but this reason."""
@@ -91,7 +91,7 @@ class FromLibrary:
         return self._go_on(draft, call.args)
 
     def _go_on(self, draft: CallDraft, arguments: str | dict[str, object] | None) -> tuple[ModelEvent, ...]:
-        if text := _text(arguments):
+        if text := _arguments_text(arguments):
             draft.pieces.append(text)
         return draft.preview()
 
@@ -99,7 +99,7 @@ class FromLibrary:
         calls = iter(self._finished([part for part in parts if isinstance(part, ToolCallPart)], stop))
         provider = self._endpoint.vendor.name
         for part in parts:
-            opaque = seal(part)
+            opaque = seal_part(part)
             match part:
                 case ThinkingPart(content=text):
                     if text or opaque:
@@ -121,16 +121,16 @@ class FromLibrary:
         drafts = []
         for call in calls:
             draft = next(shown, None) or CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id))
-            draft.name, draft.pieces = call.tool_name, [_text(call.args)]
+            draft.name, draft.pieces = call.tool_name, [_arguments_text(call.args)]
             drafts.append(draft)
         return finish_calls(drafts, self._ids, stop)
 
 
-def _text(arguments: str | dict[str, object] | None) -> str:
+def _arguments_text(arguments: str | dict[str, object] | None) -> str:
     return encode_json(arguments).decode() if isinstance(arguments, dict) else arguments or ""
 
 
-def _usage(usage: RequestUsage) -> Usage:
+def _read_usage(usage: RequestUsage) -> Usage:
     """The library counts what caches hold as input, too."""
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
     return Usage(
@@ -142,7 +142,7 @@ def _usage(usage: RequestUsage) -> Usage:
     )
 
 
-def _cost(response: ModelResponse) -> float | None:
+def _cost_of(response: ModelResponse) -> float | None:
     """What the library's own list of prices says, in dollars; None when it does not know the model."""
     try:
         return float(response.cost().total_price)

@@ -33,20 +33,20 @@ _GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ONCE: ModelSettings = {"max_retries": 0, "cache": True}
 
 
-def azure(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+def build_azure(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     from pydantic_ai.models.openai import OpenAIChatModel
 
-    return Made(OpenAIChatModel(at.model, provider=_azure(at, http)), _ONCE)
+    return Made(OpenAIChatModel(at.model, provider=_azure_client(at, http)), _ONCE)
 
 
 def azure_responses(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     from pydantic_ai.models.openai import OpenAIResponsesModel, OpenAIResponsesModelSettings
 
     own: OpenAIResponsesModelSettings = {"openai_store": False, "openai_reasoning_summary": "auto"}
-    return Made(OpenAIResponsesModel(at.model, provider=_azure(at, http)), merge_model_settings(_ONCE, own))
+    return Made(OpenAIResponsesModel(at.model, provider=_azure_client(at, http)), merge_model_settings(_ONCE, own))
 
 
-def _azure(at: Endpoint, http: httpx2.AsyncClient) -> Any:
+def _azure_client(at: Endpoint, http: httpx2.AsyncClient) -> Any:
     """A resource's bare address is taken as that of its newest API, which has no versions by date."""
     from pydantic_ai.providers.azure import AzureProvider
 
@@ -65,7 +65,7 @@ def github_copilot(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     return Made(GitHubCopilotModel(at.model, provider=provider), _ONCE)
 
 
-def codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+def build_codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     """ChatGPT's plans, with the sign-in that the Codex CLI keeps; its file is read, never written."""
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models.openai_codex import OpenAICodexModel
@@ -79,7 +79,7 @@ def codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     return Made(OpenAICodexModel(at.model, provider=provider), _ONCE)
 
 
-def vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+def build_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     """Google's cloud serves Gemini and others its own way, and Claude nearly as Anthropic does."""
     if at.model.startswith("claude"):
         return _claude_on_vertex(at, http)
@@ -128,7 +128,7 @@ def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     return Made(AnthropicModel(at.model, provider=AnthropicProvider(anthropic_client=client)), own)
 
 
-def bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
+def build_bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     """Asked over Amazon's own client, which signs each request: our HTTP client cannot stand below it."""
     import boto3
     from botocore import UNSIGNED
@@ -141,7 +141,7 @@ def bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
         connect_timeout=network.connect_timeout,
         read_timeout=network.first_byte_timeout,
         retries={"total_max_attempts": 1},
-        proxies=_proxies(network.proxy),
+        proxies=_proxy_settings(network.proxy),
         **({"signature_version": UNSIGNED} if at.key else {}),
     )
     client = boto3.Session(region_name=os.environ.get("AWS_REGION") or None).client(
@@ -158,7 +158,7 @@ def bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     return Made(BedrockConverseModel(at.model, provider=provider), {"cache": True})
 
 
-def _proxies(proxy: Proxy | None) -> dict[str, str]:
+def _proxy_settings(proxy: Proxy | None) -> dict[str, str]:
     """An empty dict keeps the client from looking at the environment again."""
     if proxy is None:
         return {}
@@ -169,10 +169,10 @@ def _proxies(proxy: Proxy | None) -> dict[str, str]:
 
 
 MAKERS: dict[str, Maker] = {
-    "azure-chat": azure,
+    "azure-chat": build_azure,
     "azure-responses": azure_responses,
-    "bedrock": bedrock,
-    "codex": codex,
+    "bedrock": build_bedrock,
+    "codex": build_codex,
     "github-copilot": github_copilot,
-    "vertex": vertex,
+    "vertex": build_vertex,
 }

@@ -27,10 +27,10 @@ def read_arguments(body: str, tool: ToolTags) -> JsonObject | None:
     A body without parameters may be one JSON object, or the value of the only parameter that the tool needs.
     """
     try:
-        values = dict(_values(body, tool))
+        values = dict(_list_values(body, tool))
         if not values:
-            return _bare(body.strip(), tool)
-        decoded = ((name, _decoded(text, tool, name)) for name, text in values.items())
+            return _parse_bare(body.strip(), tool)
+        decoded = ((name, _decode_value(text, tool, name)) for name, text in values.items())
         return {name: value for name, value in decoded if value is not None}
     except Undecodable:
         return None
@@ -38,10 +38,10 @@ def read_arguments(body: str, tool: ToolTags) -> JsonObject | None:
 
 def write_arguments(arguments: JsonObject) -> str:
     """The body of a call with these arguments."""
-    return "".join(f"\n<{name}>{_written(name, value)}</{name}>" for name, value in arguments.items()) + "\n"
+    return "".join(f"\n<{name}>{_write_value(name, value)}</{name}>" for name, value in arguments.items()) + "\n"
 
 
-def _values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
+def _list_values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
     """Each parameter that the body gives, with its text. Raises Undecodable when one has no end."""
     at = 0
     while (opening := _next_opening(body, tool, at)) is not None:
@@ -51,7 +51,7 @@ def _values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
         end = body.rfind(closing, start) if name in WHOLE else body.find(closing, start)
         if end < 0:
             raise Undecodable
-        yield name, _trimmed(name, body[start:end])
+        yield name, _trim_value(name, body[start:end])
         at = end + len(closing)
 
 
@@ -60,7 +60,7 @@ def _next_opening(body: str, tool: ToolTags, at: int) -> tuple[int, str] | None:
     return (found.start(), found.group()[1:-1]) if found else None
 
 
-def _trimmed(name: str, text: str) -> str:
+def _trim_value(name: str, text: str) -> str:
     """Without the blanks around; what may be a file keeps its indentation and its last line's end."""
     if name not in WHOLE:
         return text.strip()
@@ -69,7 +69,7 @@ def _trimmed(name: str, text: str) -> str:
     return kept if kept.endswith("\n") or not kept else text
 
 
-def _decoded(text: str, tool: ToolTags, name: str) -> object:
+def _decode_value(text: str, tool: ToolTags, name: str) -> object:
     """The value that a parameter's text stands for; None when it says that there is none."""
     kind = tool.fields[name].get("type", "string")
     if kind == "string":
@@ -80,10 +80,10 @@ def _decoded(text: str, tool: ToolTags, name: str) -> object:
         with suppress(msgspec.ValidationError):
             return msgspec.convert(text, scalar, strict=False)
         raise Undecodable
-    return _structure(text, kind)
+    return _decode_structure(text, kind)
 
 
-def _structure(text: str, kind: str) -> object:
+def _decode_structure(text: str, kind: str) -> object:
     """A JSON array or object. One object where a list is asked for is a list of one."""
     try:
         value = json_input.decode(text)
@@ -96,7 +96,7 @@ def _structure(text: str, kind: str) -> object:
     return value
 
 
-def _bare(body: str, tool: ToolTags) -> JsonObject:
+def _parse_bare(body: str, tool: ToolTags) -> JsonObject:
     if not body:
         return {}
     if body.startswith("{"):
@@ -111,6 +111,6 @@ def _bare(body: str, tool: ToolTags) -> JsonObject:
     raise Undecodable
 
 
-def _written(name: str, value: object) -> str:
+def _write_value(name: str, value: object) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return f"\n{text}" if name in WHOLE else text

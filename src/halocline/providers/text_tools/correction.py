@@ -29,13 +29,13 @@ class Correcting:
         asked = cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
         async with aclosing(asked) as events:
             async for event in events:
-                yield _corrected(event, request) if isinstance(event, AssistantMessageCompleted) else event
+                yield _correct_reply(event, request) if isinstance(event, AssistantMessageCompleted) else event
 
     async def close(self) -> None:
         await self._model.close()
 
 
-def _corrected(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted:
+def _correct_reply(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted:
     """Only a reply whose last character could end a call pays for a closer look."""
     message = event.message
     if message.tool_calls or not message.text.rstrip().endswith(_ENDINGS):

@@ -36,10 +36,10 @@ class TextPrompt:
         self._sent: Sequence[Message] = ()
 
     def of(self, request: Request) -> Request:
-        spoken = _alternating(self._spoken.of(request.messages))
+        spoken = _alternate_messages(self._spoken.of(request.messages))
         self._sent = tuple(_same_where_equal(spoken, self._sent))
         # A reply that had to be JSON could not hold calls, which are text here.
-        return replace(request, system=_system(request), messages=self._sent, tools=(), output_schema=None)
+        return replace(request, system=_system_prompt(request), messages=self._sent, tools=(), output_schema=None)
 
     def _rewritten(self, message: Message) -> UserMessage | AssistantMessage:
         match message:
@@ -47,9 +47,9 @@ class TextPrompt:
                 return message
             case AssistantMessage():
                 self._names |= {call.id: call.name for call in message.tool_calls}
-                return replace(message, content=tuple(_spoken(message.content)))
+                return replace(message, content=tuple(_reply_as_text(message.content)))
             case ToolResult():
-                return UserMessage(tuple(_result(message, self._names.get(message.call, "a call"))))
+                return UserMessage(tuple(_result_as_text(message, self._names.get(message.call, "a call"))))
 
 
 def write_call(call: ToolCall) -> str:
@@ -57,31 +57,31 @@ def write_call(call: ToolCall) -> str:
     return f"<{call.name}>{call.malformed or write_arguments(call.arguments)}</{call.name}>"
 
 
-def _system(request: Request) -> str:
+def _system_prompt(request: Request) -> str:
     if not request.tools:
         return request.system
-    tools = text_tools("\n\n".join(map(_described, request.tools)))
+    tools = text_tools("\n\n".join(map(_describe_tool, request.tools)))
     return f"{request.system}\n\n{tools}" if request.system else tools
 
 
-def _described(spec: ToolSpec) -> str:
+def _describe_tool(spec: ToolSpec) -> str:
     fields = spec.schema.get("properties", {})
     required = spec.schema.get("required", ())
     lines = [f"## {spec.name}", spec.description]
     for name, field in fields.items():
         kind = field.get("type", "string")
         need = "required" if name in required else "optional"
-        lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{_shape(field)}")
+        lines.append(f"- {name} ({kind}, {need}): {field.get('description', '')}{_describe_items(field)}")
     parameters = "".join(f"\n<{name}>…</{name}>" for name in fields)
     return "\n".join((*lines, f"<{spec.name}>{parameters}\n</{spec.name}>"))
 
 
-def _shape(field: dict[str, object]) -> str:
+def _describe_items(field: dict[str, object]) -> str:
     """What the items of a list are, as JSON schema."""
     return f" Items: {encode_json(field['items']).decode()}" if "items" in field else ""
 
 
-def _spoken(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
+def _reply_as_text(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
     """Calls become text below the words before them."""
     for at, part in enumerate(parts):
         if isinstance(part, ToolCall):
@@ -90,27 +90,27 @@ def _spoken(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
             yield part
 
 
-def _result(result: ToolResult, name: str) -> Iterator[ResultPart]:
+def _result_as_text(result: ToolResult, name: str) -> Iterator[ResultPart]:
     yield Text(f"[{'Error' if result.is_error else 'Result'} of {name}]\n{result.text}")
     for part in result.content:
         if isinstance(part, Image):
             yield part
 
 
-def _alternating(messages: Iterable[UserMessage | AssistantMessage]) -> Iterator[UserMessage | AssistantMessage]:
+def _alternate_messages(messages: Iterable[UserMessage | AssistantMessage]) -> Iterator[UserMessage | AssistantMessage]:
     """Neighbouring messages of the person's side as one: many models take only turns in turn."""
     side: list[UserMessage] = []
     for message in messages:
         if isinstance(message, UserMessage):
             side.append(message)
             continue
-        yield from _joined(side)
+        yield from _join_messages(side)
         side = []
         yield message
-    yield from _joined(side)
+    yield from _join_messages(side)
 
 
-def _joined(side: Sequence[UserMessage]) -> Iterator[UserMessage]:
+def _join_messages(side: Sequence[UserMessage]) -> Iterator[UserMessage]:
     if len(side) < 2:
         yield from side
     else:

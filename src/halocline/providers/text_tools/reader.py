@@ -70,7 +70,7 @@ class Reader:
         while self._call is not None:
             self._call.close(cut)
             yield from self._close(self._call, cut)
-        yield from _words(self._prose.end(at_call=False))
+        yield from _make_words(self._prose.end(at_call=False))
 
     def _take(self, token: Token) -> Iterator[Piece]:
         quoted, self._quoted = self._quoted, isinstance(token, str) and token.endswith("`")
@@ -81,7 +81,7 @@ class Reader:
         elif self._thinking:
             yield from self._within_thinking(token)
         elif isinstance(token, str) or quoted:
-            yield from _words(self._prose.say(text_of([token])))
+            yield from _make_words(self._prose.say(text_of([token])))
         else:
             yield from self._outside(token)
 
@@ -90,9 +90,9 @@ class Reader:
             self._call, self._announced = OpenCall(self._tools[tag.name]), False
         elif tag.name in THINKING:
             self._thinking = not tag.closing
-            yield from _words(self._prose.aside())
+            yield from _make_words(self._prose.aside())
         elif tag.name not in WRAPPERS:
-            yield from _words(self._prose.say(tag.text))
+            yield from _make_words(self._prose.say(tag.text))
 
     def _within_thinking(self, token: Token) -> Iterator[Piece]:
         if isinstance(token, Tag) and token.closing and token.name in THINKING:
@@ -113,13 +113,13 @@ class Reader:
         """Words that came before the call come before it here, too."""
         if not self._announced:
             self._announced = True
-            yield from _words(self._prose.end(at_call=True))
+            yield from _make_words(self._prose.end(at_call=True))
 
     def _close(self, call: OpenCall, cut: bool) -> Iterator[Piece]:
         """The call is over, or turns out to be none. What was taken behind its end is read as what it is."""
         self._call = None
         if call.end is None and not call.proven and not (cut and call.is_blank):
-            yield from _words(self._prose.say(text_of([Tag(call.tool.name), *call.tokens])))
+            yield from _make_words(self._prose.say(text_of([Tag(call.tool.name), *call.tokens])))
             return
         if not self._announced:
             yield from self._announce()
@@ -136,6 +136,6 @@ class Reader:
         return call.end is not None or not call.proven
 
 
-def _words(text: str) -> Iterator[Words]:
+def _make_words(text: str) -> Iterator[Words]:
     if text:
         yield Words(text)

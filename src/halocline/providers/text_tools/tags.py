@@ -83,7 +83,7 @@ class Lexer:
         for found in self._pattern.finditer(text):
             if found.start() > done:
                 tokens.append(text[done : found.start()])
-            tokens.append(_tag(found.group()))
+            tokens.append(_parse_tag(found.group()))
             done = found.end()
         self._held = self._suspect(text, done)
         if rest := text[done : len(text) - len(self._held)]:
@@ -101,7 +101,7 @@ class Lexer:
         return text[at:] if at >= 0 and text[at:] in self._beginnings else ""
 
 
-def _tag(text: str) -> Tag:
+def _parse_tag(text: str) -> Tag:
     return Tag(text[2:-1], True) if text[1] == "/" else Tag(text[1:-1])
 
 

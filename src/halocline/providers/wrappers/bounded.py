@@ -36,7 +36,7 @@ class Bounded:
         async with aclosing(cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))) as events:
             while (event := await self._next(events, patience)) is not None:
                 patience = self._quiet
-                size += _size(event)
+                size += _event_size(event)
                 if size > self._largest:
                     raise _too_long(self.name, self._largest)
                 yield event
@@ -55,7 +55,7 @@ class Bounded:
             raise
 
 
-def _size(event: ModelEvent) -> int:
+def _event_size(event: ModelEvent) -> int:
     match event:
         case TextDelta() | ThinkingDelta():
             return len(event.text)

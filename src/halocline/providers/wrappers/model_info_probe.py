@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.protocol.events import UsageReported
-from halocline.providers.catalog.models import UNKNOWN, ModelInfo, cost
+from halocline.providers.catalog.models import UNKNOWN, ModelInfo, cost_of
 from halocline.providers.endpoint import Endpoint
 
 PATIENCE = 0.4
@@ -58,13 +58,13 @@ class Informed:
         await self.model.close()
 
     async def _ask(self) -> ModelInfo:
-        from halocline.providers.catalog.server_probe import ask_server, filled
+        from halocline.providers.catalog.server_probe import ask_server, fill_info
 
-        return filled(self._at.info, await ask_server(self._at))
+        return fill_info(self._at.info, await ask_server(self._at))
 
     async def _completed(self, event: UsageReported) -> UsageReported:
         info = await self._answer()
-        price = cost(info, event.usage) if event.cost is None else event.cost
+        price = cost_of(info, event.usage) if event.cost is None else event.cost
         return replace(event, cost=price, window=event.window or info.window)
 
     async def _answer(self) -> ModelInfo:

@@ -31,7 +31,7 @@ OUTAGES = frozenset(
 _SPREAD = 0.25
 
 
-def _random() -> float:
+def _random_share() -> float:
     from random import random
 
     return random()
@@ -58,7 +58,7 @@ class Retrying:
         *,
         waits: tuple[float, ...] = WAITS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        random: Callable[[], float] = _random,
+        random: Callable[[], float] = _random_share,
         patience: float = 0.0,
         is_watched: Callable[[], bool] = lambda: False,
     ) -> None:

@@ -33,35 +33,35 @@ from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, ha
 from halocline.runtime.assembly.network import network_to
 from halocline.runtime.assembly.optional_parts import (
     LazyMentions,
-    checkpoints,
-    diagnostics,
+    build_checkpoints,
+    build_diagnostics,
+    build_sandbox,
+    build_subagents,
     has_jobs,
     in_auto,
-    sandbox,
-    subagents,
 )
 from halocline.runtime.assembly.redactor import KnownValues
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
-from halocline.runtime.assembly.toolset import toolset
+from halocline.runtime.assembly.toolset import build_toolset
 from halocline.runtime.limits import chosen_limits
 from halocline.runtime.models.keys import FoundKey, Keys, key_variables
-from halocline.runtime.models.resolve import open_model, thinking, with_retries, with_text_tools
-from halocline.runtime.models.vendors import remark, takes_images
-from halocline.runtime.prompts.system_prompt import names
+from halocline.runtime.models.resolve import open_model, thinking_by_mode, with_retries, with_text_tools
+from halocline.runtime.models.vendors import describe_model, takes_images
+from halocline.runtime.prompts.system_prompt import list_model_names
 from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices as Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.permissions.rules import RuleFiles
-from halocline.store.settings.settings import Settings, load_settings, over
+from halocline.store.settings.settings import Settings, load_settings, with_overrides
 from halocline.store.tasks.history import new_task_id
 from halocline.task.calls.policy_input import OUTPUTS
 from halocline.task.governor import Governor
-from halocline.task.host import Machine
+from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log
 from halocline.task.task import Task
-from halocline.task.updates.change_watch import Attention
+from halocline.task.updates.change_watch import ChangeWatch
 
 if TYPE_CHECKING:
     from halocline.hosts.browser.discovery import FoundBrowser
@@ -143,8 +143,8 @@ class Assembly:
     async def _beside(self, named: str, main: Model) -> Model:
         """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
         if named.partition("/")[0] == main.name.partition("/")[0]:
-            return await self._open(named, over(self.settings, {"context_window": None}), self.keys)
-        elsewhere = over(self.settings, {"base_url": "", "context_window": None})
+            return await self._open(named, with_overrides(self.settings, {"context_window": None}), self.keys)
+        elsewhere = with_overrides(self.settings, {"base_url": "", "context_window": None})
         return await self._open(named, elsewhere, self._other_keys)
 
     async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
@@ -153,11 +153,11 @@ class Assembly:
 
     async def names(self, named: str) -> dict[Mode, str]:
         """The names of the models that a task would have, without opening them. Raises UsageError."""
-        return await names(named, self.settings, self.keys, self.catalogue)
+        return await list_model_names(named, self.settings, self.keys, self.catalogue)
 
     def remark(self, model: str) -> str:
         """What a person should hear of the model that they chose, or of what it lacks; mostly nothing."""
-        said = remark(model, self.settings, self.env, self.catalogue)
+        said = describe_model(model, self.settings, self.env, self.catalogue)
         if self.settings.browser and not self._browser_program:
             found = self._found_browser
             said = f"{said} The model has no browser: {found.missing}. {found.hint}".strip()
@@ -165,15 +165,17 @@ class Assembly:
 
     async def refresh_models(self) -> "Refreshed":
         """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
-        from halocline.providers.catalog.refresh import refresh
+        from halocline.providers.catalog.refresh import refresh_catalogue
 
         url = self.settings.catalogue_url
         way = replace(network_to(url, self.settings, self.env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
-        return await refresh(url, self.home.catalogue, way)
+        return await refresh_catalogue(url, self.home.catalogue, way)
 
     def context(self) -> Context:
         """What builds a task's requests."""
-        return Context(self.settings.max_tokens, thinking(self.settings), self.settings.compaction.at, self._sees)
+        return Context(
+            self.settings.max_tokens, thinking_by_mode(self.settings), self.settings.compaction.at, self._sees
+        )
 
     def _sees(self, model: str) -> bool:
         return takes_images(model, self.settings, self.catalogue)
@@ -182,7 +184,7 @@ class Assembly:
         """The tools there are; which of them the model is offered is the state's matter."""
         browser = self._browser_program if self._had_browser is None else self._had_browser
         search = self._search.url if self._search else None
-        return toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
+        return build_toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
 
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
         """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
@@ -214,9 +216,9 @@ class Assembly:
         """The search engine of the settings. Raises UsageError when it cannot be asked."""
         if not self.settings.web_search.engine:
             return None
-        from halocline.runtime.assembly.search_engine import search
+        from halocline.runtime.assembly.search_engine import build_search
 
-        return search(self.settings, self._search_keys, self._way)
+        return build_search(self.settings, self._search_keys, self._way)
 
     def task(
         self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
@@ -225,10 +227,10 @@ class Assembly:
         parts = self.parts(log, state, workspace, self._hooks(workspace, state.roots, log, trusted=trusted))
         parts |= {"model": model, "inbox": Inbox(attended=attended)}
         if state.subtask:
-            from halocline.runtime.subagents.runner import lean
+            from halocline.runtime.subagents.runner import lean_parts
 
-            return Task(**lean(parts))
-        parts["machine"] = structs.replace(parts["machine"], subagents=subagents(self.settings, trusted=trusted))
+            return Task(**lean_parts(parts))
+        parts["machine"] = structs.replace(parts["machine"], subagents=build_subagents(self.settings, trusted=trusted))
         if any_servers(self.home, self.settings, workspace, self.env):
             return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
         return Task(**parts)
@@ -282,16 +284,16 @@ class Assembly:
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
-    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: Machine) -> Checkpoints:
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: TaskHost) -> Checkpoints:
         store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
         is_plain = self.settings.checkpoints and not roots
-        return store(workspace) if is_plain else checkpoints(self.settings, store, workspace, roots)
+        return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
-    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> Machine:
+    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
-        attention = Attention(folder, LocalFiles(), self.settings.todo_reminder)
+        attention = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
         log.attach(attention)
-        machine = Machine(
+        machine = TaskHost(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -319,7 +321,7 @@ class Assembly:
             web_search=self._search,
             redact=self.secrets.blot_thoroughly,
             new_task_id=new_task_id,
-            diagnostics=diagnostics(self.settings, workspace, self.key_variables(), self.env),
+            diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
             formatters=self.settings.formatters,
             facts=self.shell_facts(),
             hooks=hooks,
@@ -343,9 +345,9 @@ class Assembly:
 
     @cached_property
     def _mcp_pool(self) -> "Pool":
-        from halocline.runtime.mcp import pool
+        from halocline.runtime.mcp import build_pool
 
-        return pool(self.env)
+        return build_pool(self.env)
 
     async def close(self) -> None:
         """Let go of what tasks shared."""
@@ -381,9 +383,9 @@ class Assembly:
     def _browser(self) -> "Browser | None":
         if not self._browser_program:
             return None
-        from halocline.runtime.assembly.optional_parts import browser
+        from halocline.runtime.assembly.optional_parts import build_browser
 
-        return browser(self._browser_program, self.settings, self.env, self._way)
+        return build_browser(self._browser_program, self.settings, self.env, self._way)
 
     @cached_property
     def secrets(self) -> KnownValues:
@@ -397,7 +399,7 @@ class Assembly:
 
     def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
         """The same, wanted or not."""
-        return sandbox(self.settings, self.home.root, workspace, roots, folder)
+        return build_sandbox(self.settings, self.home.root, workspace, roots, folder)
 
     def _way(self, url: str) -> Network:
         return network_to(url, self.settings, self.env)

@@ -16,7 +16,7 @@ A_MOMENT = 20.0
 """Seconds within which a question that needs no thinking is answered."""
 
 
-def network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
+def choose_network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
     """The way to an endpoint. Raises UsageError when the proxy that is named is none."""
     way = network_to(at.url, settings, env)
     target = address_of(at.url)
@@ -42,7 +42,7 @@ def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
     )
 
 
-def hurried(at: Endpoint) -> Endpoint:
+def with_short_timeouts(at: Endpoint) -> Endpoint:
     """The same place for a small question, on whose answer nobody should have to wait long."""
     way = at.network
     first_byte, stall = min(way.first_byte_timeout, A_MOMENT), min(way.stall_timeout, A_MOMENT)

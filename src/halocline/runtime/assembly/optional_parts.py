@@ -19,8 +19,8 @@ from halocline.protocol.state.state import State
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks import history
-from halocline.task.host import Machine
-from halocline.task.log import read
+from halocline.task.host import TaskHost
+from halocline.task.log import read_log
 
 if TYPE_CHECKING:
     from halocline.checkpoints.shadow_git import ShadowGit
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from halocline.task.task import Task
 
 
-def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]) -> Diagnostics:
+def build_diagnostics(
+    settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]
+) -> Diagnostics:
     """Who says what an edit broke. Servers do not see the variables that are `hidden`."""
     chosen = settings.language_servers
     if not chosen.enabled:
@@ -48,7 +50,7 @@ def diagnostics(settings: Settings, workspace: Path, hidden: frozenset[str], env
 class LazyMentions:
     """Fulfils `ports.mentions.Mentions`; most prompts mention nothing, and load nothing."""
 
-    def __init__(self, machine: Machine, home: Home) -> None:
+    def __init__(self, machine: TaskHost, home: Home) -> None:
         self._machine = machine
         self._home = home
 
@@ -67,11 +69,11 @@ class LazyMentions:
         return Resolver(self._machine, self._home.root, self._past)
 
     def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
-        whole = history.find(self._home.tasks, name)
-        return whole, tuple(read(self._home.log(whole)))
+        whole = history.find_task(self._home.tasks, name)
+        return whole, tuple(read_log(self._home.log(whole)))
 
 
-class Hall(NamedTuple):
+class TaskRuntime(NamedTuple):
     """What a task needs of the controller to have tasks of its own."""
 
     assembly: "Callable[[], Assembly]"
@@ -85,7 +87,7 @@ class LentSubagents:
     def __init__(self, *, trusted: bool) -> None:
         self._trusted = trusted
 
-    def lend(self, task: "Task", hall: Hall) -> None:
+    def lend(self, task: "Task", hall: TaskRuntime) -> None:
         self._task, self._hall = task, hall
 
     async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
@@ -98,18 +100,18 @@ class LentSubagents:
         return Subtasks(self._task, self._hall, trusted=self._trusted)
 
 
-def subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
+def build_subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
     """The sub-agents of a task, unless the person wants none; `trusted` as for the task."""
     return None if settings.subagents == "off" else LentSubagents(trusted=trusted)
 
 
-def lend(task: "Task", hall: Hall) -> None:
+def bind_runtime(task: "Task", hall: TaskRuntime) -> None:
     """Let a task have sub-agents in the controller's hall, if it may have any."""
     if isinstance(lent := task.machine.subagents, LentSubagents):
         lent.lend(task, hall)
 
 
-def checkpoints(
+def build_checkpoints(
     settings: Settings, store: "Callable[[Path], ShadowGit]", workspace: Path, roots: Sequence[str]
 ) -> "Checkpoints":
     """The checkpoints of a task that has none, or several folders."""
@@ -122,12 +124,12 @@ def checkpoints(
     return RootedCheckpoints(workspace, store(workspace), {root: store(Path(root)) for root in roots})
 
 
-def has_jobs(machine: Machine) -> Callable[[], bool]:
+def has_jobs(machine: TaskHost) -> Callable[[], bool]:
     """Tell whether a job of the task runs."""
     return lambda: any(job.state is not JobState.ENDED for job in machine.shell.jobs.list())
 
 
-def looking() -> Files:
+def build_reading_files() -> Files:
     """The files of this machine, for who only looks."""
     return LocalFiles()
 
@@ -137,7 +139,7 @@ def files_within(*folders: Path, places: Sequence[str] = (), journals: Path | No
     return LocalFiles(journals, Judged(tuple(places), *folders))
 
 
-def browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":
+def build_browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":
     """The browser of one task; it is started with the first page."""
     from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
     from halocline.runtime.assembly.network import ca_files
@@ -145,12 +147,12 @@ def browser(program: str, settings: Settings, env: Mapping[str, str], way: Calla
     return LocalBrowser(BrowserSetup(program, settings.browser_remote, settings.viewport, ca_files(settings, env)), way)
 
 
-def sandbox(settings: Settings, state: Path, workspace: Path, roots: Sequence[str], folder: Path) -> "Sandbox":
+def build_sandbox(settings: Settings, state: Path, workspace: Path, roots: Sequence[str], folder: Path) -> "Sandbox":
     """What holds the commands of a task; `state` is Halocline's own folder, and `folder` the task's in it."""
-    from halocline.hosts.sandbox.mounts import Wishes
+    from halocline.hosts.sandbox.mounts import SandboxRequest
     from halocline.hosts.sandbox.sandbox import Sandbox
 
-    wishes = Wishes(
+    wishes = SandboxRequest(
         workspace=workspace.resolve(),
         home=Path.home().resolve(),
         state=state.resolve(),

@@ -84,7 +84,7 @@ class KnownValues:
 
     def values(self) -> frozenset[str]:
         """All of them, as they are now."""
-        seen = (*map(_stamp, (self._home.credentials, self._home.mcp)), len(self._used()))
+        seen = (*map(_read_stamp, (self._home.credentials, self._home.mcp)), len(self._used()))
         if seen != self._seen:
             used = frozenset(secret.reveal() for secret in self._used())
             self._seen, self._stored = seen, frozenset((*used, *self._in_files(), *self._in_environment))
@@ -93,9 +93,9 @@ class KnownValues:
     @cached_property
     def _redactor(self) -> "Redactor":
         from halocline.protocol.secrets.redaction import Redactor  # the first output is soon enough
-        from halocline.store.secrets.salt import salt
+        from halocline.store.secrets.salt import read_salt
 
-        return Redactor(self.values, salt(self._home.salt), at_random=True)
+        return Redactor(self.values, read_salt(self._home.salt), at_random=True)
 
     @cached_property
     def _for_others(self) -> "Redactor":
@@ -119,7 +119,7 @@ class KnownValues:
             yield from secrets_in_mapping(provider.headers or {})
 
 
-def _stamp(path: os.PathLike[str]) -> tuple[int, ...]:
+def _read_stamp(path: os.PathLike[str]) -> tuple[int, ...]:
     try:
         found = os.stat(path)
     except OSError:

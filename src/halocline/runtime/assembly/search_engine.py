@@ -21,14 +21,14 @@ from halocline.runtime.models.keys import Keys
 from halocline.store.settings.settings import Settings
 
 
-def search(settings: Settings, keys: Keys, way: Callable[[str], Network]) -> EngineSearch:
+def build_search(settings: Settings, keys: Keys, way: Callable[[str], Network]) -> EngineSearch:
     """The engine that is set. Raises UsageError when it has no address."""
     engine, url = ENGINES[settings.web_search.engine], settings.web_search.url
     if not (url or engine.url):
         raise UsageError(f"web_search has no url for {engine.title}.", "Set it to the address of your server.")
     if url and address_of(url) is None:
         raise UsageError(f"The url of web_search is no address: {url!r}.", "Write it as https://search.example.org")
-    return EngineSearch(engine, url, LocalWeb(way), partial(_key, vendor_of(engine), keys))
+    return EngineSearch(engine, url, LocalWeb(way), partial(_find_key, vendor_of(engine), keys))
 
 
 def without_key(settings: Settings, keys: Keys) -> str:
@@ -61,7 +61,7 @@ async def try_engine(name: str, key: Secret, url: str, way: Callable[[str], Netw
     """Search for one word with a key."""
     began = time.monotonic()
     web = LocalWeb(way)
-    engine = EngineSearch(ENGINES[name], url, web, partial(_given, key))
+    engine = EngineSearch(ENGINES[name], url, web, partial(_as_secret, key))
     tried = Connection(name, engine.host)
     try:
         await engine.find(WebQuery("test"), await web.lookup(urlsplit(url).hostname or ""))
@@ -74,10 +74,10 @@ async def try_engine(name: str, key: Secret, url: str, way: Callable[[str], Netw
     return replace(tried, seconds=round(time.monotonic() - began, 3))
 
 
-async def _given(key: Secret) -> Secret:
+async def _as_secret(key: Secret) -> Secret:
     return key
 
 
-async def _key(vendor: Vendor, keys: Keys) -> Secret | None:
+async def _find_key(vendor: Vendor, keys: Keys) -> Secret | None:
     found = await keys.find(vendor)
     return found.key if found else None

@@ -9,9 +9,9 @@ from halocline.store.settings.settings import Settings
 from halocline.tools.toolset import ALL, Tools, with_sandbox
 
 
-def toolset(settings: Settings, *, browser: bool, search: str | None, notes: Path) -> Toolset:
+def build_toolset(settings: Settings, *, browser: bool, search: str | None, notes: Path) -> Toolset:
     """The tools there are. `search` is where the engine is asked, `notes` the folder for a person's notes."""
-    tools = list(_held(settings))
+    tools = list(_list_tools(settings))
     if browser:
         from halocline.tools.browser_action import tool_for
 
@@ -19,7 +19,7 @@ def toolset(settings: Settings, *, browser: bool, search: str | None, notes: Pat
     if search is not None:
         from halocline.tools import web_search
 
-        tools.append(web_search.through(search))
+        tools.append(web_search.build_tool(search))
     if settings.memory:
         from halocline.tools import remember
 
@@ -27,7 +27,7 @@ def toolset(settings: Settings, *, browser: bool, search: str | None, notes: Pat
     return Tools(tools)
 
 
-def _held(settings: Settings) -> Iterable[AnyTool]:
+def _list_tools(settings: Settings) -> Iterable[AnyTool]:
     match settings.sandbox:
         case "off":
             return ALL

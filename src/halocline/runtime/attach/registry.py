@@ -50,15 +50,15 @@ class Attachments:
         """Leave a task, which goes on; nothing happens when it was not joined. Gives what broke it."""
         if (joined := self._joined.pop(name, None)) is None:
             return None
-        (end,) = await _left([joined])
+        (end,) = await _collect_outcomes([joined])
         return end if isinstance(end, Exception) else None
 
     async def close(self) -> list[BaseException]:
         """Leave all; gives what broke any."""
-        return [end for end in await _left([*self._joined.values()]) if isinstance(end, Exception)]
+        return [end for end in await _collect_outcomes([*self._joined.values()]) if isinstance(end, Exception)]
 
 
-async def _left(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
+async def _collect_outcomes(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
     """Return how following each of them ended; none has a connection any more."""
     for _, following in joined:
         following.cancel()

@@ -18,11 +18,11 @@ from halocline.protocol import codec, commands as cmd, ipc, json_input
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.events import Durable, Event, Noticed
 from halocline.protocol.jobs import JobInfo, JobState
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, address
+from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address
 from halocline.task import lock
-from halocline.task.log import Tail, read
+from halocline.task.log import Tail, read_log
 from halocline.task.stream import Stream
 
 PATIENCE = 5.0
@@ -51,7 +51,7 @@ class Attached:
         while_asked: bool = False,
     ) -> None:
         path = folder / codec.LOG_NAME
-        self.stream = Stream(lambda after: read(path, after))
+        self.stream = Stream(lambda after: read_log(path, after))
         self.state = State()
         self._folder = folder
         self._task = task
@@ -69,7 +69,7 @@ class Attached:
     @property
     def pid(self) -> str:
         """The process that writes the task; empty when none does."""
-        return (lock.owner(self._folder) or "").partition(" ")[0]
+        return (lock.read_owner(self._folder) or "").partition(" ")[0]
 
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
@@ -151,7 +151,7 @@ class Attached:
     async def _connected(self) -> bool:
         first = b""
         try:
-            reader, writer = await _connect(self._folder)
+            reader, writer = await _open_connection(self._folder)
         except OSError:
             return False
         try:
@@ -160,7 +160,7 @@ class Attached:
                 first = await reader.readline()
         finally:
             if not first:
-                await _close(writer)
+                await _close_connection(writer)
         if not first:
             return False
         self._reader, self._writer, self._unanswered = reader, writer, 0
@@ -200,14 +200,14 @@ class Attached:
     def _learn(self, event: Event) -> None:
         if isinstance(event, Durable):
             self.stream.seq = event.seq
-        self.state = reduce(self.state, event)
+        self.state = reduce_event(self.state, event)
         self.stream.show(event)
 
     async def hang_up(self) -> None:
         """Close the connection, if there is one: also where `follow` was cancelled before it began."""
         writer, self._reader, self._writer = self._writer, None, None
         if writer is not None:
-            await _close(writer)
+            await _close_connection(writer)
 
     def _closed_door(self) -> TaskBusy:
         return TaskBusy(
@@ -216,12 +216,12 @@ class Attached:
         )
 
 
-async def _connect(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    with address(folder) as name:
+async def _open_connection(folder: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    with open_address(folder) as name:
         return await asyncio.open_unix_connection(name, limit=LONGEST_LINE)
 
 
-async def _close(writer: asyncio.StreamWriter) -> None:
+async def _close_connection(writer: asyncio.StreamWriter) -> None:
     """Close a connection and wait until it is: what was written goes out first, unless nobody reads it."""
     writer.close()
     with suppress(OSError):
@@ -236,7 +236,7 @@ async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
     """Have a task's writer do one thing, and wait until it has. Raises TaskBusy when it does not."""
     why = "lets nobody in"
     with suppress(OSError, ValueError, msgspec.DecodeError):
-        reader, writer = await _connect(folder)
+        reader, writer = await _open_connection(folder)
         try:
             writer.write(_encode(ipc.Joining(client)) + b"\n" + _encode(command) + b"\n")
             while line := await reader.readline():
@@ -246,6 +246,6 @@ async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
                     why = f"says: {answer.refused}"
                     break
         finally:
-            await _close(writer)
-    pid = (lock.owner(folder) or "unknown").split()[0]
+            await _close_connection(writer)
+    pid = (lock.read_owner(folder) or "unknown").split()[0]
     raise TaskBusy(f"Task {folder.name} is open in another process (pid {pid}), which {why}", "Close it there.")

@@ -42,7 +42,7 @@ _joining = json_input.Decoder(ipc.Joining)
 
 
 @contextmanager
-def address(folder: Path) -> Iterator[str]:
+def open_address(folder: Path) -> Iterator[str]:
     """A name of the folder's socket that the kernel takes."""
     path = str(folder / SOCKET)
     if len(os.fsencode(path)) <= LONGEST_NAME:
@@ -55,7 +55,7 @@ def address(folder: Path) -> Iterator[str]:
         os.close(file)
 
 
-class Door:
+class TaskSocket:
     """`async with Door(task, send)`: it is open meanwhile. `send` passes a command on."""
 
     def __init__(self, task: "Task", send: Callable[[cmd.AnyCommand], Awaitable[bool]]) -> None:
@@ -65,12 +65,12 @@ class Door:
         self._guests: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
-    async def __aenter__(self) -> "Door":
+    async def __aenter__(self) -> "TaskSocket":
         """Raises OSError: no socket can be made there; then nobody can join."""
         listening = socket.socket(socket.AF_UNIX)
         try:
             self._path.unlink(missing_ok=True)
-            with address(self._path.parent) as name:
+            with open_address(self._path.parent) as name:
                 listening.bind(name)
                 os.chmod(name, 0o600)
             self._server = await asyncio.start_unix_server(self._receive, sock=listening, limit=LONGEST_LINE)
@@ -97,7 +97,7 @@ class Door:
         self._guests.add(serving)
         try:
             if pid := await self._admit(writer.get_extra_info("socket")):
-                await self._serve(Guest(pid, _joining.decode(await reader.readline())), reader, writer)
+                await self._serve(Peer(pid, _joining.decode(await reader.readline())), reader, writer)
         except (OSError, ValueError, msgspec.DecodeError):
             pass  # it left, or is none of ours
         finally:
@@ -118,7 +118,7 @@ class Door:
             self._task.emit(Noticed(f"Process {pid}, which a task started, tried to join this task. It was refused."))
         return 0
 
-    async def _serve(self, guest: "Guest", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, guest: "Peer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = self._task
         if guest.asks:
             task.inbox.welcome()
@@ -139,11 +139,11 @@ class Door:
                 if not guest.ended:
                     task.emit(Noticed(f"Process {guest.pid} left this task."))
 
-    async def _obey(self, guest: "Guest", reader: asyncio.StreamReader) -> None:
+    async def _obey(self, guest: "Peer", reader: asyncio.StreamReader) -> None:
         while line := await reader.readline():
             guest.answer(await self._done(guest, line))
 
-    async def _done(self, guest: "Guest", line: bytes) -> str:
+    async def _done(self, guest: "Peer", line: bytes) -> str:
         """Do what a line says; gives why it was not done."""
         try:
             command = _command.decode(line)
@@ -164,7 +164,7 @@ class Door:
         return f"{what} asks less, so it is set where the task runs: {where}. It was told of your request."
 
 
-class Guest:
+class Peer:
     """One guest, as a subscriber of the log: what it must be told, in order."""
 
     def __init__(self, pid: int, said: ipc.Joining) -> None:

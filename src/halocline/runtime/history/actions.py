@@ -14,29 +14,37 @@ from halocline.checkpoints.restore.restore import Restored as Restored, RestoreP
 from halocline.checkpoints.shadow_git import BY_HAND, Others
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.history.forks import Fork, fork_of
-from halocline.runtime.history.rewind import Stores, at_rest, event_of, go_back, in_nobodys_hands, noted, others_of
+from halocline.runtime.history.rewind import (
+    Stores,
+    at_rest,
+    event_of,
+    in_nobodys_hands,
+    others_of,
+    restore_event,
+    rewind_task,
+)
 from halocline.runtime.history.snapshots import (
-    Moment,
     Point,
+    Snapshot,
     checkpoint_at,
     checkpoints_elsewhere,
-    elsewhere,
+    find_checkpoints_elsewhere,
+    find_place,
     last_completion,
-    moment,
-    place,
-    points,
+    list_points,
+    take_snapshot,
 )
 from halocline.store.paths import Home
 from halocline.store.tasks import history
-from halocline.task.log import read
+from halocline.task.log import read_log
 from halocline.task.task import Task
 
 Running = Callable[[], Mapping[str, Task]]
 
 
-class TimeTravel:
+class TaskHistory:
     """`running` are the tasks that are open here; `stores` gives the checkpoints of a workspace, counted as a task's.
 
     `settle` is called with an open task's name once it went back: its mode may be another one.
@@ -50,15 +58,15 @@ class TimeTravel:
 
     def past(self, task: str) -> list[ev.DurableEvent]:
         """All that was written of a task. Raises TaskNotFound and UsageError."""
-        return list(read(self._home.log(self._find(task))))
+        return list(read_log(self._home.log(self._find(task))))
 
-    def at(self, task: str, seq: int) -> Moment:
+    def at(self, task: str, seq: int) -> Snapshot:
         """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
-        return moment(self.past(task), seq)
+        return take_snapshot(self.past(task), seq)
 
     def points(self, task: str) -> tuple[Point, ...]:
         """Where one might want to go back to."""
-        return tuple(points(self.past(task)))
+        return tuple(list_points(self.past(task)))
 
     def since(self, task: str, *, completion: bool) -> str:
         """The moment at which the newest turn began, or the task did."""
@@ -79,9 +87,9 @@ class TimeTravel:
     async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
         """What `restore` would do now."""
         if (to := self._unsaved(target)) is not None:
-            from halocline.runtime.history.revert_edits import outlook
+            from halocline.runtime.history.revert_edits import plan_revert
 
-            return outlook(self.past(target.partition("@")[0]), to)
+            return plan_revert(self.past(target.partition("@")[0]), to)
         task, others, lost = await self._elsewhere(workspace, target)
         plan = await self._stores(workspace, task).plan(self._checkpoint(target), others, overwrite=overwrite)
         return replace(plan, kept=(*plan.kept, *lost))
@@ -108,7 +116,7 @@ class TimeTravel:
         restored = await self._stores(workspace, task).restore(sha, others, overwrite=overwrite)
         restored = replace(restored, kept=(*restored.kept, *lost))
         with suppress(TaskNotFound, TaskBusy):
-            await self._note(self._find(task), noted(restored, tell=True))
+            await self._note(self._find(task), restore_event(restored, tell=True))
         return restored
 
     async def _restore_both(self, workspace: Path, target: str, sha: str, *, overwrite: bool) -> Restored:
@@ -131,11 +139,11 @@ class TimeTravel:
         log = self._home.log(name)
         if task := self._running().get(name):
             await at_rest(task)
-            done = await go_back(log, wish, self._stores, self._home, task.emit, checkpoint)
+            done = await rewind_task(log, wish, self._stores, self._home, task.emit, checkpoint)
             self._settle(name)
             return done
         async with in_nobodys_hands(log.parent, name) as held:
-            return await go_back(log, wish, self._stores, self._home, held.append, checkpoint)
+            return await rewind_task(log, wish, self._stores, self._home, held.append, checkpoint)
 
     async def fork(self, fork: Fork, folder: Path | None = None, *, worktree: bool = False) -> str:
         """Begin a task with another one's past, and give its id; with `folder`, the files as they were are put there.
@@ -148,7 +156,7 @@ class TimeTravel:
         source = self._find(fork.source)
         past = self.past(source)
         at = fork.at or past[-1].seq
-        then = moment(past, at)
+        then = take_snapshot(past, at)
         name = fork.name or history.new_task_id()
         store = self._stores(Path(then.state.workspace), name)
         if folder is not None:
@@ -194,7 +202,7 @@ class TimeTravel:
         task, _, seq = target.partition("@")
         if seq:
             past = self.past(task)
-            state, found = fold(past), checkpoints_elsewhere(past, int(seq))
+            state, found = fold_events(past), checkpoints_elsewhere(past, int(seq))
             return self._find(task), *await others_of(state, found, self._stores)
         infos = await self._stores(workspace, BY_HAND).list()
         info = next((info for info in infos if info.is_named(target)), None)
@@ -204,7 +212,7 @@ class TimeTravel:
             past = self.past(info.task)
         except HaloclineError:  # its log is gone, or damaged: the checkpoint of the folder is there all the same
             return info.task, (), ()
-        return info.task, *await others_of(fold(past), elsewhere(past, info.sha), self._stores)
+        return info.task, *await others_of(fold_events(past), find_checkpoints_elsewhere(past, info.sha), self._stores)
 
     def _unsaved(self, target: str) -> int | None:
         """The event of a moment of which there is no checkpoint: what is left is to take the edits since back."""
@@ -212,7 +220,7 @@ class TimeTravel:
         if not seq.isdecimal():
             return None
         past = self.past(task)
-        place(past, int(seq))
+        find_place(past, int(seq))
         return None if checkpoint_at(past, int(seq)) else int(seq)
 
     def _checkpoint(self, name: str) -> str:
@@ -223,10 +231,10 @@ class TimeTravel:
         if not seq.isdecimal():
             raise UsageError(f"{name!r} names no moment.", "Write TASK@EVENT, with the number of an event.")
         past = self.past(task)
-        place(past, int(seq))
+        find_place(past, int(seq))
         if found := checkpoint_at(past, int(seq)):
             return found
         raise UsageError(f"The files were not saved at {name}.", f"List points: halo tasks show {task} --points")
 
     def _find(self, task: str) -> str:
-        return history.find(self._home.tasks, task)
+        return history.find_task(self._home.tasks, task)

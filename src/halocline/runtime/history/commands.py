@@ -4,16 +4,16 @@ from collections.abc import Awaitable, Callable
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.runtime.history.actions import TimeTravel
+from halocline.runtime.history.actions import TaskHistory
 from halocline.runtime.history.forks import Fork
-from halocline.runtime.history.rewind import before
+from halocline.runtime.history.rewind import find_event_before
 from halocline.task.task import Task
 
 Journey = cmd.GoBack | cmd.EditMessage | cmd.Fork
 
 
-async def travel(
-    command: Journey, task: Task, time: TimeTravel, send: Callable[[cmd.SubmitPrompt], Awaitable[object]]
+async def run_history_command(
+    command: Journey, task: Task, time: TaskHistory, send: Callable[[cmd.SubmitPrompt], Awaitable[object]]
 ) -> None:
     """Do it; what is to be said anew goes to `send`."""
     try:
@@ -21,7 +21,7 @@ async def travel(
             case cmd.GoBack():
                 await time.go_back(command)
             case cmd.EditMessage(seq=seq, content=content, files=files):
-                to = before(task.log.path, seq)
+                to = find_event_before(task.log.path, seq)
                 await time.go_back(cmd.GoBack(task=command.task, to=to, files=files))
                 await send(cmd.SubmitPrompt(task=command.task, content=content, client=command.client))
             case cmd.Fork(to=to, at=at):

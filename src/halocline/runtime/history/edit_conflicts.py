@@ -10,12 +10,12 @@ from halocline.ports.tool import ALIASES
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import AssistantMessageCompleted, DurableEvent
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import JsonObject, Value
-from halocline.runtime.assembly.optional_parts import looking
+from halocline.runtime.assembly.optional_parts import build_reading_files
 from halocline.runtime.history.previews import readable_text
 from halocline.store.paths import Home
-from halocline.task.calls.policy_input import posture
+from halocline.task.calls.policy_input import make_policy_context
 
 if TYPE_CHECKING:
     from halocline.edits.edit import Edit
@@ -44,20 +44,28 @@ class Clashes(Value, frozen=True, omit_defaults=False):
     fits: tuple[str, ...] = ()
 
 
-async def clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
+async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
     """What of an edit does not fit its files as they are now. Raises UsageError."""
-    from halocline.edits.conflicts import conflicts
+    from halocline.edits.conflicts import find_conflicts
 
-    stance, files = posture(fold(past), home.root), looking()
+    stance, files = make_policy_context(fold_events(past), home.root), build_reading_files()
     found: list[Clash] = []
     unread, fits = [], []
-    for path, edits in _wanted(_call(past, call)):
+    for path, edits in _list_edits(_find_call(past, call)):
         text = await readable_text(path, stance, files)
         if text is None:
             unread.append(path)
-        elif misses := conflicts(text.view, edits):
+        elif misses := find_conflicts(text.view, edits):
             found += [
-                Clash(path, one.name, one.why, _cut(one.search), _cut(one.there), _cut(one.replace), one.first)
+                Clash(
+                    path,
+                    one.name,
+                    one.why,
+                    _cut_lines(one.search),
+                    _cut_lines(one.there),
+                    _cut_lines(one.replace),
+                    one.first,
+                )
                 for one in misses
             ]
         else:
@@ -65,7 +73,7 @@ async def clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashe
     return Clashes(tuple(found), tuple(unread), tuple(fits))
 
 
-def _call(past: Sequence[DurableEvent], call: str) -> ToolCall:
+def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
     for event in past:
         if isinstance(event, AssistantMessageCompleted):
             for part in event.message.content:
@@ -74,7 +82,7 @@ def _call(past: Sequence[DurableEvent], call: str) -> ToolCall:
     raise UsageError(f"There is no call {call} in this task.", "Reload the page.")
 
 
-def _wanted(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
+def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
     """The files of a call and the edits of each. Raises UsageError when it does not say any."""
     from halocline.edits import blocks, exact, patch
     from halocline.edits.text import EditError
@@ -83,15 +91,15 @@ def _wanted(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
     try:
         match call.name, given:
             case "replace_in_file", {"path": str(path), "diff": str(text)}:
-                return [(path, blocks.parse(text))]
+                return [(path, blocks.parse_blocks(text))]
             case "replace_in_file", {"path": str(path), "old_text": str(old)}:
-                return [(path, exact.parse(old, str(given.get("new_text", ""))))]
+                return [(path, exact.parse_exact(old, str(given.get("new_text", ""))))]
             case "apply_patch", {"input": str(text)}:
-                return [(one.path, one.edits) for one in patch.parse(text) if one.action == "update"]
+                return [(one.path, one.edits) for one in patch.parse_patch(text) if one.action == "update"]
     except EditError as error:
         raise UsageError(error.text, "It was not understood as an edit, so there is nothing to compare.") from None
     raise UsageError("This call edits no parts of files.", "Read what it answered.")
 
 
-def _cut(lines: Sequence[str]) -> tuple[str, ...]:
+def _cut_lines(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(line[:LINE] for line in lines)

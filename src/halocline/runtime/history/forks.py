@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from halocline.protocol import codec, events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note, StopReason
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded
 from halocline.protocol.values import Value
@@ -43,19 +43,19 @@ class Fork(Value, frozen=True):
     workspace: str = ""
 
 
-def forked(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iterator[ev.DurableEvent]:
+def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iterator[ev.DurableEvent]:
     """The log of the new task; `past` ends with the event it is forked at, `now` is in Unix seconds."""
     begin = past[0] if past else None
     if not isinstance(begin, ev.TaskStarted):
         raise UsageError(f"The log of task {fork.source} has no beginning.", "It cannot be forked.")
-    yield _begun(begin, fork)
+    yield _start_event(begin, fork)
     yield from (replace(event, task=fork.name) for event in past[1:])
-    state = fold(past)
-    for number, event in enumerate(_ends(state, begin, fork), start=state.seq + 1):
+    state = fold_events(past)
+    for number, event in enumerate(_closing_events(state, begin, fork), start=state.seq + 1):
         yield replace(event, seq=number, at=round(now, 3), task=fork.name)
 
 
-def write(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
+def write_task(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
     """Make a task's folder with this log, which is there as a whole or not at all. Raises UsageError."""
     if not _NAME.fullmatch(folder.name):
         raise UsageError(f"A task cannot be called {folder.name!r}.", "Letters, digits and hyphens; at most 40.")
@@ -76,10 +76,10 @@ def write(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
 
 def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, folder: Path) -> None:
     """Write the log of a fork. Raises UsageError."""
-    write(folder, forked(past, fork, time.time()))
+    write_task(folder, fork_events(past, fork, time.time()))
 
 
-def _begun(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
+def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
     begun = replace(begin, task=fork.name, forked_from=fork.source, forked_at=fork.at)
     if begin.subtask:  # it stays one that only reads, and is in the lists
         begun = replace(begun, subtask=replace(begin.subtask, parent=""))
@@ -91,7 +91,7 @@ def _begun(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
     return replace(begun, workspace=fork.workspace, system_prompt=prompt)
 
 
-def _ends(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator[ev.DurableEvent]:
+def _closing_events(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator[ev.DurableEvent]:
     yield from (
         SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE) for lane in state.lanes
     )

@@ -11,7 +11,7 @@ from halocline.ports.tool import ALIASES
 from halocline.protocol.events import ApprovalRequested, Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject
-from halocline.runtime.assembly.optional_parts import looking
+from halocline.runtime.assembly.optional_parts import build_reading_files
 from halocline.task.calls.pending_approvals import Meanwhile as Looked
 from halocline.task.task import Task
 
@@ -20,42 +20,42 @@ WHOLE = "write_to_file"
 """The tool that gives a file as a whole: it would undo what somebody else did, and so it can be merged."""
 
 
-class Meanwhile(Looked, frozen=True, omit_defaults=False):
+class PendingEdit(Looked, frozen=True, omit_defaults=False):
     """`whole`: the edit replaces the file as it is now. `merged` are arguments that keep both, if that is possible."""
 
     whole: bool = False
     merged: JsonObject | None = None
 
 
-async def looked_at(task: Task, request: str) -> Meanwhile:
+async def inspect_edit(task: Task, request: str) -> PendingEdit:
     """How an edit stands that waits."""
     now = await task.tool_calls.pending.look(request)
     asked = next((one for one in task.state.approvals if one.request == request), None)
     if not now.changed or asked is None:
-        return Meanwhile()
-    found = Meanwhile(now.changed, now.diffs, now.seen, now.problem, whole=asked.name == WHOLE)
-    call = _call(task, asked)
+        return PendingEdit()
+    found = PendingEdit(now.changed, now.diffs, now.seen, now.problem, whole=asked.name == WHOLE)
+    call = _find_call(task, asked)
     if not found.whole or now.problem or call is None or len(asked.diffs) != 1:
         return found
-    text = await _merged(Path(task.state.workspace), asked.diffs[0])
+    text = await _merge_diff(Path(task.state.workspace), asked.diffs[0])
     key = next((name for name in call.arguments if ALIASES.get(name, name) == "content"), "content")
     return replace(found, merged=None if text is None else {**call.arguments, key: text})
 
 
-async def _merged(workspace: Path, diff: Diff) -> str | None:
+async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
     """The file as it is now with what the edit changes; None where the two touch the same lines."""
-    from halocline.edits.swapping import swapped
-    from halocline.edits.text import EditError, decode
+    from halocline.edits.swapping import swap_hunks
+    from halocline.edits.text import EditError, decode_text
 
-    path, files = workspace / diff.path, looking()
+    path, files = workspace / diff.path, build_reading_files()
     try:
         info = await files.info(path)
         if info is None or not info.is_file or info.size > LARGEST:
             return None
-        return swapped(decode(await files.read(path, LARGEST)).view, diff.text, back=False)
+        return swap_hunks(decode_text(await files.read(path, LARGEST)).view, diff.text, back=False)
     except (EditError, OSError):
         return None
 
 
-def _call(task: Task, asked: ApprovalRequested) -> ToolCall | None:
+def _find_call(task: Task, asked: ApprovalRequested) -> ToolCall | None:
     return next((one.call for one in task.state.open_calls if one.call.id == asked.call), None)

@@ -8,14 +8,14 @@ from halocline.checkpoints.restore.restore import RestorePlan
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, ToolCallStarted, ToolKind
 from halocline.protocol.messages import AssistantMessage, UserMessage
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.runtime.history.actions import TimeTravel
+    from halocline.runtime.history.actions import TaskHistory
 
 
-class Outlook(Value, frozen=True, omit_defaults=False):
+class RestorePreview(Value, frozen=True, omit_defaults=False):
     """`plan` is of the files; without one, `unsaved` says why they cannot go back.
 
     `messages` are the prompts and replies that the model would not read any more. `commands` ran since, oldest first:
@@ -28,7 +28,9 @@ class Outlook(Value, frozen=True, omit_defaults=False):
     commands: tuple[str, ...]
 
 
-async def outlook(time: "TimeTravel", past: Sequence[DurableEvent], task: str, to: int, *, overwrite: bool) -> Outlook:
+async def preview_restore(
+    time: "TaskHistory", past: Sequence[DurableEvent], task: str, to: int, *, overwrite: bool
+) -> RestorePreview:
     """What going back to after event `to` would do now. Raises UsageError and HaloclineError."""
     then = time.at(task, to)
     plan, unsaved = None, ""
@@ -36,12 +38,12 @@ async def outlook(time: "TimeTravel", past: Sequence[DurableEvent], task: str, t
         plan = await time.plan(Path(then.state.workspace), f"{task}@{to}", overwrite=overwrite)
     except UsageError as error:
         unsaved = error.text
-    lost = fold(past).messages[len(then.state.messages) :]
+    lost = fold_events(past).messages[len(then.state.messages) :]
     said = sum(isinstance(message, UserMessage | AssistantMessage) for message in lost)
-    return Outlook(plan, unsaved, said, tuple(_commands(past, to)))
+    return RestorePreview(plan, unsaved, said, tuple(_list_commands(past, to)))
 
 
-def _commands(past: Sequence[DurableEvent], since: int) -> list[str]:
+def _list_commands(past: Sequence[DurableEvent], since: int) -> list[str]:
     return [
         event.title
         for event in past

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
-from halocline.edits.undoing import FileUndo, undo_plan, writes
+from halocline.edits.undoing import FileUndo, planned_writes, undo_plan
 from halocline.ports.host import FileChangedOutside
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.assembly.optional_parts import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
@@ -22,19 +22,19 @@ Emit = Callable[[ev.DurableEvent], object]
 MOST_NAMED = 5
 
 
-async def take_back(events: Sequence[ev.DurableEvent], to: int, home: Home, emit: Emit) -> Restored:
+async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, emit: Emit) -> Restored:
     """Make the files that edit tools wrote after event `to` what they were then; what was done goes to `emit`.
 
     Raises:
         UsageError: no edit came after it, or others wrote these files as well.
         HaloclineError: a file cannot be written, or what it held is not kept any more; nothing is changed then.
     """
-    plan, state = _sound(events, to), fold(events)
+    plan, state = _edits_to_revert(events, to), fold_events(events)
     workspace = Path(state.workspace)
     named = [one.path for one in plan if os.path.isabs(one.path)]
     files = files_within(workspace, *map(Path, state.roots), places=named, journals=home.edits)
     try:
-        await files.write_all(writes(plan, workspace, DiskBlobs(home.blobs)))
+        await files.write_all(planned_writes(plan, workspace, DiskBlobs(home.blobs)))
     except KeyError as error:
         raise HaloclineError("What a file held is not kept any more.", "Go back with the chat only.") from error
     except FileChangedOutside as error:
@@ -45,14 +45,14 @@ async def take_back(events: Sequence[ev.DurableEvent], to: int, home: Home, emit
             "Every file is as it was. Mend its permissions, and go back again.",
         ) from error
     for one in plan:
-        emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=_cause(one, to)))
+        emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=_describe_cause(one, to)))
     changed = tuple(one.path for one in plan)
     return Restored(checkpoint=f"{state.task}@{to}", undo=f"{state.task}@{events[-1].seq}", changed=changed)
 
 
-def outlook(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
-    """What `take_back` would do. Raises UsageError where it would not do it."""
-    plan = _sound(events, to)
+def plan_revert(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
+    """What `revert_edits` would do. Raises UsageError where it would not do it."""
+    plan = _edits_to_revert(events, to)
     return RestorePlan(
         creates=tuple(one.path for one in plan if one.found is None),
         overwrites=tuple(one.path for one in plan if one.found and one.wanted),
@@ -60,7 +60,7 @@ def outlook(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
     )
 
 
-def _sound(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUndo, ...]:
+def _edits_to_revert(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUndo, ...]:
     """The edits to take back, none of which anything else stands in between."""
     plan = undo_plan(events, to)
     if not plan:
@@ -73,7 +73,7 @@ def _sound(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUndo, ...]:
     return plan
 
 
-def _cause(one: FileUndo, to: int) -> str:
+def _describe_cause(one: FileUndo, to: int) -> str:
     return f"back to event {to}, over {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
 
 

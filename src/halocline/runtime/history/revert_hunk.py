@@ -25,30 +25,30 @@ class Swap(Value, frozen=True):
     back: bool = True
 
 
-async def swap(workspace: Path, wish: Swap, roots: Sequence[str] = ()) -> None:
+async def revert_hunk(workspace: Path, wish: Swap, roots: Sequence[str] = ()) -> None:
     """Do it, in the workspace or in `roots`, the task's other folders.
 
     Raises:
         UsageError: that is not possible exactly; nothing was written.
     """
-    from halocline.edits.swapping import DoesNotFit, swapped
-    from halocline.edits.text import EditError, TextFile, decode, encode
+    from halocline.edits.swapping import DoesNotFit, swap_hunks
+    from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
     files = files_within(workspace, *map(Path, roots))
     gone, made = ("added", "deleted") if wish.back else ("deleted", "added")
     try:
-        path = _inside(workspace, wish.path, roots)
+        path = _path_inside(workspace, wish.path, roots)
         info = await files.info(path)
         if info is not None and not info.is_file:
             raise UsageError(f"{wish.path} is no regular file.", "Change it by hand.")
         data = await files.read(path, LARGEST) if info else None
         if (data is None) != (wish.kind == made):
             raise DoesNotFit(f"{wish.path} is {'gone' if data is None else 'there already'}.", "Look at it again.")
-        file = decode(data) if data is not None else TextFile("")
-        now = swapped(file.view, wish.diff, back=wish.back)
+        file = decode_text(data) if data is not None else TextFile("")
+        now = swap_hunks(file.view, wish.diff, back=wish.back)
         if wish.kind == gone and now:
             raise DoesNotFit(f"{wish.path} holds more than what was shown.", "Look at it again.")
-        wanted = None if wish.kind == gone else encode(file.with_view(now))
+        wanted = None if wish.kind == gone else encode_text(file.with_view(now))
         await files.write_all((FileWrite(path, wanted, data),))
     except EditError as error:
         raise UsageError(error.text, error.hint) from None
@@ -58,7 +58,7 @@ async def swap(workspace: Path, wish: Swap, roots: Sequence[str] = ()) -> None:
         raise UsageError(f"{wish.path} cannot be written: {error.strerror}.", "See who may write it.") from None
 
 
-def _inside(workspace: Path, name: str, roots: Sequence[str]) -> Path:
+def _path_inside(workspace: Path, name: str, roots: Sequence[str]) -> Path:
     folders = [workspace.resolve(), *map(Path, roots)]
     path = folders[0] / name
     if not any(path.resolve().is_relative_to(folder) for folder in folders):

@@ -14,13 +14,18 @@ from halocline.checkpoints.restore.restore import Restored
 from halocline.checkpoints.shadow_git import Others, ShadowGit
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
-from halocline.protocol.file_names import printable
+from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import Note, StopReason
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
-from halocline.runtime.history.snapshots import checkpoint_at, checkpoints_elsewhere, elsewhere, place
+from halocline.runtime.history.snapshots import (
+    checkpoint_at,
+    checkpoints_elsewhere,
+    find_checkpoints_elsewhere,
+    find_place,
+)
 from halocline.store.paths import Home
-from halocline.task.log import Log, read
+from halocline.task.log import Log, read_log
 from halocline.task.task import Task
 
 NAMED = 20
@@ -30,7 +35,7 @@ Stores = Callable[[Path, str], ShadowGit]
 """The checkpoints of a folder, counted as a task's."""
 
 
-async def go_back(
+async def rewind_task(
     log: Path, wish: cmd.GoBack, stores: Stores, home: Home, emit: Emit, checkpoint: str = ""
 ) -> Restored | None:
     """Do it, while no turn runs. `log` is the task's; what happened goes to `emit`.
@@ -42,22 +47,22 @@ async def go_back(
         UsageError: there is no such moment, or no checkpoint of it.
         HaloclineError: the files cannot be put back; then nothing is done at all.
     """
-    events = list(read(log))
-    place(events, wish.to)
+    events = list(read_log(log))
+    find_place(events, wish.to)
     restored = None
     if wish.files and not (checkpoint or checkpoint_at(events, wish.to)):
-        from halocline.runtime.history.revert_edits import take_back
+        from halocline.runtime.history.revert_edits import revert_edits
 
-        restored = await take_back(events, wish.to, home, emit)
-        emit(noted(restored, tell=not wish.conversation))
+        restored = await revert_edits(events, wish.to, home, emit)
+        emit(restore_event(restored, tell=not wish.conversation))
     elif wish.files:
         sha = checkpoint or checkpoint_at(events, wish.to)
-        found = elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, wish.to)
-        state = fold(events)
+        found = find_checkpoints_elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, wish.to)
+        state = fold_events(events)
         others, lost = await others_of(state, found, stores)
         restored = await stores(Path(state.workspace), state.task).restore(sha, others, overwrite=wish.overwrite)
         restored = replace(restored, kept=(*restored.kept, *lost))
-        emit(noted(restored, tell=not wish.conversation))
+        emit(restore_event(restored, tell=not wish.conversation))
     if wish.conversation:
         emit(ev.ConversationRestored(to=wish.to))
     return restored
@@ -81,7 +86,7 @@ def _still_there(state: State, found: Mapping[str, str]) -> list[Path]:
     return [Path(root) for root in found if root in state.roots and Path(root).is_dir()]
 
 
-def noted(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
+def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
     """What a log says of a restore; `tell` for a model that goes on and must know of it."""
     return ev.CheckpointRestored(
         checkpoint=restored.checkpoint,
@@ -93,7 +98,7 @@ def noted(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
         conflicts=restored.conflicts,
         others=restored.others,
         doubtful=restored.doubtful,
-        content=(_told(restored.changed),) if tell and restored.changed else (),
+        content=(_note_for_model(restored.changed),) if tell and restored.changed else (),
         elsewhere=restored.elsewhere,
     )
 
@@ -103,7 +108,7 @@ async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
     """The log of a task that no process has open, with what a crash left open closed. Raises TaskBusy."""
     log = Log(folder, task)
     try:
-        state = fold(log.load())
+        state = fold_events(log.load())
         for event in loose_ends(state):
             log.append(event)
         if state.turn is not None:
@@ -140,10 +145,10 @@ class _Ends:
         self.heard.set()
 
 
-def before(log: Path, seq: int) -> int:
+def find_event_before(log: Path, seq: int) -> int:
     """The event before a prompt. Raises UsageError when event `seq` is none."""
-    events = list(read(log))
-    if not isinstance(events[place(events, seq) - 1], ev.TurnStarted):
+    events = list(read_log(log))
+    if not isinstance(events[find_place(events, seq) - 1], ev.TurnStarted):
         raise UsageError(f"Event {seq} is not a prompt.", "List points: halo tasks show TASK --points")
     return seq - 1
 
@@ -162,8 +167,8 @@ def event_of(events: Sequence[ev.DurableEvent], checkpoint: str) -> int:
     )
 
 
-def _told(changed: Sequence[str]) -> Note:
+def _note_for_model(changed: Sequence[str]) -> Note:
     more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
-    names = ", ".join(map(printable, changed[:NAMED])) + more
+    names = ", ".join(map(make_printable, changed[:NAMED])) + more
     text = f"The person put files back to how they were at an earlier point: {names}. Read them again before you edit."
     return Note(text, "environment")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Text, UserPart
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
@@ -13,7 +13,7 @@ CHANGING = (ev.ToolKind.EDIT, ev.ToolKind.EXECUTE)
 """Calls that may change files."""
 
 
-class Moment(Value, frozen=True):
+class Snapshot(Value, frozen=True):
     """A task after event `seq`: its events, what it knew, the files its tools had written, and their checkpoint."""
 
     seq: int
@@ -32,14 +32,14 @@ class Point(Value, frozen=True):
     text: str
 
 
-def moment(events: Sequence[ev.DurableEvent], seq: int) -> Moment:
+def take_snapshot(events: Sequence[ev.DurableEvent], seq: int) -> Snapshot:
     """The task as it was. Raises UsageError when it has no such event."""
-    past = tuple(events[: place(events, seq)])
-    state = fold(past)
-    return Moment(seq, past, state, tuple(sorted(state.files_changed)), checkpoint_at(events, seq))
+    past = tuple(events[: find_place(events, seq)])
+    state = fold_events(past)
+    return Snapshot(seq, past, state, tuple(sorted(state.files_changed)), checkpoint_at(events, seq))
 
 
-def place(events: Sequence[ev.DurableEvent], seq: int) -> int:
+def find_place(events: Sequence[ev.DurableEvent], seq: int) -> int:
     """How many events are in the log up to `seq`. Raises UsageError when there is none with this number."""
     count = sum(event.seq <= seq for event in events)
     if not count or events[count - 1].seq != seq:
@@ -59,7 +59,7 @@ def checkpoints_elsewhere(events: Sequence[ev.DurableEvent], seq: int) -> dict[s
     return {root: checkpoint_at(events, seq, root) for root in roots}
 
 
-def elsewhere(events: Sequence[ev.DurableEvent], checkpoint: str) -> dict[str, str]:
+def find_checkpoints_elsewhere(events: Sequence[ev.DurableEvent], checkpoint: str) -> dict[str, str]:
     """The checkpoints of the other folders that belong to one of the first folder's."""
     for event in reversed(events):
         match event:
@@ -102,7 +102,7 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
     events = [event for event in events if not isinstance(event, ev.CheckpointTaken) or event.root == root]
     if _is_unsaved(events, seq):
         return ""
-    if late := _late(events, seq):
+    if late := _late_checkpoint(events, seq):
         return late
     found = ""
     for event in events:
@@ -132,7 +132,7 @@ def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
     return False
 
 
-def _late(events: Sequence[ev.DurableEvent], seq: int) -> str:
+def _late_checkpoint(events: Sequence[ev.DurableEvent], seq: int) -> str:
     """The checkpoint of the last changing call before `seq`, if it was ready after that; empty when it was not late."""
     titles: dict[str, str] = {}
     last = ""
@@ -171,12 +171,12 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
     return ends[-1] if ends else 1
 
 
-def points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
+def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
     """Where to go back to, in order."""
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                yield Point(event.seq, event.at, "prompt", _line(content))
+                yield Point(event.seq, event.at, "prompt", _first_line(content))
             case ev.CheckpointTaken(label=label, root=""):
                 yield Point(event.seq, event.at, "files", label)
             case ev.TurnEnded(reason=reason):
@@ -187,6 +187,6 @@ def points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
                 yield Point(event.seq, event.at, "back", f"the files went back: {len(changed)} changed")
 
 
-def _line(content: tuple[UserPart, ...]) -> str:
+def _first_line(content: tuple[UserPart, ...]) -> str:
     words = "".join(part.text for part in content if isinstance(part, Text))
     return " ".join(words.split())

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from halocline.policy.gate import Posture, classifier, decide
-from halocline.policy.paths import resolve
+from halocline.policy.gate import PolicyContext, build_classifier, decide_call
+from halocline.policy.paths import resolve_path
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
 from halocline.ports.tool import Reach as ReachPort, Summary, ToolContext
@@ -17,7 +17,7 @@ from halocline.protocol.permission_rules import Place, Verdict
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.task.calls.network_access import Reach
-from halocline.task.host import Machine
+from halocline.task.host import TaskHost
 
 NOT_GIVEN = "not_given"
 """The source of a note that says why a mention gave nothing."""
@@ -31,9 +31,9 @@ class Hides(Exception):
 class Ground(Value, frozen=True):
     """One resolution: the machine, what the task knows, the gate's posture as it is now, what the model still reads."""
 
-    machine: Machine
+    machine: TaskHost
     state: State
-    posture: Callable[[], Posture]
+    posture: Callable[[], PolicyContext]
     blobs: Blobs
     visible: tuple[Message, ...] = ()
 
@@ -49,7 +49,7 @@ class Ground(Value, frozen=True):
             ToolFailure: nothing that a person types lifts what forbids it.
         """
         now = self.posture()
-        decision = decide(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), now)
+        decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), now)
         if decision.rule == "ignored":
             raise Hides
         if decision.verdict is Verdict.DENY:
@@ -61,9 +61,9 @@ class Ground(Value, frozen=True):
         self._require_as_named(path, decision.places[0], now)
         return Path(decision.places[0]), decision.identities[0]
 
-    def _require_as_named(self, path: str, place: str, now: Posture) -> None:
+    def _require_as_named(self, path: str, place: str, now: PolicyContext) -> None:
         """A name in the workspace is no word for what a link leads to elsewhere: raises ToolFailure."""
-        kinds = classifier(now)
+        kinds = build_classifier(now)
         named = os.path.normpath(os.path.join(kinds.workspace, os.path.expanduser(path)))
         if kinds.root_of(named) and not kinds.root_of(place):
             raise ToolFailure(f"not given: it is a link to {place}, which is outside; mention that path if you mean it")
@@ -71,7 +71,7 @@ class Ground(Value, frozen=True):
     def admits(self, path: Path, within: Path | None = None) -> bool:
         """Whether a file that nobody named may be given as well, as one that really is `within` a folder that was."""
         now = self.posture()
-        decision = decide(Summary(f"Read {path}", ToolKind.READ, (str(path),), tool="read_file"), now)
+        decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (str(path),), tool="read_file"), now)
         if decision.verdict is not Verdict.ASK or within is None:
             return decision.verdict is Verdict.ALLOW
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(within))
@@ -83,17 +83,17 @@ class Ground(Value, frozen=True):
         They read what was `judged`: places, each with what was there; without it all of the task's folders.
         """
         machine, state = self.machine, self.state
-        kinds = classifier(self.posture())
+        kinds = build_classifier(self.posture())
         scope = ReadScope(kinds, {root.path: "" for root in kinds.roots} if judged is None else judged)
         return ToolContext(
             call="",
             workspace=self.workspace,
-            files=machine.files.only(_nothing, scope),
+            files=machine.files.only(_write_nothing, scope),
             shell=machine.shell,
             search=machine.search.only(scope),
             web=machine.web,
             blobs=self.blobs,
-            ask=_nobody,
+            ask=_ask_nobody,
             reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, machine.web),
             progress=lambda text: None,
             code=machine.code,
@@ -107,20 +107,20 @@ class Ground(Value, frozen=True):
             roots=tuple(map(Path, state.roots)),
         )
 
-    def _place_of(self, path: str, now: Posture) -> Place:
+    def _place_of(self, path: str, now: PolicyContext) -> Place:
         ignored = now.book.ignored
-        return resolve(path, now.workspace, now.home, outputs=now.outputs, ignored=ignored, roots=now.roots).place
+        return resolve_path(path, now.workspace, now.home, outputs=now.outputs, ignored=ignored, roots=now.roots).place
 
 
-def given(source: str, label: str, text: str = "") -> tuple[Note, ...]:
+def make_notes(source: str, label: str, text: str = "") -> tuple[Note, ...]:
     """One note, whose first line is the label."""
     return (Note(f"{label}\n{text}" if text else label, source),)
 
 
-def _nothing(place: str) -> bool:
+def _write_nothing(place: str) -> bool:
     """A mention writes no file."""
     return False
 
 
-async def _nobody(question: str, options: Sequence[str], call: str) -> str | None:
+async def _ask_nobody(question: str, options: Sequence[str], call: str) -> str | None:
     return None

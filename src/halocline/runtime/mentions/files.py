@@ -5,7 +5,7 @@ import hashlib
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fitting
+from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fit_lines
 from halocline.context.token_estimate import BYTES
 from halocline.context.user_files.mentions import Mention
 from halocline.ports.host import FileInfo
@@ -13,7 +13,7 @@ from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
 from halocline.protocol.queries.mentions import Mentioned
-from halocline.runtime.mentions.access import DATA, Ground, Hides, given
+from halocline.runtime.mentions.access import DATA, Ground, Hides, make_notes
 
 FILE_NOTE, FOLDER_NOTE = "file", "folder"
 LONGEST_SIDE = 7_500
@@ -55,26 +55,26 @@ class Unkept:
         raise KeyError(ref)
 
 
-async def path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
+async def read_path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
     """The file or folder that is mentioned; nothing when the words are no path. Raises ToolFailure."""
-    located = await _located(mention, ground)
+    located = await _locate(mention, ground)
     if located is None:
         if not await _is_meant(mention, ground.context(judged=ANYWHERE)):
             return ()
         raise ToolFailure(await _not_found(mention, ground.context()))
     place, info, ctx, ranged = located
-    name = _name(place, ctx)
+    name = _shown_name(place, ctx)
     if info.is_dir:
-        return await _folder(place, name, ground, ctx)
+        return await _read_folder(place, name, ground, ctx)
     if ranged:
-        return await _file(place, name, info, ctx, (mention.first, mention.last))
-    return await _file(place, name, info, ctx, (None, None))
+        return await _read_file(place, name, info, ctx, (mention.first, mention.last))
+    return await _read_file(place, name, info, ctx, (None, None))
 
 
-async def guessed(mention: Mention, ground: Ground) -> Mentioned | None:
+async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
     """What is known of a file by a look at it alone: when reading it to tell its size would take long."""
     try:
-        located = await _located(mention, ground)
+        located = await _locate(mention, ground)
     except ToolFailure as failure:
         return Mentioned(mention.text, failure.text, problem=True)
     if located is None or located.info.is_dir:
@@ -85,10 +85,10 @@ async def guessed(mention: Mention, ground: Ground) -> Mentioned | None:
     if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
         return None
     most = min(info.size, FILE.characters)
-    return Mentioned(mention.text, f"{_name(place, ctx)}, {info.size:,} bytes", round(most / BYTES))
+    return Mentioned(mention.text, f"{_shown_name(place, ctx)}, {info.size:,} bytes", round(most / BYTES))
 
 
-async def _located(mention: Mention, ground: Ground) -> Located | None:
+async def _locate(mention: Mention, ground: Ground) -> Located | None:
     """Where a mention leads, below the workspace first; the name with what looks like lines wins over the lines.
 
     `name:path` is a path below the task's folder of that name.
@@ -97,21 +97,21 @@ async def _located(mention: Mention, ground: Ground) -> Located | None:
     tries = [(mention.whole, False)] if mention.whole else []
     for target, ranged in (*tries, (mention.target, mention.first is not None)):
         inside = target.lstrip("/") or "."
-        named = [f"{root}/{rest}" for root in (ctx.workspace, *ctx.roots) if (rest := _below(root, target))]
+        named = [f"{root}/{rest}" for root in (ctx.workspace, *ctx.roots) if (rest := _below_root(root, target))]
         others = [f"{root}/{inside}" for root in ctx.roots]
         for candidate in dict.fromkeys((inside, target, *named, *others)):
-            if found := await _there(candidate, ground, ctx):
+            if found := await _find_candidate(candidate, ground, ctx):
                 return found._replace(ranged=ranged)
     return None
 
 
-def _below(root: Path, target: str) -> str:
+def _below_root(root: Path, target: str) -> str:
     """What is behind the name of a folder of the task; only tasks with several have such names."""
     name, colon, rest = target.partition(":")
     return rest.lstrip("/") if colon and name == root.name else ""
 
 
-async def _there(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
+async def _find_candidate(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
     """A file or folder of that name, if the person's word opens it. Nothing is told of one that is hidden."""
     try:
         if await ctx.files.info(ctx.path(candidate)) is None:
@@ -141,11 +141,11 @@ async def _not_found(mention: Mention, ctx: ToolContext) -> str:
         names, _ = await ctx.search.files(ctx.workspace, MOST_SEEN)
     except ToolFailure:
         names = []
-    near = await asyncio.to_thread(nearest, mention.target, names)
+    near = await asyncio.to_thread(nearest_names, mention.target, names)
     return f"not found; nearest: {', '.join(near)}" if near else "not found"
 
 
-def nearest(target: str, names: list[str]) -> list[str]:
+def nearest_names(target: str, names: list[str]) -> list[str]:
     """Up to three of the names: those that end as the target does, else those of the most similar last part."""
     wanted = PurePosixPath(target).name.lower()
     same = [name for name in names if PurePosixPath(name).name.lower() == wanted]
@@ -159,7 +159,7 @@ def nearest(target: str, names: list[str]) -> list[str]:
     return [last[name] for name in get_close_matches(wanted, last, n=3, cutoff=0.7)]
 
 
-async def _file(
+async def _read_file(
     place: Path, name: str, info: FileInfo, ctx: ToolContext, lines: tuple[int | None, int | None]
 ) -> tuple[UserPart, ...]:
     from halocline.tools import read_file
@@ -170,10 +170,10 @@ async def _file(
     pictures = tuple(part for part in output.content if isinstance(part, Image))
     if pictures:
         return (Note(said.strip("[]"), PICTURE), *pictures)
-    return given(FILE_NOTE, f"{name}: {_part(*lines)}{info.size:,} bytes ({DATA})", said)
+    return make_notes(FILE_NOTE, f"{name}: {_describe_part(*lines)}{info.size:,} bytes ({DATA})", said)
 
 
-def _part(first: int | None, last: int | None) -> str:
+def _describe_part(first: int | None, last: int | None) -> str:
     if not first:
         return ""
     return f"line {first} of " if first == last else f"lines {first}-{last} of "
@@ -194,21 +194,21 @@ async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext
         raise ToolFailure(f"[picture {place.name}: {size}; the model sees no pictures, so it was not shown]")
 
 
-async def _folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> tuple[UserPart, ...]:
+async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> tuple[UserPart, ...]:
     """The tree below, and the texts of the files directly in it, as far as they fit."""
     names, cut = await ctx.search.files(place, MOST_SEEN)
-    tree = fitting(names, LISTING)
+    tree = fit_lines(names, LISTING)
     there = await ctx.files.present(place, names[: len(tree.lines)])
     more = f"\n[{len(tree.lines)} of {'over ' * cut}{len(names):,} files]" if tree.cut or cut else ""
     direct = [file for file in names if "/" not in file]
-    texts, left_out = await _texts(place, direct, ground, ctx)
-    label = f"{name.rstrip('/')}/: folder, {_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
+    texts, left_out = await _read_texts(place, direct, ground, ctx)
+    label = f"{name.rstrip('/')}/: folder, {_count_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
     skipped = [f"[not given in full or at all: {', '.join(left_out)}; read them one by one]"] if left_out else []
     listing = "\n".join(there) + more if names else "[the folder is empty, or all in it is ignored]"
-    return given(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
+    return make_notes(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
 
 
-async def _texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext) -> tuple[list[str], list[str]]:
+async def _read_texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext) -> tuple[list[str], list[str]]:
     """The files' texts, labelled, and the names of those that did not fit or are no text."""
     texts: list[str] = []
     left_out: list[str] = []
@@ -216,37 +216,37 @@ async def _texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext
     for name in names[:MOST_FILES]:
         if not ground.admits(place / name, within=place):
             continue
-        shown = await _lines(place / name, room, ctx)
+        shown = await _read_lines(place / name, room, ctx)
         if shown is None:
             left_out.append(name)
             continue
         text, whole = shown
         room -= len(text)
-        texts.append(f"{_name(place / name, ctx)}:\n{text}")
+        texts.append(f"{_shown_name(place / name, ctx)}:\n{text}")
         left_out += [] if whole else [name]
     return texts, [*left_out, *names[MOST_FILES:]][:MOST_FILES]
 
 
-async def _lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bool] | None:
+async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bool] | None:
     """A file's lines, as many as fit, and whether these are all; None when it is no text or nothing fits."""
-    from halocline.edits.text import BinaryContent, decode, lines_of
+    from halocline.edits.text import BinaryContent, decode_text, lines_of
 
     try:
         info = await ctx.files.info(place)
         if info is None or not info.is_file or info.size > FILE.characters or room < 200:
             return None
-        lines = lines_of(decode(await ctx.files.read(place, FILE.characters)).view)
+        lines = lines_of(decode_text(await ctx.files.read(place, FILE.characters)).view)
     except (OSError, BinaryContent):
         return None
-    fitted = fitting(lines, Budget(FILE.lines, room, 500), numbered_from=1)
+    fitted = fit_lines(lines, Budget(FILE.lines, room, 500), numbered_from=1)
     return "\n".join(fitted.lines) or "[the file is empty]", not fitted.cut
 
 
-def _files(number: int) -> str:
+def _count_files(number: int) -> str:
     return f"{number:,} file{'s' * (number != 1)}"
 
 
-def _name(place: Path, ctx: ToolContext) -> str:
+def _shown_name(place: Path, ctx: ToolContext) -> str:
     """As models and people read it; the place is free of links, the workspace may not be."""
     root = ctx.workspace.resolve()
     return (place.relative_to(root).as_posix() or ".") if place.is_relative_to(root) else place.as_posix()

@@ -4,9 +4,9 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bounded, fitting
+from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bound_text, fit_lines
 from halocline.context.user_files.mentions import Kind, Mention
-from halocline.policy.gate import decide
+from halocline.policy.gate import decide_call
 from halocline.ports.code import Definition
 from halocline.ports.host import SearchQuery
 from halocline.ports.revisions import Changes
@@ -16,9 +16,9 @@ from halocline.protocol.events import DurableEvent, SteeringReceived, ToolKind, 
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolResult
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.final_answer import final_text
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
-from halocline.runtime.mentions.access import DATA, Ground, given
+from halocline.runtime.mentions.access import DATA, Ground, make_notes
 from halocline.task.calls.network_access import Reach
 
 LATER = {
@@ -37,40 +37,45 @@ _HEAD = re.compile(r"diff --git a/(.+) b/(.+)")
 Parts = tuple[Note, ...]
 
 
-async def page(mention: Mention, ground: Ground) -> Parts:
+async def read_page(mention: Mention, ground: Ground) -> Parts:
     """What is at a URL. To type it is leave to ask its host, once; where that leads is judged as for a tool."""
     from halocline.tools import web_fetch
 
     summary = Summary(f"Fetch {mention.target}", ToolKind.FETCH, url=mention.target, tool="web_fetch")
-    decision = decide(summary, ground.posture())
+    decision = decide_call(summary, ground.posture())
     if decision.verdict is Verdict.DENY or decision.rule == "link-local":
         raise ToolFailure(f"not given: {decision.reason} (rule {decision.rule})")
     context = ground.context(Reach(summary, ground.posture, ground.machine.web))
     output = await web_fetch.run(web_fetch.Input(mention.target), context)
     text = "\n".join(part.text for part in output.content if isinstance(part, Text))
-    return given("web_page", f"{mention.target}: {len(text):,} characters", text)
+    return make_notes("web_page", f"{mention.target}: {len(text):,} characters", text)
 
 
-async def problems(mention: Mention, ground: Ground) -> Parts:
+async def read_problems(mention: Mention, ground: Ground) -> Parts:
     """The errors that language servers know of in what was changed or read."""
-    from halocline.context.notes.diagnostics import current
+    from halocline.context.notes.diagnostics import note_problems
 
     changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
-    return (current(await ground.machine.diagnostics.current(changed), ground.workspace),)
+    return (note_problems(await ground.machine.diagnostics.current(changed), ground.workspace),)
 
 
-async def terminal(mention: Mention, ground: Ground) -> Parts:
+async def read_terminal(mention: Mention, ground: Ground) -> Parts:
     """The latest command with what it printed, and the jobs."""
-    from halocline.context.notes.jobs import status
+    from halocline.context.notes.jobs import describe_status
 
     jobs = ground.machine.shell.jobs
-    told = [f"{info.name}: {info.command}\n[{status(info)}]\n{jobs.tail(info.name)}".rstrip() for info in jobs.list()]
+    told = [
+        f"{info.name}: {info.command}\n[{describe_status(info)}]\n{jobs.tail(info.name)}".rstrip()
+        for info in jobs.list()
+    ]
     if latest := _latest_command(ground.state):
         told.insert(0, latest)
     if not told:
-        return given("terminal", "@terminal: no command has run in this task")
-    text = bounded("\n\n".join(told), COMMAND, ground.blobs.put)
-    return given("terminal", f"@terminal: the latest command and {_counted(len(jobs.list()), 'job')} ({DATA})", text)
+        return make_notes("terminal", "@terminal: no command has run in this task")
+    text = bound_text("\n\n".join(told), COMMAND, ground.blobs.put)
+    return make_notes(
+        "terminal", f"@terminal: the latest command and {_count_of(len(jobs.list()), 'job')} ({DATA})", text
+    )
 
 
 def _latest_command(state: State) -> str:
@@ -86,32 +91,32 @@ def _latest_command(state: State) -> str:
     return ""
 
 
-async def changes(mention: Mention, ground: Ground) -> Parts:
+async def read_changes(mention: Mention, ground: Ground) -> Parts:
     """What is not committed, without what the model may not see."""
     found = await ground.machine.revisions.changes()
     seen = [f"{letters} {name}" for letters, name in found.files if ground.admits(ground.workspace / name)]
     if not seen:
-        return given("git_changes", f"@git-changes: nothing on {found.title}")
-    label = f"@git-changes: {_counted(len(seen), 'file')} on {found.title} ({DATA})"
-    return given("git_changes", label, "\n".join([*seen, "", _diff(found, ground)]).rstrip())
+        return make_notes("git_changes", f"@git-changes: nothing on {found.title}")
+    label = f"@git-changes: {_count_of(len(seen), 'file')} on {found.title} ({DATA})"
+    return make_notes("git_changes", label, "\n".join([*seen, "", _read_diff(found, ground)]).rstrip())
 
 
-async def commit(mention: Mention, ground: Ground) -> Parts:
+async def read_commit(mention: Mention, ground: Ground) -> Parts:
     """A commit: its message, how much of each file changed, and the diff."""
     found = await ground.machine.revisions.commit(mention.target)
-    diff = _diff(found, ground)
-    stat = [_changed(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
-    label = f"{mention.text}: a commit of {_counted(len(stat), 'file')} ({DATA})"
-    return given("commit", label, "\n\n".join(filter(None, [found.title, "\n".join(stat), diff])))
+    diff = _read_diff(found, ground)
+    stat = [_changed_file(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
+    label = f"{mention.text}: a commit of {_count_of(len(stat), 'file')} ({DATA})"
+    return make_notes("commit", label, "\n\n".join(filter(None, [found.title, "\n".join(stat), diff])))
 
 
-def _diff(found: Changes, ground: Ground) -> str:
+def _read_diff(found: Changes, ground: Ground) -> str:
     sections = [section for section in _SECTION.split(found.diff) if section.strip()]
     shown = [section for section in sections if _is_admitted(section, ground)]
     text = "".join(shown).rstrip()
     if len(shown) < len(sections):
-        text += f"\n[{_counted(len(sections) - len(shown), 'file')} left out: not for the model]"
-    return bounded(text, MENTIONED_ONCE, ground.blobs.put)
+        text += f"\n[{_count_of(len(sections) - len(shown), 'file')} left out: not for the model]"
+    return bound_text(text, MENTIONED_ONCE, ground.blobs.put)
 
 
 def _is_admitted(section: str, ground: Ground) -> bool:
@@ -122,7 +127,7 @@ def _is_admitted(section: str, ground: Ground) -> bool:
     return bool(names) and all(ground.admits(ground.workspace / name) for name in names if name != "/dev/null")
 
 
-def _changed(section: str) -> str:
+def _changed_file(section: str) -> str:
     lines = section.split("\n")
     added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
     removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
@@ -130,12 +135,14 @@ def _changed(section: str) -> str:
     return f"{head[2] if head else lines[0]} +{added} −{removed}"
 
 
-async def task(mention: Mention, ground: Ground, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]) -> Parts:
+async def read_task(
+    mention: Mention, ground: Ground, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]
+) -> Parts:
     """Another task: what was asked, what was answered, and which files it changed. Raises HaloclineError."""
     name, events = past(mention.target)
     told, state = [], State()
     for event in events:
-        state = reduce(state, event)
+        state = reduce_event(state, event)
         match event:
             case TurnStarted(content=content) | SteeringReceived(content=content):
                 told.append("Person: " + "".join(part.text for part in content if isinstance(part, Text)))
@@ -143,25 +150,25 @@ async def task(mention: Mention, ground: Ground, past: Callable[[str], tuple[str
                 told.append(f"Agent: {answer}")
     if state.files_changed:
         told.append(f"Files it changed: {', '.join(sorted(state.files_changed))}")
-    text = bounded("\n\n".join(told), MENTIONED_ONCE, ground.blobs.put)
-    return given("task", f"{mention.text}: task {name}, “{state.title}”, in {state.workspace} ({DATA})", text)
+    text = bound_text("\n\n".join(told), MENTIONED_ONCE, ground.blobs.put)
+    return make_notes("task", f"{mention.text}: task {name}, “{state.title}”, in {state.workspace} ({DATA})", text)
 
 
-async def symbol(mention: Mention, ground: Ground) -> Parts:
+async def read_symbol(mention: Mention, ground: Ground) -> Parts:
     """Where a class, function or method is defined, with its lines. `Outer.name` narrows it. Raises ToolFailure."""
     *outer, name = re.split(r"[.:#]+", mention.target.removesuffix("()")) or [""]
     if not re.fullmatch(r"[\w$?!~-]+", name):
         raise ToolFailure("not found: it is no name of a class or function")
     ctx = ground.context()
-    places = [place async for place in _defined(name, tuple(outer), ground, ctx)]
+    places = [place async for place in _find_definitions(name, tuple(outer), ground, ctx)]
     if not places:
         raise ToolFailure("not found: nothing of that name is defined in the code here")
     shown = "\n\n".join(places[:MOST_DEFINITIONS])
     more = f"\n\n[{len(places) - MOST_DEFINITIONS} more places]" if len(places) > MOST_DEFINITIONS else ""
-    return given("symbol", f"{mention.text}: defined in {_counted(len(places), 'place')} ({DATA})", shown + more)
+    return make_notes("symbol", f"{mention.text}: defined in {_count_of(len(places), 'place')} ({DATA})", shown + more)
 
 
-async def _defined(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolContext) -> AsyncIterator[str]:
+async def _find_definitions(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolContext) -> AsyncIterator[str]:
     regex = rf"(^|[^\w$]){re.escape(name)}($|[^\w$])"
     result = await ctx.search.search(SearchQuery(str(ctx.workspace), regex, context=0, limit=5_000))
     paths = dict.fromkeys(match.path for match in result.matches if ctx.code.knows(match.path))
@@ -176,16 +183,16 @@ async def _defined(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolC
         lines = data.decode("utf-8", "replace").split("\n")
         for found in await ctx.code.definitions(place.name, data) or ():
             if found.name == name and found.parent[len(found.parent) - len(outer) :] == outer:
-                yield "\n".join(_shown(found, place.relative_to(ctx.workspace).as_posix(), lines))
+                yield "\n".join(_show_symbol(found, place.relative_to(ctx.workspace).as_posix(), lines))
 
 
-def _shown(found: Definition, path: str, lines: list[str]) -> Iterator[str]:
+def _show_symbol(found: Definition, path: str, lines: list[str]) -> Iterator[str]:
     yield f"{path}:{found.line}-{found.last_line} ({' '.join([found.kind, *found.parent[-1:]])})"
-    fitted = fitting(lines[found.line - 1 : found.last_line], SYMBOL, numbered_from=found.line)
+    fitted = fit_lines(lines[found.line - 1 : found.last_line], SYMBOL, numbered_from=found.line)
     yield from fitted.lines
     if fitted.cut:
         yield f"[read on with start_line={found.line + len(fitted.lines)}]"
 
 
-def _counted(number: int, what: str) -> str:
+def _count_of(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"

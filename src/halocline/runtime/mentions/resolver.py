@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.context.budget import MENTIONED, bounded
+from halocline.context.budget import MENTIONED, bound_text
 from halocline.context.token_estimate import message_tokens
-from halocline.context.user_files.mentions import Kind, Mention, found
-from halocline.policy.gate import Posture
+from halocline.context.user_files.mentions import Kind, Mention, find_mentions
+from halocline.policy.gate import PolicyContext
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.messages import Image, Message, Note, UserMessage, UserPart
@@ -23,8 +23,8 @@ from halocline.protocol.queries.mentions import Mentioned
 from halocline.protocol.state.state import State
 from halocline.runtime.mentions import files as files, other as things
 from halocline.runtime.mentions.access import NOT_GIVEN, Ground
-from halocline.task.calls.policy_input import posture
-from halocline.task.host import Machine
+from halocline.task.calls.policy_input import make_policy_context
+from halocline.task.host import TaskHost
 
 MOST_IMAGES = 20
 TOO_MANY = f"not given: more than {MOST_IMAGES} pictures at once"
@@ -38,7 +38,9 @@ Parts = tuple[UserPart, ...]
 class Resolver:
     """Fulfils `ports.mentions.Mentions`. `home` is Halocline's own folder, `past` gives another task's log."""
 
-    def __init__(self, machine: Machine, home: Path, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]) -> None:
+    def __init__(
+        self, machine: TaskHost, home: Path, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]
+    ) -> None:
         self._machine = machine
         self._home = home
         self._past = past
@@ -62,12 +64,12 @@ class Resolver:
     async def _sized(self, mention: Mention, ground: Ground) -> Mentioned | None:
         if said := things.LATER.get(mention.kind):
             return Mentioned(mention.text, said)
-        if mention.kind in (Kind.PATH, Kind.COMMIT) and (guess := await files.guessed(mention, ground)):
+        if mention.kind in (Kind.PATH, Kind.COMMIT) and (guess := await files.guess_size(mention, ground)):
             return guess
         if mention.kind is Kind.COMMIT:
             return Mentioned(mention.text, "a commit, if there is one of that name")
         parts = await self._looked_up(mention, ground)
-        return _measured(mention, parts) if parts else None
+        return _measure_mention(mention, parts) if parts else None
 
     async def _looked_up(self, mention: Mention, ground: Ground) -> Parts:
         """What a mention gives; nothing when it is mere prose."""
@@ -81,64 +83,64 @@ class Resolver:
     @property
     def _ways(self) -> dict[Kind, Callable[[Mention, Ground], Awaitable[Parts]]]:
         return {
-            Kind.PATH: files.path,
+            Kind.PATH: files.read_path,
             Kind.COMMIT: self._path_or_commit,
-            Kind.URL: things.page,
-            Kind.TASK: partial(things.task, past=self._past),
-            Kind.SYMBOL: things.symbol,
-            Kind.PROBLEMS: things.problems,
-            Kind.TERMINAL: things.terminal,
-            Kind.CHANGES: things.changes,
+            Kind.URL: things.read_page,
+            Kind.TASK: partial(things.read_task, past=self._past),
+            Kind.SYMBOL: things.read_symbol,
+            Kind.PROBLEMS: things.read_problems,
+            Kind.TERMINAL: things.read_terminal,
+            Kind.CHANGES: things.read_changes,
         }
 
     async def _path_or_commit(self, mention: Mention, ground: Ground) -> Parts:
         """Hexadecimal digits name a file when there is one, else a commit, and nothing when there is neither."""
-        if parts := await files.path(mention, ground):
+        if parts := await files.read_path(mention, ground):
             return parts
         try:
-            return await things.commit(mention, ground)
+            return await things.read_commit(mention, ground)
         except ToolFailure:
             return ()
 
     def _fitting(self, parts: Parts, mention: Mention, before: Sequence[UserPart], shown: int) -> Parts:
         """As much of the parts as there is room for behind what was given before; `shown` pictures came earlier."""
-        if any(isinstance(part, Image) for part in parts) and shown + _pictures(before) >= MOST_IMAGES:
+        if any(isinstance(part, Image) for part in parts) and shown + _count_images(before) >= MOST_IMAGES:
             return (Note(f"{mention.text}: {TOO_MANY}", NOT_GIVEN),)
         left = MENTIONED - sum(len(part.text) for part in before if isinstance(part, Note))
         if left < LEAST and sum(len(part.text) for part in parts if isinstance(part, Note)) > LEAST:
             return (Note(f"{mention.text}: {FULL}", NOT_GIVEN),)
         put = self._machine.blobs.put
         return tuple(
-            replace(part, text=bounded(part.text, max(left, LEAST), put)) if isinstance(part, Note) else part
+            replace(part, text=bound_text(part.text, max(left, LEAST), put)) if isinstance(part, Note) else part
             for part in parts
         )
 
     def _ground(self, state: State, visible: Sequence[Message] = ()) -> Ground:
         return Ground(self._machine, state, partial(self._posture, state), self._machine.blobs, tuple(visible))
 
-    def _posture(self, state: State) -> Posture:
+    def _posture(self, state: State) -> PolicyContext:
         """With the rules of now: the log hears of changed ones when a call is judged."""
         known = replace(state, rules=self._machine.leave.book())
-        return posture(known, self._home, self._machine.facts)
+        return make_policy_context(known, self._home, self._machine.facts)
 
 
-def _pictures(parts: Sequence[UserPart]) -> int:
+def _count_images(parts: Sequence[UserPart]) -> int:
     return sum(isinstance(part, Image) for part in parts)
 
 
 def _pictures_sent(state: State) -> int:
     """How many pictures the person put into what no model has answered yet."""
     messages = takewhile(lambda message: isinstance(message, UserMessage), reversed(state.messages))
-    return sum(_pictures(message.content) for message in messages if isinstance(message, UserMessage))
+    return sum(_count_images(message.content) for message in messages if isinstance(message, UserMessage))
 
 
 def mentions_in(words: Sequence[str]) -> tuple[Mention, ...]:
     """What the words mention, each thing once."""
-    every = [mention for text in words for mention in found(text)]
+    every = [mention for text in words for mention in find_mentions(text)]
     return tuple({replace(mention, text="", meant=False): mention for mention in reversed(every)}.values())[::-1]
 
 
-def _measured(mention: Mention, parts: Parts) -> Mentioned:
+def _measure_mention(mention: Mention, parts: Parts) -> Mentioned:
     first = parts[0]
     label = first.text.split("\n", 1)[0] if isinstance(first, Note) else ""
     problem = isinstance(first, Note) and first.source == NOT_GIVEN

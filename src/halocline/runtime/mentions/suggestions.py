@@ -5,8 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.context.user_files.mentions import as_mention as as_mention, quieted as quieted
-from halocline.policy.paths import hides
+from halocline.context.user_files.mentions import as_mention as as_mention, quiet_mentions as quiet_mentions
+from halocline.policy.paths import is_hidden
 from halocline.ports.host import Search
 from halocline.ports.revisions import Revisions
 from halocline.protocol.errors import ToolFailure
@@ -52,11 +52,11 @@ class Folder(Value, frozen=True):
     roots: tuple[tuple[Path, tuple[str, ...]], ...] = ()
 
 
-async def mentionable(task: Task, home: Home) -> Mentionable:
+async def list_mentionable(task: Task, home: Home) -> Mentionable:
     """What can be mentioned in a task. Files that ignore files hide are not among it."""
     state, machine = task.state, task.machine
     folder = folder_of(Path(state.workspace), state.roots, machine.leave.book(), machine.search, machine.revisions)
-    return await mentionable_in(folder, home, state.task, used(task))
+    return await mentionable_in(folder, home, state.task, list_used_files(task))
 
 
 def folder_of(workspace: Path, roots: Sequence[str], book: RuleBook, search: Search, revisions: Revisions) -> Folder:
@@ -70,19 +70,19 @@ async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tup
     """The same of a folder, for a task that is yet to begin, or for `task`, which used these files lately."""
     workspace, lines = folder.workspace, folder.ignored
     files, elsewhere, commits, tasks = await asyncio.gather(
-        _files(folder.search, workspace),
+        _list_files(folder.search, workspace),
         _files_elsewhere(folder),
         folder.revisions.commits(MOST_COMMITS),
         asyncio.to_thread(lambda: list(history.newest_first(home.tasks))),
     )
     others = [info for info in tasks if info.workspace == str(workspace) and info.task != task and not info.parent]
-    ordered, recent = await asyncio.to_thread(_ordered, files, latest, lines)
+    ordered, recent = await asyncio.to_thread(_order_files, files, latest, lines)
     ordered += elsewhere
     named = tuple((info.task, info.title) for info in others[:MOST_TASKS])
     return Mentionable(ordered, recent, commits, named, str(workspace), lines)
 
 
-def beside(begun: str, found: Mentionable, most: int) -> list[str]:
+def paths_beside(begun: str, found: Mentionable, most: int) -> list[str]:
     """Paths that the list of files has not: those with a dot before them, and those outside, as they are typed."""
     if not begun.startswith((".", "/", "~/")) and "/." not in begun:
         return []
@@ -99,26 +99,26 @@ def beside(begun: str, found: Mentionable, most: int) -> list[str]:
 
 def _is_hidden(entry: "os.DirEntry[str]", found: Mentionable) -> bool:
     path = os.path.relpath(entry.path, found.workspace)
-    return bool(found.ignored) and not path.startswith("..") and hides(found.ignored, path)
+    return bool(found.ignored) and not path.startswith("..") and is_hidden(found.ignored, path)
 
 
 async def _files_elsewhere(folder: Folder) -> tuple[str, ...]:
     """The files of the other folders, whole paths, without those that ignore files hide."""
     found: list[str] = []
     for root, ignored in folder.roots:
-        names = await _files(folder.search, root)
-        found += [f"{root}/{name}" for name in names if not ignored or not hides(ignored, name)]
+        names = await _list_files(folder.search, root)
+        found += [f"{root}/{name}" for name in names if not ignored or not is_hidden(ignored, name)]
     return tuple(found)
 
 
-async def _files(search: Search, workspace: Path) -> list[str]:
+async def _list_files(search: Search, workspace: Path) -> list[str]:
     try:
         return (await search.files(workspace, MOST_FILES))[0]
     except (ToolFailure, OSError):
         return []
 
 
-def used(task: Task) -> tuple[str, ...]:
+def list_used_files(task: Task) -> tuple[str, ...]:
     """Files that the task changed or read, the latest first."""
     paths: dict[str, None] = {}
     for message in reversed(task.state.messages):
@@ -128,9 +128,9 @@ def used(task: Task) -> tuple[str, ...]:
     return (*paths, *sorted(task.state.files_changed - paths.keys()))
 
 
-def _ordered(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+def _order_files(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     """The files that are not hidden, and how many of them, at the front, were used."""
-    shown = [path for path in files if not ignored or not hides(ignored, path)]
+    shown = [path for path in files if not ignored or not is_hidden(ignored, path)]
     known = set(shown)
     recent = [path for path in first if path in known]
     return tuple(dict.fromkeys([*recent, *shown])), len(recent)

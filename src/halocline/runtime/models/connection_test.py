@@ -15,9 +15,9 @@ from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.model_list import ModelDirectory, gives_no_list
 from halocline.providers.endpoint import Endpoint
-from halocline.runtime.assembly.network import hurried
+from halocline.runtime.assembly.network import with_short_timeouts
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.resolve import choose, client, place
+from halocline.runtime.models.resolve import build_client, choose_model, resolve_endpoint
 from halocline.store.settings.settings import Settings
 
 _SHORT_REPLY = 16
@@ -52,15 +52,15 @@ class Connection(Value, frozen=True, omit_defaults=False):
     code: str = ""
 
 
-async def connection(
+async def check_connection(
     named: str, settings: Settings, env: Mapping[str, str], keys: Keys, blobs: Blobs, catalogue: Catalogue
 ) -> Connection:
     """Try the way to the model that was named, or would be taken. Raises UsageError and SecretsError."""
-    vendor, model = await choose(named, settings, keys, catalogue)
+    vendor, model = await choose_model(named, settings, keys, catalogue)
     if vendor.family == "scripted":
         raise UsageError("A scripted model has no server.", "Name a model that has one with -m.")
-    at = hurried(await place(vendor, model, settings, env, keys))
-    return await try_connection(at, client(at, blobs))
+    at = with_short_timeouts(await resolve_endpoint(vendor, model, settings, env, keys))
+    return await try_connection(at, build_client(at, blobs))
 
 
 async def try_connection(at: Endpoint, speaker: Model) -> Connection:
@@ -73,16 +73,16 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
     directory = ModelDirectory(at)
     tried = Connection(at.name, directory.host, at.key_source)
     try:
-        tried = await _ask(tried, directory, at, speaker)
+        tried = await _ask_model(tried, directory, at, speaker)
     except ModelError as error:
-        tried = _failed(tried, error)
+        tried = _failed_connection(tried, error)
     finally:
         await directory.close()
         await speaker.close()
     return replace(tried, seconds=round(time.monotonic() - began, 3))
 
 
-async def _ask(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
+async def _ask_model(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
     """Raises ModelError."""
     accepted = (await directory.knows_key()) or bool(at.key and at.at_home) or None
     try:
@@ -98,7 +98,7 @@ async def _ask(tried: Connection, directory: ModelDirectory, at: Endpoint, speak
         return replace(tried, accepted=accepted, known=True)
     text = f"{at.vendor.title} does not know the model {at.model}."
     return replace(
-        tried, accepted=accepted, known=False, failure=text, hint=_nearest(at, names), code="model_not_found"
+        tried, accepted=accepted, known=False, failure=text, hint=_nearest_model(at, names), code="model_not_found"
     )
 
 
@@ -116,13 +116,13 @@ async def _hear_a_word(speaker: Model) -> None:
             raise
 
 
-def _failed(tried: Connection, error: ModelError) -> Connection:
+def _failed_connection(tried: Connection, error: ModelError) -> Connection:
     reached = error.kind not in _NOT_REACHED
     accepted = False if error.kind is ModelErrorKind.AUTH else None
     return replace(tried, reached=reached, accepted=accepted, failure=error.text, hint=error.hint, code=error.code)
 
 
-def _nearest(at: Endpoint, names: Sequence[str]) -> str:
+def _nearest_model(at: Endpoint, names: Sequence[str]) -> str:
     """What the model's name may have been meant for."""
     from difflib import get_close_matches
 

@@ -7,9 +7,9 @@ from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.endpoint import Endpoint
-from halocline.providers.thinking import levels
-from halocline.runtime.models.resolve import thinking
-from halocline.runtime.models.vendors import find_vendor, known
+from halocline.providers.thinking import list_levels
+from halocline.runtime.models.resolve import thinking_by_mode
+from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.store.settings.settings import Settings
 
 
@@ -24,13 +24,13 @@ class Efforts(Value, frozen=True, omit_defaults=False):
     usual_budget: int | None = None
 
 
-def efforts(model: str, mode: Mode, settings: Settings, catalogue: Catalogue) -> Efforts:
+def list_efforts(model: str, mode: Mode, settings: Settings, catalogue: Catalogue) -> Efforts:
     """What there is to choose from for a model, by its whole name."""
-    usual = thinking(settings).get(mode, Thinking())
+    usual = thinking_by_mode(settings).get(mode, Thinking())
     provider, _, name = model.partition("/")
     try:
         vendor = find_vendor(provider, settings, catalogue)
-        at = known(Endpoint(vendor, name, base_url=settings.base_url), settings, catalogue)
+        at = with_known_facts(Endpoint(vendor, name, base_url=settings.base_url), settings, catalogue)
     except UsageError:
         return Efforts((), usual.effort, usual.budget)
-    return Efforts(levels(at), usual.effort, usual.budget)
+    return Efforts(list_levels(at), usual.effort, usual.budget)

@@ -12,12 +12,12 @@ from halocline.protocol.errors import ModelError, UsageError
 from halocline.protocol.events import Mode
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendors import VENDORS, Vendor
-from halocline.providers.endpoint import Endpoint, endpoint
+from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.wrappers.model_info_probe import Informed, wants_to_know
 from halocline.providers.wrappers.retry import Retrying
-from halocline.runtime.assembly.network import network
+from halocline.runtime.assembly.network import choose_network
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.vendors import find_vendor, known
+from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.store.settings.settings import Settings
 
 PROBE_SECONDS = 0.4
@@ -43,21 +43,21 @@ async def open_model(
         UsageError: the name is wrong, the key is missing, or there is nothing to choose from.
         SecretsError: a stored key is needed and cannot be read.
     """
-    vendor, model = await choose(named, settings, keys, catalogue)
+    vendor, model = await choose_model(named, settings, keys, catalogue)
     if vendor.family == "scripted":
         from halocline.providers.scripted.model import Scripted
 
         return Scripted.load(model)
-    at = known(await place(vendor, model, settings, env, keys), settings, catalogue)
+    at = with_known_facts(await resolve_endpoint(vendor, model, settings, env, keys), settings, catalogue)
     if settings.max_cost is not None:
         at = await with_a_price(at, settings.max_cost)
-    speaker = bounded(client(at, blobs), at, settings)
+    speaker = with_bounds(build_client(at, blobs), at, settings)
     return Informed(speaker, at) if wants_to_know(at) else speaker
 
 
-async def choose(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
+async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
     """The vendor and its own name for the model; empty stands for its usual one. Raises as `open_model` does."""
-    name = named or settings.model or _with_key(keys) or await _local()
+    name = named or settings.model or _with_key(keys) or await _find_local_model()
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     provider, _, model = name.partition("/")
@@ -67,12 +67,14 @@ async def choose(named: str, settings: Settings, keys: Keys, catalogue: Catalogu
     return vendor, model
 
 
-async def place(vendor: Vendor, model: str, settings: Settings, env: Mapping[str, str], keys: Keys) -> Endpoint:
+async def resolve_endpoint(
+    vendor: Vendor, model: str, settings: Settings, env: Mapping[str, str], keys: Keys
+) -> Endpoint:
     """Where a model is asked, with which key, and the way there. Raises as `open_model` does."""
     found = await keys.find(vendor)
     key, source = (found.key.reveal(), found.source) if found else ("", "")
-    at = endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
-    return replace(at, network=network(at, settings, env))
+    at = build_endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
+    return replace(at, network=choose_network(at, settings, env))
 
 
 def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:
@@ -100,9 +102,9 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
         UsageError: the limit cannot be kept because the server does not know either.
     """
     if at.info.prices is None and wants_to_know(at):
-        from halocline.providers.catalog.server_probe import ask_server, filled
+        from halocline.providers.catalog.server_probe import ask_server, fill_info
 
-        at = replace(at, known=filled(at.info, await ask_server(at)))
+        at = replace(at, known=fill_info(at.info, await ask_server(at)))
     if at.info.prices is None:
         raise UsageError(
             f"The limit of ${limit:.2f} cannot be kept: the price of {at.name} is not known.",
@@ -111,7 +113,7 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
     return at
 
 
-def bounded(model: Model, at: Endpoint, settings: Settings) -> Model:
+def with_bounds(model: Model, at: Endpoint, settings: Settings) -> Model:
     """The model, with an end to what says nothing new or does not end."""
     from halocline.providers.wrappers.bounded import Bounded
 
@@ -121,7 +123,7 @@ def bounded(model: Model, at: Endpoint, settings: Settings) -> Model:
     return Bounded(model, first, quiet, int(settings.max_reply * 1e6))
 
 
-def client(at: Endpoint, blobs: Blobs) -> Model:
+def build_client(at: Endpoint, blobs: Blobs) -> Model:
     match at.family:
         case "anthropic":
             from halocline.providers.anthropic.request import Anthropic
@@ -152,7 +154,7 @@ def _with_key(keys: Keys) -> str:
     return f"{first.name}/{first.default_model}" if first else ""
 
 
-async def _local() -> str:
+async def _find_local_model() -> str:
     """The first model of the first local server that answers."""
     vendors = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     found = await asyncio.gather(*(local_models(vendor) for vendor in vendors))
@@ -171,7 +173,7 @@ async def local_models(vendor: Vendor) -> list[str]:
     return [str(row["id"]) for row in rows or () if isinstance(row, dict) and "id" in row]
 
 
-def thinking(settings: Settings) -> Mapping[Mode, Thinking]:
+def thinking_by_mode(settings: Settings) -> Mapping[Mode, Thinking]:
     """How hard a task's model thinks in each mode."""
     plan = settings.plan
     act = Thinking(settings.effort, settings.thinking_budget)

@@ -10,7 +10,7 @@ from halocline.context.user_files.agents import Agent
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import Catalogue
 from halocline.runtime.models.vendors import find_vendor
-from halocline.runtime.prompts.system_prompt import facts
+from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.store.settings.settings import Settings
 
 ALIASES = ("haiku", "sonnet", "opus", "fable")
@@ -35,25 +35,25 @@ def chosen_model(agent: Agent | None, now: str, settings: Settings, catalogue: C
 def _of_provider(provider: str, name: str, now: str, settings: Settings, catalogue: Catalogue) -> tuple[str, str]:
     """A model that is named without its provider: one of those, or the newest of a family."""
     if name.lower() in ALIASES:
-        found = newest(name.lower(), _names(provider, settings, catalogue))
+        found = newest_model(name.lower(), _list_names(provider, settings, catalogue))
         return (f"{provider}/{found}", "") if found else (now, f"{provider} has no model {name!r} that is known")
-    known = facts(f"{provider}/{name}", settings, catalogue)
+    known = find_model_facts(f"{provider}/{name}", settings, catalogue)
     if known.window or known.prices:
         return f"{provider}/{name}", ""
     return now, f"{provider} has no model {name!r} that is known; name it as provider/model"
 
 
-def newest(alias: str, names: list[str]) -> str:
+def newest_model(alias: str, names: list[str]) -> str:
     """The model of a family with the highest version; empty when there is none."""
-    found = [(_version(name), name) for name in names if re.search(rf"claude-{alias}-\d[\d.-]*$", name)]
+    found = [(_read_version(name), name) for name in names if re.search(rf"claude-{alias}-\d[\d.-]*$", name)]
     return max(((version, name) for version, name in found if max(version) < DATED), default=((), ""))[1]
 
 
-def _version(name: str) -> tuple[int, ...]:
+def _read_version(name: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", name.rpartition("claude-")[2])))
 
 
-def _names(provider: str, settings: Settings, catalogue: Catalogue) -> list[str]:
+def _list_names(provider: str, settings: Settings, catalogue: Catalogue) -> list[str]:
     try:
         return catalogue.names(find_vendor(provider, settings, catalogue).catalogue or provider)
     except UsageError:

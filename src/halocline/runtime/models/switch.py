@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import UsageError
-from halocline.runtime.start import changed
+from halocline.runtime.start import model_change
 
 if TYPE_CHECKING:
     from halocline.runtime.assembly.assembly import Assembly
@@ -22,7 +22,7 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
     old, opened.model.now = opened.model.now, new
     state = opened.task.state
     if opened.model.names[state.mode] != state.model:
-        opened.task.emit(changed(state.mode, opened.model.names, assembly))
+        opened.task.emit(model_change(state.mode, opened.model.names, assembly))
     await old.close()
 
 

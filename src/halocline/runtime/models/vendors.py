@@ -34,37 +34,37 @@ _OPENS = ("KEY", "TOKEN", "PAT")
 
 def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
     """Raises UsageError, with what may be meant, for an unknown name."""
-    row = VENDORS.get(name) or _called(name) or _listed(name, catalogue)
+    row = VENDORS.get(name) or _find_row(name) or _find_listed(name, catalogue)
     own = settings.providers.get(name)
     if own is not None:
-        return _own(name, row, own)
+        return _own_vendor(name, row, own)
     if row is None:
-        raise UsageError(f"There is no provider {name!r}.", _meant(name, settings, catalogue))
+        raise UsageError(f"There is no provider {name!r}.", _suggest_name(name, settings, catalogue))
     return row
 
 
-def vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:
+def list_vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:
     """All that can be named, by name: our rows first."""
     ours = {row.catalogue or row.name for row in VENDORS.values()}
     names = [*VENDORS, *settings.providers, *(name for name in catalogue.providers() if name not in ours)]
     found = {}
     for name in dict.fromkeys(names):
-        if name in settings.providers or name in VENDORS or _listed(name, catalogue):
+        if name in settings.providers or name in VENDORS or _find_listed(name, catalogue):
             found[name] = find_vendor(name, settings, catalogue)
     return found
 
 
-def known(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
+def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
     """The endpoint with what is known of its model."""
     own = settings.prices.get(at.name)
     if settings.context_window:
         own = changed(own or Price(), window=settings.context_window)
     if own is not None and None not in asdict(own).values():
-        return replace(at, known=_over(UNKNOWN, own), own_prices=True)
+        return replace(at, known=_override_info(UNKNOWN, own), own_prices=True)
     info = model_info(at.vendor, at.model, catalogue)
     if own is None:
         return replace(at, known=info)
-    return replace(at, known=_over(info, own), own_prices=own.input is not None)
+    return replace(at, known=_override_info(info, own), own_prices=own.input is not None)
 
 
 def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
@@ -89,7 +89,7 @@ def window_of(name: str, settings: Settings, catalogue: Catalogue) -> int | None
     return model_info(find_vendor(provider, settings, catalogue), model, catalogue).window
 
 
-def remark(name: str, settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> str:
+def describe_model(name: str, settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> str:
     """What a person should hear of the model that they chose; mostly nothing.
 
     Servers that they named themselves have whatever models they have.
@@ -106,23 +106,23 @@ def remark(name: str, settings: Settings, env: Mapping[str, str], catalogue: Cat
         return f"{vendor.title} is going to withdraw {name}."
     if info is not UNKNOWN or name in settings.prices:
         return ""
-    meant = _near(model, listed)
+    meant = _nearest_word(model, listed)
     hint = f" Did you mean {vendor.name}/{meant}?" if meant else ""
     return f"{name} is not in the catalogue: its window and its price are unknown.{hint}"
 
 
-def _called(name: str) -> Vendor | None:
+def _find_row(name: str) -> Vendor | None:
     """The row that has this name in the catalogue."""
     return next((row for row in VENDORS.values() if row.catalogue == name), None)
 
 
-def _listed(name: str, catalogue: Catalogue) -> Vendor | None:
+def _find_listed(name: str, catalogue: Catalogue) -> Vendor | None:
     """A provider that only the catalogue knows, if we speak its family and know its address."""
     entry = catalogue.provider(name)
     family = FAMILIES.get(entry.npm) if entry else None
     if entry is None or family is None or not entry.api:
         return None
-    keys = _keys(entry)
+    keys = _key_variables(entry)
     return Vendor(
         name=name,
         title=entry.name or name,
@@ -133,12 +133,12 @@ def _listed(name: str, catalogue: Catalogue) -> Vendor | None:
     )
 
 
-def _keys(entry: Entry) -> tuple[str, ...]:
+def _key_variables(entry: Entry) -> tuple[str, ...]:
     """The variables that hold a key; others are parts of the address."""
     return tuple(name for name in entry.env if name not in entry.api and any(word in name for word in _OPENS))
 
 
-def _own(name: str, row: Vendor | None, own: Provider) -> Vendor:
+def _own_vendor(name: str, row: Vendor | None, own: Provider) -> Vendor:
     """A person's provider. Another address speaks what such servers speak, unless they say otherwise."""
     said = {field: value for field, value in asdict(own).items() if value is not None}
     if row is None:
@@ -152,7 +152,7 @@ def _own(name: str, row: Vendor | None, own: Provider) -> Vendor:
     return changed(row, **said)
 
 
-def _over(info: ModelInfo, own: Price) -> ModelInfo:
+def _override_info(info: ModelInfo, own: Price) -> ModelInfo:
     """What is known, with what a person says in its place."""
     sized = changed(info, window=own.window or info.window, max_output=own.max_output or info.max_output)
     if own.input is None or own.output is None:
@@ -160,14 +160,14 @@ def _over(info: ModelInfo, own: Price) -> ModelInfo:
     return changed(sized, prices=Prices(own.input, own.output, own.cache_read, own.cache_write), tiers=())
 
 
-def _meant(name: str, settings: Settings, catalogue: Catalogue) -> str:
-    names = list(vendors(settings, catalogue))
-    if near := _near(name, names):
+def _suggest_name(name: str, settings: Settings, catalogue: Catalogue) -> str:
+    names = list(list_vendors(settings, catalogue))
+    if near := _nearest_word(name, names):
         return f"Did you mean {near}? All that are known: halo models --all"
     return f"Among the {len(names)} known: {', '.join(USUAL)}. All of them: halo models --all"
 
 
-def _near(word: str, words: list[str]) -> str:
+def _nearest_word(word: str, words: list[str]) -> str:
     from difflib import get_close_matches
 
     plain = {each.lower(): each for each in words}

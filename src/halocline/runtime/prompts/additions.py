@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from halocline.context.system_prompt.environment import environment
+from halocline.context.system_prompt.environment import environment_note
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Note
 from halocline.protocol.values import JsonObject
@@ -11,27 +11,27 @@ from halocline.runtime.start import OpenTask
 from halocline.task.inbox import Content, Prompt
 
 
-def prompt(opened: OpenTask, said: Content, command: cmd.SubmitPrompt) -> Prompt:
+def build_prompt(opened: OpenTask, said: Content, command: cmd.SubmitPrompt) -> Prompt:
     """The prompt as the task takes it up; `said` is its content, with what its words became."""
     task = opened.task
     now = datetime.now().astimezone()
-    rested = _rested(opened, now.timestamp())
-    note = environment(task.state, Path(task.state.workspace), now, command.editor)
-    notes = (*filter(None, (note,)), *rested, *_form(command.output_schema))
+    rested = _note_pause(opened, now.timestamp())
+    note = environment_note(task.state, Path(task.state.workspace), now, command.editor)
+    notes = (*filter(None, (note,)), *rested, *_note_schema(command.output_schema))
     return Prompt((*said, *notes), command.output_schema)
 
 
-def _rested(opened: OpenTask, now: float) -> tuple[Note, ...]:
+def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:
     """What is said of a long pause before a prompt."""
     left_at, opened.left_at = opened.left_at, 0.0
     if not opened.task.state.messages:
         return ()
-    from halocline.context.notes.idle import pause
+    from halocline.context.notes.idle import note_pause
 
-    return pause(opened.task.state, left_at, now)
+    return note_pause(opened.task.state, left_at, now)
 
 
-def _form(schema: JsonObject | None) -> tuple[Note, ...]:
+def _note_schema(schema: JsonObject | None) -> tuple[Note, ...]:
     """What is said of the form of an answer, when it has to have one."""
     if schema is None:
         return ()

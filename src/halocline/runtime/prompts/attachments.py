@@ -5,20 +5,22 @@ What a mention finds is elsewhere.
 
 from pathlib import PurePath
 
-from halocline.context.budget import MENTIONED_ONCE, bounded
+from halocline.context.budget import MENTIONED_ONCE, bound_text
 from halocline.context.images import picture_facts
-from halocline.edits.text import BinaryContent, decode
+from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.documents import DocumentKind, Documents
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.messages import PASTED, PICTURE, Note, UserPart
 from halocline.runtime.mentions.files import LONGEST_SIDE
-from halocline.tools.pictures import described, picture
+from halocline.tools.pictures import describe_image, load_image
 
 BLIND = "the model sees no pictures, so it was not shown"
 
 
-async def attached(name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool) -> tuple[UserPart, ...]:
+async def attach_image(
+    name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool
+) -> tuple[UserPart, ...]:
     """The parts of a prompt that are the picture: what it is, and for a model that `sees` the picture itself.
 
     Raises:
@@ -31,39 +33,41 @@ async def attached(name: str, data: bytes, documents: Documents, blobs: Blobs, *
         size = f"{facts.width:,}×{facts.height:,} pixels, more than {LONGEST_SIDE:,} on a side"
         raise UsageError(f"{name} is too large: {size}.", "Make it smaller.")
     if not sees:
-        return (Note(f"[{described(name, data, facts)}; {BLIND}]", PICTURE),)
+        return (Note(f"[{describe_image(name, data, facts)}; {BLIND}]", PICTURE),)
     try:
-        said, image = await picture(name, data, facts, documents, blobs)
+        said, image = await load_image(name, data, facts, documents, blobs)
     except ToolFailure as failure:
         raise UsageError(failure.text, "Make the picture smaller.") from failure
     return (Note(f"[{said}]", PICTURE), image)
 
 
-async def given(name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool) -> tuple[UserPart, ...]:
+async def attach_file(
+    name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool
+) -> tuple[UserPart, ...]:
     """The same of any file that a person gives without a place on this machine: pictures, documents and text.
 
     Of a long text the head and the tail, with the whole kept. Raises UsageError.
     """
     if picture_facts(data) is not None:
-        return await attached(name, data, documents, blobs, sees=sees)
-    text = await _text(name, data, documents)
-    said = bounded(text, MENTIONED_ONCE, blobs.put)
+        return await attach_image(name, data, documents, blobs, sees=sees)
+    text = await _read_text(name, data, documents)
+    said = bound_text(text, MENTIONED_ONCE, blobs.put)
     return (Note(f"[{name}: a file of {len(data):,} bytes that the user gave]\n{said}", PASTED),)
 
 
-async def _text(name: str, data: bytes, documents: Documents) -> str:
+async def _read_text(name: str, data: bytes, documents: Documents) -> str:
     ending = PurePath(name).suffix.lower().removeprefix(".")
     try:
         if ending in tuple(DocumentKind):
             return await documents.text(DocumentKind(ending), data)
-        return decode(data).text
+        return decode_text(data).text
     except BinaryContent as error:
         raise UsageError(f"{name} has no text to read.", "Text, pictures, PDF, docx, xlsx and ipynb can be.") from error
     except ToolFailure as failure:
         raise UsageError(f"{name} cannot be read: {failure.text}", "Give it as text.") from failure
 
 
-def shown(blob: str, blobs: Blobs) -> tuple[str, bytes]:
+def read_image(blob: str, blobs: Blobs) -> tuple[str, bytes]:
     """The media type and the bytes of a picture that is kept. Raises UsageError: there is none of that name."""
     try:
         data = blobs.get(blob)

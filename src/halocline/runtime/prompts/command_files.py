@@ -18,16 +18,25 @@ from halocline.context.user_files.commands import (
     Places,
     WordFile,
     WordText,
-    filled,
+    fill_arguments,
     found_words,
     read_word,
-    shown,
+    shown_path,
 )
-from halocline.context.user_files.skills import Found, Skill, found_skills, told
+from halocline.context.user_files.skills import Found, Skill, found_skills, skill_for_model
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
-from halocline.runtime.prompts.slash_commands import SLASH, By, Slash, Where, first_word, is_alone, nearest, words_in
+from halocline.runtime.prompts.slash_commands import (
+    SLASH,
+    By,
+    Slash,
+    Where,
+    first_word,
+    is_alone,
+    nearest_names,
+    words_in,
+)
 
 SKILL = "skill"
 MCP = "mcp:"
@@ -83,7 +92,7 @@ class Words:
     def listed(self, where: Where) -> list[Word]:
         """All words that a surface has. Reads the heads of the files."""
         rows = [row for name, row in SLASH.items() if name == row.name and where in row.where]
-        own = [Word(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section)]
+        own = [Word(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section_rank)]
         return [*own, *self._listed_files(), *self._listed_skills()]
 
     def _listed_files(self) -> Iterator[Word]:
@@ -97,7 +106,7 @@ class Words:
     def _listed_skills(self) -> Iterator[Word]:
         for name, skill in self._skills.items():
             if name not in SLASH and name not in self._files.files:
-                yield Word(name, SKILL, skill.description, source=shown(Path(skill.file), self._places))
+                yield Word(name, SKILL, skill.description, source=shown_path(Path(skill.file), self._places))
 
     def expanded(self, text: str, where: Where) -> Expansion:
         """What the words of a text become. Raises UsageError for a file that cannot be read."""
@@ -136,7 +145,7 @@ class Words:
         ):
             return
         known = [*SLASH, *self._files.files, *self._skills]
-        meant = " or ".join(f"/{word}" for word in nearest(name.lower(), known))
+        meant = " or ".join(f"/{word}" for word in nearest_names(name.lower(), known))
         hint = f"Did you mean {meant}?" if meant else "/help lists the words there are."
         raise UsageError(f"There is no word /{name}.", hint)
 
@@ -144,7 +153,7 @@ class Words:
         """What one word becomes that is no skill. Raises UsageError when its file cannot be read."""
         row = SLASH.get(name)
         if row and row.is_for_the_model and where in row.where:
-            return _own(row, where)
+            return _expand_own(row, where)
         file = None if row else self._file(name)
         return _file_note(file, name, rest) if file else None
 
@@ -159,11 +168,11 @@ class Words:
         return any(fnmatchcase(name, pattern) for pattern in self._off)
 
 
-def _section(row: Slash) -> int:
+def _section_rank(row: Slash) -> int:
     return list(type(row.section)).index(row.section)
 
 
-def _own(row: Slash, where: Where) -> Expansion:
+def _expand_own(row: Slash, where: Where) -> Expansion:
     """One of Halocline's own words. Nobody can accept a new task where nobody is."""
     if row.by is By.TOOL:
         return Expansion(tool=row.tool)
@@ -184,21 +193,21 @@ def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
         raise UsageError(
             f"/{name} cannot be read: {file.path}: {error.strerror}.", "Correct it, or leave the word out."
         ) from error
-    said = " ".join([f"The {file.kind} /{file.name}, from {file.shown}.", *_remarks(text)])
+    said = " ".join([f"The {file.kind} /{file.name}, from {file.shown}.", *_list_remarks(text)])
     lines = [said, "The user asks you to follow these instructions. What they typed stands below."]
     if text.cut:
         lines.append(f"Only its beginning is here; read_file has the rest: {file.path}")
     return Expansion(
         (
             Note(
-                "\n".join([*lines, "", filled(text.body, arguments, is_command=file.kind == "command")]),
+                "\n".join([*lines, "", fill_arguments(text.body, arguments, is_command=file.kind == "command")]),
                 source=file.kind,
             ),
         )
     )
 
 
-def _remarks(text: WordText) -> Iterator[str]:
+def _list_remarks(text: WordText) -> Iterator[str]:
     """What a file asks for and does not get; the person and the model read it."""
     if text.has_commands:
         yield "Its !`commands` were not run: the model may run them as any other."
@@ -210,7 +219,7 @@ def _remarks(text: WordText) -> Iterator[str]:
 
 def _skill_note(skill: Skill, arguments: str) -> Note:
     try:
-        text = told(skill)
+        text = skill_for_model(skill)
     except OSError as error:
         raise UsageError(
             f"The skill {skill.file} cannot be read: {error.strerror}.", "Correct it, or leave the word out."

@@ -12,7 +12,7 @@ from halocline.protocol.commands import SubmitPrompt
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note, Text
-from halocline.runtime.start import offer
+from halocline.runtime.start import offer_tools
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 from halocline.task.inbox import Content
@@ -25,7 +25,7 @@ PROMPT = "/mcp:"
 """How the prompt of an MCP server begins."""
 
 
-def words_of(workspace: Path, home: Home, settings: Settings) -> "Words":
+def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "Words":
     """The words with a slash that a workspace has."""
     from halocline.context.user_files.commands import Places
     from halocline.runtime.prompts.command_files import Words
@@ -33,12 +33,12 @@ def words_of(workspace: Path, home: Home, settings: Settings) -> "Words":
     return Words(Places(workspace, home.root, Path.home()), settings.words_off)
 
 
-def spoken(task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False) -> Content:
+def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False) -> Content:
     """What is said, behind what its words became; the tools that these need are offered from now on.
 
     With `only`, raises UsageError for a word that is the whole text and that nobody knows.
     """
-    text = _text(content)
+    text = _first_text(content)
     if not _has_words(text):
         return content
     from halocline.runtime.prompts.slash_commands import Where
@@ -47,19 +47,21 @@ def spoken(task: Task, content: Content, words: Callable[[], "Words"], *, only: 
     if only:
         known.check(text, where)
     became = known.expanded(text, where)
-    offer(task, task.state.offered | became.offers)
-    return (*became.notes, *_wanted(task, became.tool), *content)
+    offer_tools(task, task.state.offered | became.offers)
+    return (*became.notes, *_offer_tool(task, became.tool), *content)
 
 
-async def heard(task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False) -> Content:
+async def expand_prompt_in_thread(
+    task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False
+) -> Content:
     """The same as `spoken`, with files read in a thread, and with the prompts of MCP servers. Raises UsageError."""
-    text = _text(content)
+    text = _first_text(content)
     if not _has_words(text):
         return content
     if text.lstrip().startswith(PROMPT):
-        from halocline.runtime.prompts.mcp_prompts import prompted
+        from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
 
-        return (*await prompted(task.machine.mcp, text), *content)
+        return (*await expand_mcp_prompt(task.machine.mcp, text), *content)
     from halocline.runtime.prompts.slash_commands import Where
 
     where = Where.TERMINAL if task.inbox.can_ask else Where.RUN
@@ -71,8 +73,8 @@ async def heard(task: Task, content: Content, words: Callable[[], "Words"], *, o
         return known.expanded(text, where)
 
     became = await asyncio.to_thread(read)
-    offer(task, task.state.offered | became.offers)
-    return (*became.notes, *_wanted(task, became.tool), *content)
+    offer_tools(task, task.state.offered | became.offers)
+    return (*became.notes, *_offer_tool(task, became.tool), *content)
 
 
 class Steering:
@@ -83,7 +85,7 @@ class Steering:
 
     def say(self, task: Task, content: Content, words: Callable[[], "Words"], client: str) -> None:
         """Say it, behind what its slash commands became. It answers all that is asked now."""
-        is_plain = not _has_words(_text(content))
+        is_plain = not _has_words(_first_text(content))
         task.inbox.interject(content if is_plain else self._read(_read_up(task, content, words)), client)
 
     def say_what_became(self, task: Task, answer: str, words: Callable[[], "Words"]) -> None:
@@ -107,22 +109,22 @@ class Steering:
 async def _read_up(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> Content:
     """What is said; nothing, and a word to the person, when that cannot be read."""
     try:
-        said = await heard(task, content, words)
+        said = await expand_prompt_in_thread(task, content, words)
     except UsageError as error:
         task.emit(Noticed(f"{error.text} It was not sent. {error.hint}".rstrip()))
         return ()
     return said if alone else said[: -len(content)]
 
 
-async def check(command: SubmitPrompt, words: Callable[[], "Words"]) -> None:
+async def check_prompt(command: SubmitPrompt, words: Callable[[], "Words"]) -> None:
     """Before it goes to another process: raises UsageError for a prompt that is a word nobody knows."""
-    if _has_words(text := _text(command.content)):
+    if _has_words(text := _first_text(command.content)):
         from halocline.runtime.prompts.slash_commands import Where
 
         await asyncio.to_thread(lambda: words().check(text, Where.TERMINAL))
 
 
-def _text(content: Content) -> str:
+def _first_text(content: Content) -> str:
     return next((part.text for part in content if isinstance(part, Text)), "")
 
 
@@ -130,11 +132,11 @@ def _has_words(text: str) -> bool:
     return " /" in f" {text.strip()}"
 
 
-def _wanted(task: Task, tool: str) -> tuple[Note, ...]:
+def _offer_tool(task: Task, tool: str) -> tuple[Note, ...]:
     """Offer the tool that a person asks for, and say so to the model."""
     if not tool:
         return ()
     from halocline.context.notes.tool_requests import tool_request
 
-    offer(task, task.state.offered | {tool})
+    offer_tools(task, task.state.offered | {tool})
     return (tool_request(tool),)

@@ -18,62 +18,67 @@ _ABOUT = (
 )
 
 
-async def prompted(mcp: Mcp | None, typed: str) -> tuple[UserPart, ...]:
+async def expand_mcp_prompt(mcp: Mcp | None, typed: str) -> tuple[UserPart, ...]:
     """What stands ahead of a text that begins with a prompt. Waits for its server. Raises UsageError."""
     text = typed.strip().removeprefix("/")
     if mcp is None:
-        raise _unknown(text, ())
+        raise _unknown_prompt(text, ())
     for server in mcp.standings():
         if text.startswith(f"mcp:{server.name}:"):
             await mcp.known(server.name)
-    prompt = _named(mcp.prompts(), text)
-    arguments = _arguments(prompt, _values(text[len(prompt.command) :]))
-    return tuple(_told(prompt, await mcp.prompt(prompt.server, prompt.name, arguments)))
+    prompt = _find_prompt(mcp.prompts(), text)
+    arguments = _bind_arguments(prompt, _split_values(text[len(prompt.command) :]))
+    return tuple(_labelled_parts(prompt, await mcp.prompt(prompt.server, prompt.name, arguments)))
 
 
-def listed(prompts: Iterable[McpPrompt]) -> list[Word]:
+def list_prompts(prompts: Iterable[McpPrompt]) -> list[Word]:
     """The prompts as words, for menus and lists."""
-    return [Word(prompt.command, "prompt", prompt.description, _form(prompt), prompt.server) for prompt in prompts]
+    return [
+        Word(prompt.command, "prompt", prompt.description, _describe_arguments(prompt), prompt.server)
+        for prompt in prompts
+    ]
 
 
-def _form(prompt: McpPrompt) -> str:
+def _describe_arguments(prompt: McpPrompt) -> str:
     return " ".join(f"<{each.name}>" if each.required else f"[{each.name}]" for each in prompt.arguments)
 
 
-def _told(prompt: McpPrompt, parts: Sequence[UserPart]) -> Iterator[UserPart]:
+def _labelled_parts(prompt: McpPrompt, parts: Sequence[UserPart]) -> Iterator[UserPart]:
     text = "\n\n".join(part.text for part in parts if isinstance(part, Text | Note))
     yield Note(_ABOUT.format(command=prompt.command, text=text), SOURCE)
     yield from (part for part in parts if not isinstance(part, Text | Note))
 
 
-def _named(prompts: Iterable[McpPrompt], text: str) -> McpPrompt:
+def _find_prompt(prompts: Iterable[McpPrompt], text: str) -> McpPrompt:
     """The one with the longest name that the text begins with: a name may have blanks."""
     known = {prompt.command: prompt for prompt in prompts}
     fitting = [name for name in known if text == name or (text.startswith(name) and text[len(name)].isspace())]
     if not fitting:
-        raise _unknown(text, tuple(known))
+        raise _unknown_prompt(text, tuple(known))
     return known[max(fitting, key=len)]
 
 
-def _unknown(text: str, known: Sequence[str]) -> UsageError:
+def _unknown_prompt(text: str, known: Sequence[str]) -> UsageError:
     names = ", ".join(f"/{each}" for each in known)
     hint = f"The prompts are: {names}." if known else "No MCP server has prompts here. See: halo mcp doctor"
     return UsageError(f"There is no prompt /{text.split()[0] if text else ''}.", hint)
 
 
-def _values(rest: str) -> list[str]:
+def _split_values(rest: str) -> list[str]:
     try:
         return shlex.split(rest)
     except ValueError:  # an apostrophe, not a quote
         return rest.split()
 
 
-def _arguments(prompt: McpPrompt, given: list[str]) -> dict[str, str]:
+def _bind_arguments(prompt: McpPrompt, given: list[str]) -> dict[str, str]:
     """By position; the last one takes all words that are left."""
     names = [argument.name for argument in prompt.arguments]
     if names and len(given) > len(names):
         given = [*given[: len(names) - 1], " ".join(given[len(names) - 1 :])]
     arguments = dict(zip(names, given, strict=False))
     if missing := [each.name for each in prompt.arguments if each.required and each.name not in arguments]:
-        raise UsageError(f"/{prompt.command} needs {', '.join(missing)}.", f"Write: /{prompt.command} {_form(prompt)}")
+        raise UsageError(
+            f"/{prompt.command} needs {', '.join(missing)}.", f"Write: /{prompt.command} {_describe_arguments(prompt)}"
+        )
     return arguments

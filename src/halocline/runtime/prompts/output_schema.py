@@ -16,7 +16,7 @@ def read_schema(given: str) -> JsonObject:
 
     inline = given.lstrip().startswith("{")
     source = "The output schema" if inline else f"The output schema {given}"
-    schema = _decoded(given if inline else _text(given), source)
+    schema = _decode_schema(given if inline else _read_text(given), source)
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise UsageError(f'{source} has no object at its root ("type": "object" is missing there).', HINT)
     if problem := schema_problem(schema):
@@ -24,7 +24,7 @@ def read_schema(given: str) -> JsonObject:
     return schema
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         return Path(path).expanduser().read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -33,7 +33,7 @@ def _text(path: str) -> str:
         raise UsageError(f"The output schema {path} cannot be read: {why}.", hint) from error
 
 
-def _decoded(text: str, source: str) -> object:
+def _decode_schema(text: str, source: str) -> object:
     """The standard library's decoder says in which line an error is."""
     import json
 

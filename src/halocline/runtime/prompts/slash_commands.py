@@ -78,31 +78,31 @@ class Slash(Value, frozen=True):
         return self.by in (By.TOOL, By.PROMPT)
 
 
-def _tool(name: str, text: str, tool: str, rest: str, where: tuple[Where, ...] = EVERYWHERE) -> Slash:
+def _tool_command(name: str, text: str, tool: str, rest: str, where: tuple[Where, ...] = EVERYWHERE) -> Slash:
     return Slash(name, text, By.TOOL, Section.WORK, rest, tool=tool, where=where)
 
 
-def _prompt(name: str, text: str, prompt: str, rest: str, tool: str = "") -> Slash:
+def _prompt_command(name: str, text: str, prompt: str, rest: str, tool: str = "") -> Slash:
     return Slash(name, text, By.PROMPT, Section.WORK, rest, prompt=prompt, tool=tool, where=EVERYWHERE)
 
 
 ROWS = (
-    _prompt("init", "write or improve AGENTS.md, the project's guide for agents", "init", "[what matters]"),
-    _prompt(
+    _prompt_command("init", "write or improve AGENTS.md, the project's guide for agents", "init", "[what matters]"),
+    _prompt_command(
         "deep-planning",
         "investigate, discuss, write implementation_plan.md, go on in a fresh task",
         "deep_planning",
         "[what is wanted]",
         "new_task",
     ),
-    _tool(
+    _tool_command(
         "newtask", "go on in a fresh task, with a hand-over that you accept", "new_task", "[what matters]", TERMINAL
     ),
-    _tool("newrule", "make a rule for agents in this project", "new_rule", "[the rule]"),
-    _tool("newmcp", "make an MCP server, and set it up here", "load_mcp_documentation", "[what it is to do]"),
-    _tool("explain-changes", "comments on the lines of a diff", "generate_explanation", "[which changes]"),
-    _tool("subagents", "have sub-agents look into several things at once", "use_subagents", "[what to find out]"),
-    _tool("reportbug", "prepare a report about a bug of Halocline; nothing is sent", "report_bug", "[what happened]"),
+    _tool_command("newrule", "make a rule for agents in this project", "new_rule", "[the rule]"),
+    _tool_command("newmcp", "make an MCP server, and set it up here", "load_mcp_documentation", "[what it is to do]"),
+    _tool_command("explain-changes", "comments on the lines of a diff", "generate_explanation", "[which changes]"),
+    _tool_command("subagents", "have sub-agents look into several things", "use_subagents", "[what to find out]"),
+    _tool_command("reportbug", "prepare a bug report on Halocline; nothing is sent", "report_bug", "[what happened]"),
     Slash("clear", "begin a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
     Slash("add-dir", "list the folders of this task, or work in one more", By.SURFACE, Section.TASK, "[DIR]"),
     Slash(
@@ -233,7 +233,7 @@ def words_in(text: str) -> list[tuple[str, int, int]]:
     return [(name, begin, begin + 1 + len(name)) for name, begin in names]
 
 
-def nearest(name: str, names: list[str], most: int = 3) -> list[str]:
+def nearest_names(name: str, names: list[str], most: int = 3) -> list[str]:
     """The names that somebody may have meant, the likeliest first."""
     from difflib import get_close_matches
 

@@ -2,27 +2,27 @@
 
 from collections.abc import Iterable
 
-from halocline.context.system_prompt.build import SMALL_WINDOW, Wishes
+from halocline.context.system_prompt.build import SMALL_WINDOW, PromptOptions
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Mode
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
-from halocline.runtime.models.resolve import choose
-from halocline.runtime.models.vendors import find_vendor, known
+from halocline.runtime.models.resolve import choose_model
+from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
 
-async def names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
+async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
     """The names of the models that a task would have, without opening them; empty where there is none to choose.
 
     Raises:
         UsageError: the name is wrong.
     """
     try:
-        vendor, model = await choose(named, settings, keys, catalogue)
+        vendor, model = await choose_model(named, settings, keys, catalogue)
     except UsageError:
         if named or settings.model:
             raise
@@ -31,31 +31,31 @@ async def names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue
     return {Mode.ACT: act, Mode.PLAN: act if named else settings.plan.model or act}
 
 
-def facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
+def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
     """What is known of a model without asking its server."""
     provider, _, model = named.partition("/")
     try:
         vendor = find_vendor(provider, settings, catalogue)
     except UsageError:
         return UNKNOWN
-    return known(Endpoint(vendor, model), settings, catalogue).info
+    return with_known_facts(Endpoint(vendor, model), settings, catalogue).info
 
 
 def is_compact(models: Iterable[str], settings: Settings, catalogue: Catalogue) -> bool:
     """Whether a task with these models gets the compact prompt."""
     if settings.prompt != "auto":
         return settings.prompt == "compact"
-    windows = (facts(name, settings, catalogue).window for name in models)
+    windows = (find_model_facts(name, settings, catalogue).window for name in models)
     return any(window is not None and window <= SMALL_WINDOW for window in windows)
 
 
-def wishes(settings: Settings, home: Home) -> Wishes:
+def read_prompt_options(settings: Settings, home: Home) -> PromptOptions:
     """What the person wants of the system prompt. Raises SettingsError."""
     if not (settings.system_prompt_file or settings.append_system_prompt or home.prompts.is_dir()):
-        return Wishes(language=settings.language)
+        return PromptOptions(language=settings.language)
     from halocline.store.settings import prompt_files
 
-    return prompt_files.wishes(
+    return prompt_files.read_prompt_options(
         home.root,
         whole=settings.system_prompt_file,
         added=settings.append_system_prompt,

@@ -13,9 +13,9 @@ from halocline.protocol.events import Mode
 from halocline.protocol.messages import UserPart
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
-from halocline.runtime.mentions.suggestions import Mentionable, folder_of, mentionable, mentionable_in
+from halocline.runtime.mentions.suggestions import Mentionable, folder_of, list_mentionable, mentionable_in
 from halocline.runtime.models.vendors import takes_images
-from halocline.runtime.prompts.attachments import attached, given, shown
+from halocline.runtime.prompts.attachments import attach_file, attach_image, read_image
 from halocline.task.task import Task
 
 
@@ -29,20 +29,20 @@ class Handing:
     async def picture(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
         """A picture as parts of a prompt. Raises UsageError."""
         sees = await self._sees(model)
-        return await attached(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
+        return await attach_image(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
 
     async def file(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
         """Any file as parts of a prompt. Raises UsageError."""
         sees = await self._sees(model)
-        return await given(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
+        return await attach_file(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
 
     def kept_picture(self, blob: str) -> tuple[str, bytes]:
         """The media type and the bytes of a picture that is kept. Raises UsageError."""
-        return shown(blob, self._assembly.blobs)
+        return read_image(blob, self._assembly.blobs)
 
     async def mentionable(self, task: str) -> Mentionable:
         """What can be mentioned in a task that is open here."""
-        return await mentionable(self._task(task), self._assembly.home)
+        return await list_mentionable(self._task(task), self._assembly.home)
 
     async def mentionable_in(self, workspace: Path, task: str = "", roots: tuple[str, ...] = ()) -> Mentionable:
         """What can be mentioned in a folder and further `roots`, in a task that is yet to begin, or not open here."""

@@ -67,7 +67,7 @@ class OwnCommands:
         end = partial(OwnCommandEnded, run=run, command=command)
         try:
             result = await self._ran(run, text, cut)
-            self._task.emit(_ended(end, result, command))
+            self._task.emit(_end_event(end, result, command))
         except ToolFailure as failure:
             self._task.emit(end(said=f"not run: {failure}"))
         finally:
@@ -80,11 +80,11 @@ class OwnCommands:
         return await task.machine.shell.run(order, lambda new: task.emit(ToolCallProgressed(run, new)), cut)
 
 
-def _ended(end: "partial[OwnCommandEnded]", result: ShellResult, command: str) -> OwnCommandEnded:
+def _end_event(end: "partial[OwnCommandEnded]", result: ShellResult, command: str) -> OwnCommandEnded:
     moved = result.moved
     return end(
         output=result.output,
-        said="; ".join(_said(result, command)),
+        said="; ".join(_describe_end(result, command)),
         exit_code=result.exit_code,
         stopped=result.exit_code is None and not result.job,
         job=result.job,
@@ -95,7 +95,7 @@ def _ended(end: "partial[OwnCommandEnded]", result: ShellResult, command: str) -
     )
 
 
-def _said(result: ShellResult, command: str) -> list[str]:
+def _describe_end(result: ShellResult, command: str) -> list[str]:
     """How it ended, for the person and for the model."""
     time = f"{result.seconds:.1f} s"
     if result.exit_code is not None:

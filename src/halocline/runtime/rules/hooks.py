@@ -13,7 +13,7 @@ from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions.hook_files import Places, hooks_in
-from halocline.store.permissions.trust import Said, Standing, Trust, describe_change, parts_of, servers
+from halocline.store.permissions.trust import Said, Standing, Trust, describe_change, parts_of, server_files
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
 
@@ -72,7 +72,7 @@ class FolderHooks:
         from halocline.store.mcp.servers import Unreadable, servers_in
 
         found: list[Server] = []
-        for file in servers(self.places):
+        for file in server_files(self.places):
             with suppress(Unreadable):
                 found += servers_in(file, Owner.PROJECT)
         return found
@@ -84,7 +84,7 @@ class FolderHooks:
         from halocline.store.mcp.servers import Unreadable, servers_in
 
         found: list[str] = []
-        for file in servers(self.places):
+        for file in server_files(self.places):
             try:
                 found += [server.problem for server in servers_in(file, Owner.PROJECT) if server.problem]
             except Unreadable as error:

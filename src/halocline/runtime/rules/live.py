@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.context.instructions.places import Roots, places
+from halocline.context.instructions.places import Roots, list_places
 from halocline.protocol.config_locations import NESTED
 from halocline.protocol.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
@@ -53,7 +53,7 @@ class LiveInstructions:
 
     def _is_somewhere(self) -> bool:
         if self._places is None:
-            self._places = places(self._roots)
+            self._places = list_places(self._roots)
         return any(map(_is_there, self._places))
 
     def _is_nested(self, state: State) -> bool:

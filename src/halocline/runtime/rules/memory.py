@@ -8,12 +8,12 @@ from halocline.context.user_files.memory import (
     LONGEST_NOTE,
     PROJECT,
     Memo,
-    added,
+    add_memo,
     leads_out,
-    memos,
+    memory_section,
+    parse_memos,
     personal_file,
-    remembered,
-    replaced,
+    replace_memo,
     text_of,
     words_beside,
 )
@@ -68,14 +68,14 @@ class Memory:
     @property
     def given(self) -> str:
         """What a task that begins now is told."""
-        return remembered(*self._place)
+        return memory_section(*self._place)
 
     def sources(self) -> list[Source]:
         """The person's own file first, then the project's; those that are not empty. Raises UsageError."""
-        notes = [_numbered(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+        notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
         sources = []
         for file in self._files:
-            text = _read(file)
+            text = _read_file(file)
             own = tuple(note for note in notes if note.file == file)
             sources.append(Source(file, own, words_beside(text), len(text) > LONGEST))
         return [source for source in sources if source.notes or source.beside]
@@ -100,12 +100,12 @@ class Memory:
             raise UsageError(f"{file} is a link to a place outside the project.", "Keep the note for yourself.")
         try:
             before = await LocalFiles().read(file, LARGEST) if file.exists() else None
-            after = added((before or b"").decode("utf-8", "surrogateescape"), f"- {said}")
+            after = add_memo((before or b"").decode("utf-8", "surrogateescape"), f"- {said}")
             await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
             raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
         except OSError as error:
-            raise _refused(file, error) from error
+            raise _refuse_file(file, error) from error
 
     async def forget(self, number: int) -> Remembered:
         """Remove a note, and give it. Raises UsageError."""
@@ -115,13 +115,13 @@ class Memory:
         memo, file = found[number - 1]
         try:
             before = await LocalFiles().read(file, LARGEST)
-            after = replaced(before.decode("utf-8", "surrogateescape"), memo)
+            after = replace_memo(before.decode("utf-8", "surrogateescape"), memo)
             await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
             raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
         except OSError as error:
-            raise _refused(file, error) from error
-        return _numbered(number, memo, file)
+            raise _refuse_file(file, error) from error
+        return _number_memo(number, memo, file)
 
     def _writer(self, file: Path) -> LocalFiles:
         """The project's file may not lead out of the project; where the person's own leads is theirs to say."""
@@ -132,19 +132,19 @@ class Memory:
         return (self.personal,) if self.leads_out else (self.personal, self.project)
 
     def _found(self) -> list[tuple[Memo, Path]]:
-        return [(memo, file) for file in self._files for memo in memos(_read(file))]
+        return [(memo, file) for file in self._files for memo in parse_memos(_read_file(file))]
 
 
-def _numbered(number: int, memo: Memo, file: Path) -> Remembered:
+def _number_memo(number: int, memo: Memo, file: Path) -> Remembered:
     return Remembered(number, memo.text, memo.date, memo.task, file)
 
 
-def _read(file: Path) -> str:
+def _read_file(file: Path) -> str:
     try:
         return text_of(file)
     except OSError as error:
-        raise _refused(file, error) from error
+        raise _refuse_file(file, error) from error
 
 
-def _refused(file: Path, error: OSError) -> UsageError:
+def _refuse_file(file: Path, error: OSError) -> UsageError:
     return UsageError(f"Cannot use {file}: {error.strerror or error}.", "Look at it, or move it away.")

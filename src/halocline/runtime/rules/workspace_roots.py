@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import RootsChanged
-from halocline.protocol.file_names import encodable
+from halocline.protocol.file_names import make_encodable
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.feature_probes import has_hooks, may_run_code
@@ -32,7 +32,7 @@ def further_roots(workspace: Path, wanted: Iterable[str | Path], known: Sequence
     _require_utf8(workspace)
     roots = list(known)
     for text in wanted:
-        root = _folder(workspace, text)
+        root = _resolve_folder(workspace, text)
         _require_utf8(root)
         if str(root) in known:
             continue
@@ -50,8 +50,8 @@ def roots_of(
     Of these what holds the workspace, or lies in it, is left out: the settings are for every workspace.
     """
     if known is None:
-        places = [_folder(workspace, text) for text in settings.add_dirs]
-        known = further_roots(workspace, [place for place in places if not _overlap(place, workspace)])
+        places = [_resolve_folder(workspace, text) for text in settings.add_dirs]
+        known = further_roots(workspace, [place for place in places if not _do_overlap(place, workspace)])
     return further_roots(workspace, wanted, known)
 
 
@@ -84,7 +84,7 @@ def taken_up(state: State, wanted: Iterable[str | Path]) -> TakenUp:
     return TakenUp(replace(state, roots=roots), news, gone)
 
 
-def _folder(workspace: Path, text: str | Path) -> Path:
+def _resolve_folder(workspace: Path, text: str | Path) -> Path:
     try:
         place = (workspace / Path(text).expanduser()).resolve()
     except (OSError, RuntimeError) as error:
@@ -96,20 +96,20 @@ def _folder(workspace: Path, text: str | Path) -> Path:
 
 def _require_utf8(folder: Path) -> None:
     """The name of a task's folder is in its log, and has to lead there again. Raises UsageError."""
-    if (name := encodable(str(folder))) != str(folder):
+    if (name := make_encodable(str(folder))) != str(folder):
         raise UsageError(
             f"The name of the folder {name} is not UTF-8 text, so no task can be kept in it.",
             "Rename it (convmv does that for whole folders), or start in the folder above.",
         )
 
 
-def _overlap(one: Path, other: Path) -> bool:
+def _do_overlap(one: Path, other: Path) -> bool:
     return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def _require_apart(root: Path, other: Path) -> None:
     if root == other:
         raise UsageError(f"The folder {root} is one of this task's already.", "Name each folder once.")
-    if _overlap(root, other):
+    if _do_overlap(root, other):
         how = "lies in" if root.is_relative_to(other) else "holds"
         raise UsageError(f"The folder {root} cannot be added: it {how} {other}, which the task has.", HOW)

@@ -15,11 +15,11 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import StopReason, Text, Usage
 from halocline.protocol.state.final_answer import final_text
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import Value
-from halocline.task.log import Log, read
+from halocline.task.log import Log, read_log
 from halocline.task.task import Task
 
 BEGINNING = 600
@@ -111,9 +111,9 @@ class Lane:
             self._task.inbox.steer((Text(HURRY),))
 
 
-def ended(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:
+def end_event(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:
     """How a sub-agent ended, by what it knew last."""
-    end, problem = _end(state.last_end)
+    end, problem = _describe_end(state.last_end)
     if broke:
         why = broke.text if isinstance(broke, HaloclineError) else f"{type(broke).__name__}: {broke}"
         end, problem = LaneEnd.FAILED, why
@@ -122,7 +122,7 @@ def ended(started: SubagentStarted, state: State, took: Took, broke: Exception |
         child=started.child,
         name=started.name,
         end=end,
-        report=said(state)[:BEGINNING],
+        report=report_of(state)[:BEGINNING],
         problem=problem,
         steps=took.steps,
         calls=took.calls,
@@ -131,7 +131,7 @@ def ended(started: SubagentStarted, state: State, took: Took, broke: Exception |
     )
 
 
-def _end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
+def _describe_end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
     match end:
         case ev.TurnEnded(reason=StopReason.END_TURN | StopReason.MAX_TOKENS):
             return LaneEnd.DONE, ""
@@ -144,7 +144,7 @@ def _end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
     return LaneEnd.FAILED, "it did not begin"
 
 
-def said(state: State) -> str:
+def report_of(state: State) -> str:
     """The report; of one that did not come to it, the last words."""
     if report := final_text(state):
         return report
@@ -153,41 +153,41 @@ def said(state: State) -> str:
     return ""
 
 
-def lost(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[SubagentEnded, ...]:
+def close_lost_lanes(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[SubagentEnded, ...]:
     """Close the logs of sub-agents whose process died, and say what these took. `home` is Halocline's folder."""
-    return tuple(_lost(home / "tasks" / lane.child, lane) for lane in lanes)
+    return tuple(_close_lost_lane(home / "tasks" / lane.child, lane) for lane in lanes)
 
 
-def _lost(folder: Path, lane: SubagentStarted) -> SubagentEnded:
-    past = _closed(folder, lane)
+def _close_lost_lane(folder: Path, lane: SubagentStarted) -> SubagentEnded:
+    past = _close_log(folder, lane)
     took = Took()
     for event in past:
         took = took.after(event)
-    gone = ended(lane, fold(past), took)
+    gone = end_event(lane, fold_events(past), took)
     return gone if gone.end is not LaneEnd.FAILED or gone.problem else replace(gone, end=LaneEnd.STOPPED)
 
 
-def _closed(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
+def _close_log(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
     """Its events, with the ends that are missing; a log that cannot be written, or that others write, is only read."""
     if not folder.exists():
         return []
     try:
         log = Log(folder, lane.child)
     except HaloclineError:
-        return _read(folder)
+        return _read_log(folder)
     try:
         past = log.load()
-        if fold(past).turn is not None:
-            ends = (*loose_ends(fold(past)), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
+        if fold_events(past).turn is not None:
+            ends = (*loose_ends(fold_events(past)), ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
             past += [log.append(end) for end in ends]
         return past
     except HaloclineError:
-        return _read(folder)
+        return _read_log(folder)
     finally:
         log.close()
 
 
-def _read(folder: Path) -> list[ev.DurableEvent]:
+def _read_log(folder: Path) -> list[ev.DurableEvent]:
     with suppress(HaloclineError):
-        return list(read(folder / "events.jsonl"))
+        return list(read_log(folder / "events.jsonl"))
     return []

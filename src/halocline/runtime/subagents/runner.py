@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from halocline._version import __version__
 from halocline.checkpoints.off import Off
 from halocline.context.system_prompt.build import subagent_prompt
-from halocline.context.system_prompt.environment import environment
+from halocline.context.system_prompt.environment import environment_note
 from halocline.context.user_files.agents import Agent, Found, found_agents, tools_of
-from halocline.context.user_files.skills import Skill, found_skills, listed, told
+from halocline.context.user_files.skills import Skill, found_skills, skill_for_model, skills_section
 from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
@@ -30,12 +30,12 @@ from halocline.protocol.state.state import State
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentStarted, Subtask
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
-from halocline.runtime.assembly.optional_parts import Hall
+from halocline.runtime.assembly.optional_parts import TaskRuntime
 from halocline.runtime.models.subagent_model import chosen_model
-from halocline.runtime.prompts.system_prompt import wishes
-from halocline.runtime.start import given_back_on_failure, known_window
+from halocline.runtime.prompts.system_prompt import read_prompt_options
+from halocline.runtime.start import close_on_failure, known_window
 from halocline.runtime.subagents.hooks import CallHooks
-from halocline.runtime.subagents.monitor import Lane, Took, ended, said
+from halocline.runtime.subagents.monitor import Lane, Took, end_event, report_of
 from halocline.store.tasks.history import new_task_id
 from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
@@ -58,7 +58,7 @@ class Plan(Value, frozen=True):
 class Subtasks:
     """Fulfils `ports.subagents.Subagents` for one task. `trusted` lets the folder's hooks run, as for the task."""
 
-    def __init__(self, parent: Task, hall: Hall, *, trusted: bool) -> None:
+    def __init__(self, parent: Task, hall: TaskRuntime, *, trusted: bool) -> None:
         self._parent = parent
         self._hall = hall
         self._trusted = trusted
@@ -86,7 +86,7 @@ class Subtasks:
             answered=rule,
         )
         return [
-            Plan(one, agent, _given(budget, one, agent), new_task_id())
+            Plan(one, agent, _make_subtask(budget, one, agent), new_task_id())
             for one, agent in zip(wanted, agents, strict=True)
         ]
 
@@ -124,7 +124,7 @@ class Subtasks:
             return self._not_begun(plan, f"{type(bug).__name__}: {bug}")
         started = self._started(plan, chosen.name, remarks)
         end = await self._worked(task, chosen, started)
-        return Report(said(task.state), end, time.monotonic() - began, remarks)
+        return Report(report_of(task.state), end, time.monotonic() - began, remarks)
 
     async def _worked(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
         """From its prompt to its end; when this is cancelled, it ends as well."""
@@ -134,14 +134,14 @@ class Subtasks:
         try:
             lane.begin()
             self._hall.serve(started.child, task, chosen)
-            note = environment(task.state, Path(task.state.workspace), datetime.now().astimezone())
+            note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone())
             task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
             await lane.over.wait()
         finally:
             task.inbox.abandon()
             broke = await self._hall.let_go(started.child)
             lane.close()
-            end = ended(started, task.state, lane.took, broke)
+            end = end_event(started, task.state, lane.took, broke)
             self._parent.emit(end)
         return end
 
@@ -152,7 +152,7 @@ class Subtasks:
     def _not_begun(self, plan: Plan, why: str) -> Report:
         """Without a model there is no task: the lane says so, and the others go on."""
         started = self._started(plan, "")
-        end = replace(ended(started, State(), Took()), end=LaneEnd.FAILED, problem=why)
+        end = replace(end_event(started, State(), Took()), end=LaneEnd.FAILED, problem=why)
         self._parent.emit(started, end)
         return Report("", end, 0.0)
 
@@ -162,14 +162,17 @@ class Subtasks:
         chosen, remarks = await self._model(plan.agent)
         workspace = Path(parent.workspace)
         skills = found_skills(workspace).skills
-        given, unknown = _skills(plan.agent, skills)
-        with given_back_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
+        given, unknown = _read_skills(plan.agent, skills)
+        with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subtask=plan.subtask)
             task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
             rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
-            more = (given if plan.agent and plan.agent.skills is not None else listed(skills)) + rules.section
+            more = (given if plan.agent and plan.agent.skills is not None else skills_section(skills)) + rules.section
             prompt = subagent_prompt(
-                workspace, plan.agent.prompt if plan.agent else "", more, wishes(assembly.settings, assembly.home)
+                workspace,
+                plan.agent.prompt if plan.agent else "",
+                more,
+                read_prompt_options(assembly.settings, assembly.home),
             )
             task.emit(
                 TaskStarted(
@@ -198,12 +201,12 @@ class Subtasks:
         return Chosen(await assembly.model(name)), (f"its model was not taken ({why}); it ran on {now}",) if why else ()
 
 
-def _given(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
+def _make_subtask(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
     steps = min(filter(None, (budget.steps, agent.steps if agent else None)))
     return replace(budget, name=one.name, agent=one.agent, steps=steps)
 
 
-def _skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[str, ...]]:
+def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[str, ...]]:
     """The texts of the skills that an agent has from the start, and a remark on those that are not there."""
     if agent is None or agent.skills is None:
         return "", ()
@@ -211,14 +214,14 @@ def _skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[
     given, missing = [], []
     for name in agent.skills:
         try:
-            given.append(told(known[name]))
+            given.append(skill_for_model(known[name]))
         except (KeyError, OSError):
             missing.append(name)
     remark = f"it goes without these skills, which are not here: {', '.join(missing)}"
     return "".join(f"\n{text}\n" for text in given), (remark,) if missing else ()
 
 
-def lean(parts: dict[str, Any]) -> dict[str, Any]:
+def lean_parts(parts: dict[str, Any]) -> dict[str, Any]:
     """The parts of a sub-agent's task: it changes nothing and nobody speaks to it, so it has less than others."""
     machine = parts["machine"]
     hooks = CallHooks(machine.hooks) if machine.hooks else None

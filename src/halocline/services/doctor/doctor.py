@@ -31,30 +31,30 @@ _STANDINGS = {
 }
 
 
-async def examine(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: bool = False) -> list[Finding]:
+async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: bool = False) -> list[Finding]:
     """All findings, in the order to read them. With `fix`, what is damaged in the home is mended first."""
-    programs = [_git(), _ripgrep(), _language_servers(workspace, env)]
+    programs = [_check_git(), _check_ripgrep(), _language_servers(workspace, env)]
     return [
-        _python(),
-        _home(env),
-        _settings(env),
-        *_rules(workspace, env),
-        *_variables(env),
-        *_kept(env, fix=fix),
+        _check_python(),
+        _check_home(env),
+        _check_settings(env),
+        *_check_rules(workspace, env),
+        *_check_variables(env),
+        *_check_stored(env, fix=fix),
         *programs,
-        _workspace(workspace),
-        *_browser(env),
-        *await _sandbox(workspace, env),
-        await _models(env),
+        _check_workspace(workspace),
+        *_check_browser(env),
+        *await _check_sandbox(workspace, env),
+        await _check_models(env),
     ]
 
 
-def _python() -> Finding:
+def _check_python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     return Finding("Python", sys.version_info >= (3, 11), version, "Python 3.11 or newer is needed.")
 
 
-def _home(env: Mapping[str, str]) -> Finding:
+def _check_home(env: Mapping[str, str]) -> Finding:
     try:
         home = Home.of(env)
     except HaloclineError as error:
@@ -62,7 +62,7 @@ def _home(env: Mapping[str, str]) -> Finding:
     return Finding("home", True, f"{home.root}, {shutil.disk_usage(home.root).free / 1e9:.1f} GB free")
 
 
-def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
+def _check_stored(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
     """Check what is kept in the home; nothing when there is none."""
     try:
         home = Home.of(env)
@@ -71,7 +71,7 @@ def _kept(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
     return [*check_logs(home, fix=fix), *check_stores(home, fix=fix), *check_litter(home, fix=fix)]
 
 
-def _settings(env: Mapping[str, str]) -> Finding:
+def _check_settings(env: Mapping[str, str]) -> Finding:
     try:
         path = Home.of(env).settings
         load_settings(path, env)
@@ -80,7 +80,7 @@ def _settings(env: Mapping[str, str]) -> Finding:
     return Finding("settings", True, str(path) if path.exists() else "the defaults")
 
 
-def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     """Whether the files of rules can be read; nothing when the settings cannot."""
     try:
         book = Assembly.of(Choices(), env).leave(workspace).book()
@@ -91,17 +91,17 @@ def _rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     return [Finding("rules", not book.problems, text, hint)]
 
 
-def _variables(env: Mapping[str, str]) -> list[Finding]:
+def _check_variables(env: Mapping[str, str]) -> list[Finding]:
     """List the variables withheld from commands and those passed on; empty if the settings cannot be read."""
-    from halocline.protocol.child_environment import is_passed, withheld
+    from halocline.protocol.child_environment import is_passed, withheld_names
 
     try:
         assembly = Assembly.of(Choices(), env)
     except HaloclineError:
         return []
     hidden, passed = assembly.key_variables(), assembly.settings.pass_environment
-    kept_back = withheld(env, hidden, passed)
-    given = [name for name in withheld(env, hidden) if is_passed(name, hidden, passed)]
+    kept_back = withheld_names(env, hidden, passed)
+    given = [name for name in withheld_names(env, hidden) if is_passed(name, hidden, passed)]
     text = (
         f"withheld from commands as secrets: {', '.join(kept_back)} (pass_environment passes on)" if kept_back else ""
     )
@@ -109,12 +109,12 @@ def _variables(env: Mapping[str, str]) -> list[Finding]:
     return [Finding("variables", True, text or "none looks like a secret", needed=False)]
 
 
-def _git() -> Finding:
+def _check_git() -> Finding:
     git = shutil.which("git")
     return Finding("git", git is not None, git or "not found", "Checkpoints need it; install git.", needed=False)
 
 
-def _ripgrep() -> Finding:
+def _check_ripgrep() -> Finding:
     try:
         return Finding("ripgrep", True, Ripgrep().program)
     except HaloclineError as error:
@@ -143,7 +143,7 @@ def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
     return Finding(name, bool(started), text, hint, needed=False)
 
 
-def _workspace(workspace: Path) -> Finding:
+def _check_workspace(workspace: Path) -> Finding:
     try:
         check_workspace(workspace, Path.home())
     except HaloclineError as error:
@@ -151,7 +151,7 @@ def _workspace(workspace: Path) -> Finding:
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
 
 
-def _browser(env: Mapping[str, str]) -> list[Finding]:
+def _check_browser(env: Mapping[str, str]) -> list[Finding]:
     """Whether there is a browser, and whether the model is offered it; nothing when the settings cannot be read."""
     from halocline.hosts.browser.discovery import find_browser
 
@@ -170,7 +170,7 @@ def _browser(env: Mapping[str, str]) -> list[Finding]:
     return [Finding("browser", True, f"{found.program}{unsafe}", needed=False)]
 
 
-async def _sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
+async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     """What the sandbox would hold here, tried; nothing when the settings cannot be read."""
     try:
         assembly = Assembly.of(Choices(), env)
@@ -187,7 +187,7 @@ async def _sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]
 
 
-async def way_to_model(trial: Awaitable[Connection]) -> Finding:
+async def check_model(trial: Awaitable[Connection]) -> Finding:
     """What came of trying to reach the model that is named, or would be taken."""
     try:
         found = await trial
@@ -203,16 +203,16 @@ async def way_to_model(trial: Awaitable[Connection]) -> Finding:
     return Finding("connection", True, f"{found.model}: {', '.join(steps)}; {found.seconds:.1f} s")
 
 
-def _keys(env: Mapping[str, str]) -> list[str]:
+def _list_keys(env: Mapping[str, str]) -> list[str]:
     """The key of each provider that has one, by where it is from. Raises HaloclineError."""
     accounts = [one for one in accounts_of(Assembly.of(Choices(), env)).all() if one.has_key]
     sources = [one.variable or f"halo login {one.provider}" for one in accounts]
     return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
 
 
-async def _models(env: Mapping[str, str]) -> Finding:
+async def _check_models(env: Mapping[str, str]) -> Finding:
     try:
-        keys = _keys(env)
+        keys = _list_keys(env)
     except HaloclineError as error:
         return Finding("models", False, error.text, error.hint)
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]

@@ -2,7 +2,7 @@
 
 import time
 
-from halocline.runtime.litter import find_litter, remove
+from halocline.runtime.litter import find_litter, remove_litter
 from halocline.services.doctor.finding import Finding
 from halocline.store.paths import Home
 
@@ -15,7 +15,7 @@ def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
     found = sorted(find_litter(home, time.time()))
     if not found:
         return [Finding("leftovers", True, "none", needed=False)]
-    gone = remove(found) if fix else []
+    gone = remove_litter(found) if fix else []
     left = [path for path in found if path not in gone]
     names = ", ".join(map(str, (left or gone)[:NAMED])) + (", …" if len(left or gone) > NAMED else "")
     if not left:

@@ -7,7 +7,7 @@ from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import HaloclineError, LogTooNew
 from halocline.services.doctor.finding import Finding
 from halocline.store.paths import Home
-from halocline.task.log_mending import LogDamage, find_damage, mend
+from halocline.task.log_mending import LogDamage, find_damage, mend_log
 
 MOST_READ = 200_000_000
 """Bytes of logs that are read when nothing is to be mended: a second or two."""
@@ -16,16 +16,16 @@ MOST_READ = 200_000_000
 def check_logs(home: Home, *, fix: bool = False) -> list[Finding]:
     """Count the logs and find damaged ones, the newest first; `fix` looks at all of them and mends them."""
     logs = sorted(home.tasks.glob(f"*/{LOG_NAME}"), key=lambda log: log.stat().st_mtime, reverse=True)
-    looked_at = logs if fix else list(_newest(logs))
-    damaged = [(log, damage) for log in looked_at if (damage := _damage(log))]
+    looked_at = logs if fix else list(_newest_logs(logs))
+    damaged = [(log, damage) for log in looked_at if (damage := _find_damage(log))]
     rest = "" if len(looked_at) == len(logs) else f"; the newest {len(looked_at)} were read"
     total = f"{len(logs)} task{'s'[: len(logs) != 1]}{rest}"
     if not damaged:
         return [Finding("tasks", True, total, needed=False)]
-    return [_finding(log, damage, fix=fix) for log, damage in damaged]
+    return [_make_finding(log, damage, fix=fix) for log, damage in damaged]
 
 
-def _newest(logs: list[Path]) -> Iterator[Path]:
+def _newest_logs(logs: list[Path]) -> Iterator[Path]:
     left = MOST_READ
     for log in logs:
         left -= log.stat().st_size
@@ -34,7 +34,7 @@ def _newest(logs: list[Path]) -> Iterator[Path]:
         yield log
 
 
-def _damage(log: Path) -> LogDamage | str | None:
+def _find_damage(log: Path) -> LogDamage | str | None:
     try:
         return find_damage(log)
     except LogTooNew as error:
@@ -43,7 +43,7 @@ def _damage(log: Path) -> LogDamage | str | None:
         return f"{log} cannot be read: {error.strerror or error}."
 
 
-def _finding(log: Path, damage: LogDamage | str, *, fix: bool) -> Finding:
+def _make_finding(log: Path, damage: LogDamage | str, *, fix: bool) -> Finding:
     name = f"The log of task {log.parent.name}"
     if isinstance(damage, str):
         return Finding("tasks", False, f"{name} cannot be read", damage, needed=False)
@@ -53,12 +53,12 @@ def _finding(log: Path, damage: LogDamage | str, *, fix: bool) -> Finding:
     if not fix:
         hint = f"halo doctor --fix mends it and puts the damaged log aside, in {log.parent}"
         return Finding("tasks", False, text, hint, needed=False)
-    return _mended(log, text)
+    return _mended_finding(log, text)
 
 
-def _mended(log: Path, text: str) -> Finding:
+def _mended_finding(log: Path, text: str) -> Finding:
     try:
-        done = mend(log)
+        done = mend_log(log)
     except HaloclineError as error:
         return Finding("tasks", False, text, f"{error.text} {error.hint}", needed=False)
     except OSError as error:

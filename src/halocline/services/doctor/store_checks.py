@@ -5,7 +5,7 @@ project's git. Mends both when asked.
 from collections.abc import Iterable
 from pathlib import Path
 
-from halocline.checkpoints.store.stores import Store, repository_of, stores
+from halocline.checkpoints.store.stores import Store, list_stores, repository_of
 from halocline.protocol.errors import HaloclineError
 from halocline.services.doctor.finding import Finding
 from halocline.store.paths import Home
@@ -19,9 +19,9 @@ ENDS = "halo doctor --fix mends it; the next task in that folder does so, too."
 
 def check_stores(home: Home, *, fix: bool = False) -> list[Finding]:
     """Find restores that were cut short and stores that need the project's git; `fix` mends both."""
-    found = [store for store in stores(home.checkpoints) if not store.is_damaged]
+    found = [store for store in list_stores(home.checkpoints) if not store.is_damaged]
     halves = [_half_restored(store, fix=fix) for store in found if store.is_half_restored]
-    return [*halves, _independence(found, fix=fix)]
+    return [*halves, _check_independence(found, fix=fix)]
 
 
 def _half_restored(store: Store, *, fix: bool) -> Finding:
@@ -39,7 +39,7 @@ def _half_restored(store: Store, *, fix: bool) -> Finding:
     return Finding(NAME, True, f"{store.workspace}: {repository.mended or 'the restore was ended'}", needed=False)
 
 
-def _independence(found: Iterable[Store], *, fix: bool) -> Finding:
+def _check_independence(found: Iterable[Store], *, fix: bool) -> Finding:
     stores_of_all = list(found)
     borrowing = [store for store in stores_of_all if store.is_borrowing]
     problems = {store.workspace: _made_independent(store) if fix else "" for store in borrowing}

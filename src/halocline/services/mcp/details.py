@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from halocline.mcp.connection.supervisor import Standing, Supervisor
-from halocline.mcp.hub import size
+from halocline.mcp.hub import definitions_size
 from halocline.policy.mcp import ALL
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
@@ -22,11 +22,11 @@ from halocline.protocol.events import Mode
 from halocline.protocol.mcp import McpTool
 from halocline.protocol.messages import ResultPart
 from halocline.protocol.permission_rules import Verdict
-from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.mcp import FolderServers
-from halocline.services.policy.rules import PolicyDesk
+from halocline.services.policy.rules import PolicyService
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.secrets.store import SecretStore
 
@@ -91,18 +91,18 @@ class ServerDetail(Value, frozen=True, omit_defaults=False):
     signed_in: bool | None
 
 
-class ServerDesk:
+class ServerService:
     """The servers of one folder, one by one."""
 
-    def __init__(self, folder: FolderServers, policy: PolicyDesk) -> None:
+    def __init__(self, folder: FolderServers, policy: PolicyService) -> None:
         self._folder = folder
         self._policy = policy
 
     @classmethod
-    def open(cls, workspace: Path) -> "ServerDesk":
+    def open(cls, workspace: Path) -> "ServerService":
         """Raises UsageError and SettingsError."""
         assembly = Assembly.of(Choices())
-        return cls(assembly.mcp_of(workspace), PolicyDesk(assembly))
+        return cls(assembly.mcp_of(workspace), PolicyService(assembly))
 
     def detail(self, name: str) -> ServerDetail:
         """Raises UsageError."""
@@ -112,10 +112,10 @@ class ServerDesk:
         tools = offer.tools if offer else ()
         return ServerDetail(
             name,
-            tuple(_tool(tool, decided.get(tool.tool, ""), setup.pins.changed(tool)) for tool in tools),
+            tuple(_describe_tool(tool, decided.get(tool.tool, ""), setup.pins.changed(tool)) for tool in tools),
             tuple(prompt.command for prompt in offer.prompts) if offer else (),
             bool(offer and offer.resources),
-            _config(server.entry),
+            _read_config(server.entry),
             server.owner in OURS,
             self._signed_in(name) if server.entry.url else None,
         )
@@ -129,9 +129,9 @@ class ServerDesk:
             )
         if b"[redacted " in msgspec.json.encode(changes):
             raise UsageError("A part of it is not shown here, so it cannot be written.", "Write that part anew.")
-        after = changed(_written(server), changes)
-        mcp_files.check(after)
-        mcp_files.write(server.file, name, after)
+        after = apply_changes(_write_server(server), changes)
+        mcp_files.check_server(after)
+        mcp_files.write_server(server.file, name, after)
         return server.file
 
     def allow(self, name: str, tool: str, way: str) -> Path:
@@ -160,7 +160,7 @@ class ServerDesk:
         setup = self._folder.setup()
         each = Supervisor(server, setup)
         try:
-            return await _called(each, tool, arguments)
+            return await _describe_call(each, tool, arguments)
         finally:
             await each.close()
             await setup.programs.close()
@@ -179,7 +179,7 @@ class ServerDesk:
         raise UsageError(f"There is no MCP server {name!r}.", "Look at the list again.")
 
 
-def changed(before: JsonObject, changes: JsonObject) -> JsonObject:
+def apply_changes(before: JsonObject, changes: JsonObject) -> JsonObject:
     """A server as it is written, with the changes."""
     after = dict(before)
     for field, value in changes.items():
@@ -196,48 +196,50 @@ def changed(before: JsonObject, changes: JsonObject) -> JsonObject:
     return after
 
 
-async def _called(each: Supervisor, tool: str, arguments: JsonObject) -> Called:
+async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> Called:
     each.begin(anyway=True)
     if each.is_used and not each.error:
         await each.settled.wait()
     known = next((one for one in each.tools if one.tool == tool), None)
     if each.standing is not Standing.READY or known is None:
         why = each.error or ("it is switched off" if not each.is_used else f"it offers no tool {tool}")
-        return Called(error=f"{each.server.name} did not serve: {redacted(why)}")
+        return Called(error=f"{each.server.name} did not serve: {redact_text(why)}")
     began = time.monotonic()
     try:
-        found = await each.call(known, arguments, Caller("try", lambda text: None, _nobody))
+        found = await each.call(known, arguments, Caller("try", lambda text: None, _ask_nobody))
     except ToolFailure as failure:
-        return Called(error=redacted(failure.text), seconds=round(time.monotonic() - began, 2))
+        return Called(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
     return Called(True, "", found, "", round(time.monotonic() - began, 2))
 
 
-async def _nobody(question: str, options: Sequence[str]) -> str | None:
+async def _ask_nobody(question: str, options: Sequence[str]) -> str | None:
     """A server that asks something back gets no answer here."""
     return None
 
 
-def _written(server: Server) -> JsonObject:
+def _write_server(server: Server) -> JsonObject:
     """Raises SettingsError."""
     try:
-        found: Any = mcp_files.raw(server.file).get(mcp_files.KEY, {}).get(server.name, {})
+        found: Any = mcp_files.read_raw(server.file).get(mcp_files.KEY, {}).get(server.name, {})
     except mcp_files.Unreadable as error:
         raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
     return found if isinstance(found, dict) else {}
 
 
-def _tool(tool: McpTool, decision: str, differs: str) -> ToolDetail:
-    return ToolDetail(tool.tool, tool.description, tool.schema, tool.read_only, size((tool,)), decision, differs)
+def _describe_tool(tool: McpTool, decision: str, differs: str) -> ToolDetail:
+    return ToolDetail(
+        tool.tool, tool.description, tool.schema, tool.read_only, definitions_size((tool,)), decision, differs
+    )
 
 
-def _config(entry: Entry) -> Config:
+def _read_config(entry: Entry) -> Config:
     return Config(
         entry.type,
-        redacted(entry.command),
-        tuple(map(redacted, entry.args)),
+        redact_text(entry.command),
+        tuple(map(redact_text, entry.args)),
         entry.cwd,
         tuple(entry.env),
-        redacted(entry.url),
+        redact_text(entry.url),
         tuple(entry.headers),
         entry.timeout,
         entry.auto_approve,

@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from halocline.mcp.connection.supervisor import Supervisor
-from halocline.policy.gate import Decision, Posture, decide
-from halocline.policy.mcp import named
+from halocline.policy.gate import Decision, PolicyContext, decide_call
+from halocline.policy.mcp import tool_name
 from halocline.protocol.errors import UsageError
 from halocline.protocol.mcp import McpTool
-from halocline.runtime.mcp import FolderServers, rules
+from halocline.runtime.mcp import FolderServers, rules_of_servers
 from halocline.tools.mcp_tool import summary
 
 
 class JudgedTools:
     """The tools of one folder's servers under a posture, to which the servers' own settings are added."""
 
-    def __init__(self, folder: FolderServers, posture: Posture) -> None:
+    def __init__(self, folder: FolderServers, posture: PolicyContext) -> None:
         self._setup = folder.setup()
         self._servers = folder.servers()
-        book = replace(posture.book, rules=(*posture.book.rules, *rules(self._servers)))
+        book = replace(posture.book, rules=(*posture.book.rules, *rules_of_servers(self._servers)))
         self._posture = replace(posture, book=book)
 
     def all(self) -> dict[str, dict[str, str]]:
@@ -32,7 +32,7 @@ class JudgedTools:
     def one(self, subject: str) -> Decision:
         """The decision on `server/tool`. Raises UsageError when there is no such server."""
         for tool in self._tools():
-            if subject in (tool.subject, named(tool.server, tool.tool)):
+            if subject in (tool.subject, tool_name(tool.server, tool.tool)):
                 return self._decided(tool)
         server, _, name = subject.rpartition("/")
         known = [each.name for each in self._servers.servers]
@@ -49,4 +49,4 @@ class JudgedTools:
                 yield replace(tool, changed=self._setup.pins.changed(tool))
 
     def _decided(self, tool: McpTool) -> Decision:
-        return decide(summary(tool, {}), self._posture)
+        return decide_call(summary(tool, {}), self._posture)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.hosts.web.oauth_callback import Loopback
-from halocline.importers.mcp_servers import Elsewhere as Elsewhere, elsewhere
+from halocline.importers.mcp_servers import Elsewhere as Elsewhere, servers_elsewhere
 from halocline.mcp.connection.supervisor import Standing, Supervisor
-from halocline.mcp.hub import size
+from halocline.mcp.hub import definitions_size
 from halocline.net.network import Network
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.config_locations import PROJECT_MCP
@@ -32,7 +32,7 @@ from halocline.store.secrets.store import SecretStore
 
 if TYPE_CHECKING:
     from halocline.mcp.registry.bundles import Bundle
-    from halocline.mcp.registry.registry import Offered, Way
+    from halocline.mcp.registry.registry import InstallOption, Offered
 
 
 SIGN_IN_LIMIT = 300.0
@@ -73,14 +73,14 @@ class Tried(Value, frozen=True, omit_defaults=False):
     log: str = ""
 
 
-class McpDesk:
+class McpService:
     """The servers of one folder."""
 
     def __init__(self, folder: FolderServers) -> None:
         self._folder = folder
 
     @classmethod
-    def open(cls, workspace: Path) -> "McpDesk":
+    def open(cls, workspace: Path) -> "McpService":
         """Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()).mcp_of(workspace))
 
@@ -97,14 +97,14 @@ class McpDesk:
     def listed(self) -> "list[Listed]":
         """All that are set up; none is started."""
         setup = self._folder.setup()
-        return [_listed(Supervisor(server, setup)) for server in self._folder.servers().servers]
+        return [_list_server(Supervisor(server, setup)) for server in self._folder.servers().servers]
 
     async def tried(self, names: Sequence[str]) -> list[Tried]:
         """Start servers, ask what they offer, and end them. Raises UsageError when one is not known."""
         setup = self._folder.setup()
         supervisors = [Supervisor(self._named(name), setup) for name in names]
         try:
-            return list(await asyncio.gather(*map(_tried, supervisors)))
+            return list(await asyncio.gather(*map(_try_result, supervisors)))
         finally:
             await asyncio.gather(*(each.close() for each in supervisors))
             await setup.programs.close()
@@ -119,28 +119,28 @@ class McpDesk:
         _require_name(name)
         if any(one.name == name for one in self._in(file)):
             raise UsageError(f"{file} has a server {name} already.", f"Remove it first: halo mcp remove {name}")
-        mcp_files.check(given)
-        mcp_files.write(file, name, given)
+        mcp_files.check_server(given)
+        mcp_files.write_server(file, name, given)
         return file
 
     def barred(self, name: str, given: JsonObject) -> str:
         """That the administrator would not let it run once it is set up; empty where they would. Raises UsageError."""
         managed = self._folder.managed
-        why = mcp_files.barred(managed, name, given)
+        why = mcp_files.why_barred(managed, name, given)
         return f"The server {name} will not run: {why}. That stands in {managed}." if why else ""
 
     def elsewhere(self) -> list[Elsewhere]:
         """Servers that other agents have set up, and that are not in use here."""
         known = {server.name for server in self._folder.servers().servers}
         env = self._folder.env
-        found = elsewhere(Path(env.get("HOME") or Path.home()), env, self._folder.workspace)
+        found = servers_elsewhere(Path(env.get("HOME") or Path.home()), env, self._folder.workspace)
         return [one for one in found if one.name not in known]
 
     def remove(self, name: str) -> Path:
         """Take a server out of the file that names it. Raises UsageError and SettingsError."""
         server = self._named(name)
         self._require_ours(server)
-        mcp_files.write(server.file, name, None)
+        mcp_files.write_server(server.file, name, None)
         folder = self._folder.home.mcp_bundles / name
         if server.owner is Owner.USER and server.entry.cwd == str(folder):  # what came with a bundle goes with it
             shutil.rmtree(folder, ignore_errors=True)
@@ -150,14 +150,14 @@ class McpDesk:
         """Switch a server on or off, in its file. Raises UsageError and SettingsError."""
         server = self._named(name)
         self._require_ours(server)
-        mcp_files.change(server.file, name, {"disabled": not on})
+        mcp_files.change_server(server.file, name, {"disabled": not on})
         return server.file
 
     async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[Offered]":
         """Servers of the registry that the settings name. Raises HaloclineError."""
-        from halocline.mcp.registry.registry import search
+        from halocline.mcp.registry.registry import search_registry
 
-        return await search(self._folder.settings.mcp.registry, words, self._reach, tags, order)
+        return await search_registry(self._folder.settings.mcp.registry, words, self._reach, tags, order)
 
     async def named(self, name: str) -> "Offered":
         """One server of the registry, by its name or the end of it. Raises HaloclineError."""
@@ -172,37 +172,37 @@ class McpDesk:
 
     async def readme(self, one: "Offered", url: str) -> str:
         """What a server's makers say of it; empty where nobody knows. Raises HaloclineError."""
-        from halocline.mcp.registry.readme import readme
+        from halocline.mcp.registry.readme import fetch_readme
 
-        return await readme(one, self._folder.settings.mcp.registry, self._reach, url)
+        return await fetch_readme(one, self._folder.settings.mcp.registry, self._reach, url)
 
-    async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[Way]]":
+    async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[InstallOption]]":
         """One server of the registry, and how it can be set up. Raises HaloclineError."""
-        from halocline.mcp.registry.registry import ways
+        from halocline.mcp.registry.registry import list_install_options
 
         one = await self.named(name)
-        if not (known := list(ways(one, values))):
+        if not (known := list(list_install_options(one, values))):
             raise UsageError(f"{one.name} can be run in no way that is known here.", f"See: {one.page}")
         return one, known
 
     async def bundle(self, place: str, sha256: str = "") -> "Bundle":
         """A bundle from a file, or from a URL once it is here. It is read, and not unpacked. Raises HaloclineError."""
-        from halocline.mcp.registry.bundles import LARGEST, read
-        from halocline.mcp.registry.download import fetched
+        from halocline.mcp.registry.bundles import LARGEST, read_bundle
+        from halocline.mcp.registry.download import fetch_bytes
 
         if not place.startswith(("https://", "http://")):
-            return await asyncio.to_thread(lambda: read(Path(place).expanduser(), sha256))
+            return await asyncio.to_thread(lambda: read_bundle(Path(place).expanduser(), sha256))
         if place.startswith("http://") and not sha256:
             raise UsageError(
                 f"{place} comes over plain http: whoever is on the way can change it.",
                 "Name it with https, or say which bytes are meant: --sha256 HASH",
             )
-        data = await fetched(place, self._reach, LARGEST)
+        data = await fetch_bytes(place, self._reach, LARGEST)
 
         def kept() -> "Bundle":
             make_private_folder(self._fetched.parent)
             write_whole(self._fetched, data)
-            return read(self._fetched, sha256)
+            return read_bundle(self._fetched, sha256)
 
         return await asyncio.to_thread(kept)
 
@@ -216,11 +216,11 @@ class McpDesk:
 
     def add_bundle(self, name: str, bundle: "Bundle", given: JsonObject) -> Path:
         """Unpack a bundle and set its server up. Raises UsageError and SettingsError."""
-        from halocline.mcp.registry.bundles import unpack
+        from halocline.mcp.registry.bundles import unpack_bundle
 
         folder = self.place_of(name)
-        mcp_files.check(given)
-        unpack(bundle, folder)
+        mcp_files.check_server(given)
+        unpack_bundle(bundle, folder)
         try:
             return self.add(name, given, project=False)
         except BaseException:
@@ -248,7 +248,7 @@ class McpDesk:
             patient = replace(server, entry=replace(server.entry, start_timeout=limit))
             each = Supervisor(patient, setup)
             try:
-                return await _tried(each)
+                return await _try_result(each)
             finally:
                 await each.close()
 
@@ -322,7 +322,7 @@ def runs_as(given: JsonObject) -> str:
     return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
 
 
-def _listed(each: Supervisor) -> Listed:
+def _list_server(each: Supervisor) -> Listed:
     server = each.server
     state = "off" if server.entry.disabled else "problem" if each.error else "on"
     return Listed(
@@ -334,12 +334,12 @@ def _listed(each: Supervisor) -> Listed:
         runs=server.runs,
         variables=tuple(sorted({*server.entry.env, *server.entry.headers})),
         tools=len(each.tools) if each.offer else None,
-        tokens=size(each.tools) if each.offer else None,
+        tokens=definitions_size(each.tools) if each.offer else None,
         problem=each.error,
     )
 
 
-async def _tried(each: Supervisor) -> Tried:
+async def _try_result(each: Supervisor) -> Tried:
     began = time.monotonic()
     each.begin(anyway=True)
     if each.is_used and not each.error:
@@ -358,6 +358,6 @@ async def _tried(each: Supervisor) -> Tried:
         tools=each.tools,
         prompts=tuple(prompt.command for prompt in offer.prompts),
         resources=offer.resources,
-        tokens=size(each.tools),
+        tokens=definitions_size(each.tools),
         log=log,
     )

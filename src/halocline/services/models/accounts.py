@@ -17,11 +17,11 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendors import VENDORS, Vendor
 from halocline.providers.endpoint import Endpoint, base_url_of
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.network import hurried, network, network_to
+from halocline.runtime.assembly.network import choose_network, network_to, with_short_timeouts
 from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
 from halocline.runtime.models.connection_test import Connection, try_connection
 from halocline.runtime.models.keys import FoundKey, Keys, environment_key
-from halocline.runtime.models.resolve import client, place
+from halocline.runtime.models.resolve import build_client, resolve_endpoint
 from halocline.runtime.models.vendors import find_vendor
 from halocline.services.models.sign_in import SignIn
 from halocline.store.paths import Home
@@ -80,7 +80,7 @@ class Accounts:
         places = self._store.places()
         own = [find_vendor(name, self._settings, self._catalogue) for name in self._settings.providers]
         rows = {row.name: row for row in (*VENDORS.values(), *own)}
-        mine = [row for row in rows.values() if row.key_variable and accounts.holder(row).name == row.name]
+        mine = [row for row in rows.values() if row.key_variable and accounts.key_holder(row).name == row.name]
         return [self._account(row, places) for row in (*mine, *engine_vendors())]
 
     def of(self, provider: str) -> Account:
@@ -101,10 +101,10 @@ class Accounts:
         if vendor.family == "search":
             return await try_engine(vendor.name, key, self._endpoint(provider).url, self._way)
         keys = Keys(self._home, self._env, FoundKey(key, "the one just given"), self._settings.base_url)
-        at = hurried(await place(vendor, "", self._settings, self._env, keys))
+        at = with_short_timeouts(await resolve_endpoint(vendor, "", self._settings, self._env, keys))
         if not at.at_home:
             at = replace(at, model="")  # the vendor's usual model says nothing of another server
-        return await try_connection(at, client(at, self._blobs))
+        return await try_connection(at, build_client(at, self._blobs))
 
     def keep(self, provider: str, key: Secret) -> Kept:
         """Store a key for the server that the settings and flags name."""
@@ -124,9 +124,11 @@ class Accounts:
     async def signing_in(self, provider: str) -> AsyncIterator[SignIn]:
         """A sign-in through the browser. Raises UsageError when the provider has none."""
         at = self._endpoint(provider)
-        if not accounts.account(at.vendor).signs_in:
+        if not accounts.account_of(at.vendor).signs_in:
             raise UsageError(f"{at.vendor.title} gives no keys to programs.", f"Store one: halo login {provider}")
-        async with SignIn.begun(hurried(replace(at, network=network(at, self._settings, self._env)))) as sign_in:
+        async with SignIn.begun(
+            with_short_timeouts(replace(at, network=choose_network(at, self._settings, self._env)))
+        ) as sign_in:
             yield sign_in
 
     def _way(self, url: str) -> Network:
@@ -138,7 +140,7 @@ class Accounts:
         vendor = find_vendor(provider, self._settings, self._catalogue)
         if not vendor.key_variable:
             raise UsageError(f"{vendor.title} needs no key.", f"Use it: halo -m {vendor.name}/MODEL")
-        row = accounts.holder(vendor)
+        row = accounts.key_holder(vendor)
         return vendor if row.name == vendor.name else row  # the settings may have moved it to another server
 
     def _endpoint(self, provider: str) -> Endpoint:
@@ -149,7 +151,7 @@ class Accounts:
         return Endpoint(vendor, "", base_url=base_url_of(vendor, self._env, given))
 
     def _account(self, vendor: Vendor, places: Mapping[str, Place]) -> Account:
-        known, found, stored = accounts.account(vendor), environment_key(vendor, self._env), places.get(vendor.name)
+        known, found, stored = accounts.account_of(vendor), environment_key(vendor, self._env), places.get(vendor.name)
         servers = (name.partition("@") for name in places if "@" in name)
         return Account(
             vendor.name,

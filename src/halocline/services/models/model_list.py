@@ -13,7 +13,7 @@ from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.resolve import local_models
-from halocline.runtime.models.vendors import known, vendors
+from halocline.runtime.models.vendors import list_vendors, with_known_facts
 from halocline.store.settings.settings import Settings
 
 
@@ -44,37 +44,39 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
 
 async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[OfferedModel]:
     """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
-    found = vendors(settings, catalogue)
+    found = list_vendors(settings, catalogue)
     local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
-    served = zip(local, await asyncio.gather(*(_served(vendor, settings, catalogue) for vendor in local)), strict=True)
+    served = zip(
+        local, await asyncio.gather(*(_served_endpoints(vendor, settings, catalogue) for vendor in local)), strict=True
+    )
     hosted = [
-        _offered(at, usable=bool(source), key_source=source)
+        _offer_model(at, usable=bool(source), key_source=source)
         for vendor in found.values()
         if not vendor.local
         for source in (keys.source(vendor),)
-        for at in _listed(vendor, settings, catalogue)
+        for at in _listed_endpoints(vendor, settings, catalogue)
     ]
-    return [*hosted, *(_offered(at, usable=True) for _, models in served for at in models)]
+    return [*hosted, *(_offer_model(at, usable=True) for _, models in served for at in models)]
 
 
-def _listed(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
+def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
     """The models of a vendor that are known by name."""
     priced = (name.partition("/") for name in settings.prices)
     own = [model for provider, _, model in priced if provider == vendor.name]
     for model in dict.fromkeys([*catalogue.names(vendor.catalogue or vendor.name), *own]):
-        yield known(Endpoint(vendor, model), settings, catalogue)
+        yield with_known_facts(Endpoint(vendor, model), settings, catalogue)
 
 
-async def _served(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
+async def _served_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
     """What a local server has, with what it says of each."""
-    from halocline.providers.catalog.server_probe import ask_server, filled
+    from halocline.providers.catalog.server_probe import ask_server, fill_info
 
-    ats = [known(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
+    ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
     said = await asyncio.gather(*(ask_server(at) for at in ats))
-    return [replace(at, known=filled(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
+    return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
 
 
-def _offered(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:
+def _offer_model(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:
     info: ModelInfo = at.info
     costs = (None,) * 4 if info.prices is None else astuple(info.prices)
     return OfferedModel(

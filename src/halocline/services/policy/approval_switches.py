@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.policy.gate import decide
+from halocline.policy.gate import decide_call
 from halocline.policy.grid import switches_in, with_switches
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.kinds import ApprovalSwitch
@@ -12,7 +12,7 @@ from halocline.protocol.permission_rules import RuleBook, Verdict
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.services.policy.rules import GRID
-from halocline.task.calls.policy_input import posture
+from halocline.task.calls.policy_input import make_policy_context
 
 MEANINGS = {
     ApprovalSwitch.READ: ("read files here", "Files and searches in the folder; never secrets."),
@@ -48,10 +48,14 @@ class Standing(Value, frozen=True, omit_defaults=False):
 def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[Standing, ...]:
     """All switches of a task; `book` has the rules in force, without what was switched in the task."""
     stands = switches_in(with_switches(book, state.switches))
-    ground = posture(replace(state, rules=book), home, facts)
+    ground = make_policy_context(replace(state, rules=book), home, facts)
     return tuple(
         Standing(
-            switch, *MEANINGS[switch], stands[switch], switch in state.switches, decide(GRID[switch], ground).verdict
+            switch,
+            *MEANINGS[switch],
+            stands[switch],
+            switch in state.switches,
+            decide_call(GRID[switch], ground).verdict,
         )
         for switch in ApprovalSwitch
     )

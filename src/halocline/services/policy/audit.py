@@ -6,17 +6,17 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from halocline.policy.gate import decide
+from halocline.policy.gate import decide_call
 from halocline.ports.shell_facts import ToldFacts
 from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import RuleBook, Verdict
-from halocline.protocol.state.reducer import reduce
+from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.task.calls.policy_input import posture, summary_of
+from halocline.task.calls.policy_input import make_policy_context, summary_of
 
 
 class Reviewed(Value, frozen=True):
@@ -36,7 +36,7 @@ class Reviewed(Value, frozen=True):
     reason: str
 
 
-def review(
+def review_task(
     events: Iterable[ev.DurableEvent],
     toolset: Toolset,
     home: Path,
@@ -47,7 +47,7 @@ def review(
     Calls that nobody could judge (unknown tools, wrong arguments) are left out.
     """
     log = list(events)
-    outcomes = _outcomes(log)
+    outcomes = _collect_outcomes(log)
     typed = _outcomes_of_edits(log)
     waiting: dict[str, tuple[ToolCall, str]] = {}
     calls: dict[str, tuple[ToolCall, str]] = {}
@@ -57,9 +57,9 @@ def review(
             # The state is the one that it was judged by: rules may have been read since the model spoke.
             facts = ToldFacts(scripts_in(event), state.workspace)
             is_typed = asked[0] is not calls[event.call][0]
-            found = _reviewed(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
+            found = _review_call(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
             yield from [found] if found else []
-        state = reduce(state, event)
+        state = reduce_event(state, event)
         match event:
             case ev.AssistantMessageCompleted():
                 calls |= {call.id: (call, event.message.model) for call in event.message.tool_calls}
@@ -83,7 +83,7 @@ def scripts_in(event: ev.Durable) -> tuple[str, ...]:
 Outcomes = dict[str, tuple[Verdict, str, str]]
 
 
-def _outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
+def _collect_outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
     """What was decided of each call, by which rule, and who answered."""
     found: Outcomes = {}
     for event in log:
@@ -114,7 +114,7 @@ def _outcomes_of_edits(log: Iterable[ev.DurableEvent]) -> Outcomes:
     return found
 
 
-def _reviewed(
+def _review_call(
     call: ToolCall,
     model: str,
     state: State,
@@ -129,8 +129,8 @@ def _reviewed(
         return None
     try:
         _, summary = summary_of(call, tool, model, state)
-        then = posture(state, home, facts)
-        decision = decide(summary, replace(then, book=book(then.book)))
+        then = make_policy_context(state, home, facts)
+        decision = decide_call(summary, replace(then, book=book(then.book)))
     except (msgspec.ValidationError, HaloclineError):
         return None
     verdict, rule, by = outcomes[call.id]

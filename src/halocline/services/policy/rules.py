@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.policy.gate import Posture, decide
+from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.grid import Switches, with_switches
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -20,11 +20,11 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.rules.workspace_roots import roots_of
-from halocline.services.policy.audit import Reviewed, review
+from halocline.services.policy.audit import Reviewed, review_task
 from halocline.store.permissions.rules import Unreadable, read_rules
 from halocline.store.tasks import history
 from halocline.task.calls.policy_input import other_roots
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 if TYPE_CHECKING:
     from halocline.services.mcp.policy import JudgedTools
@@ -45,14 +45,14 @@ class Explanation(Value, frozen=True, omit_defaults=False):
     scripts: tuple[str, ...] = ()
 
 
-class PolicyDesk:
+class PolicyService:
     """Answers for one home."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
 
     @classmethod
-    def open(cls) -> "PolicyDesk":
+    def open(cls) -> "PolicyService":
         """Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()))
 
@@ -64,7 +64,7 @@ class PolicyDesk:
         wanted: Sequence[str | Path] = (),
         known: Sequence[str] | None = None,
         switches: Switches = MappingProxyType({}),
-    ) -> Posture:
+    ) -> PolicyContext:
         """What a task would be judged by that began here now, and had set these switches.
 
         None: the approval mode of the settings.
@@ -75,7 +75,7 @@ class PolicyDesk:
         assembly = self._assembly
         roots = roots_of(workspace, wanted, assembly.settings, known)
         book = with_switches(self.book(workspace, roots), switches)
-        return Posture(
+        return PolicyContext(
             workspace,
             assembly.home.root,
             mode,
@@ -117,24 +117,26 @@ class PolicyDesk:
         except OSError as error:
             raise UsageError(f"It is not taken back: {error}.", "The rules are as they were.") from None
 
-    def mcp_tools(self, posture: Posture) -> "JudgedTools":
+    def mcp_tools(self, posture: PolicyContext) -> "JudgedTools":
         """The tools of MCP servers of the posture's workspace, as they would be decided of."""
         from halocline.services.mcp.policy import JudgedTools
 
         return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
 
-    def grid(self, posture: Posture) -> dict[str, str]:
+    def grid(self, posture: PolicyContext) -> dict[str, str]:
         """Of each kind of act, whether it would be allowed, asked about or denied."""
-        return {name: decide(summary, posture).verdict.value for name, summary in GRID.items()}
+        return {name: decide_call(summary, posture).verdict.value for name, summary in GRID.items()}
 
     def audit(self, task: str) -> list[Reviewed]:
         """What was decided of each call of a task. Raises TaskNotFound and UsageError."""
-        return list(self._reviewed(history.find(self._assembly.home.tasks, task), None))
+        return list(self._reviewed(history.find_task(self._assembly.home.tasks, task), None))
 
     def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
         """What would have been decided had these been the person's rules; of all tasks when none is named."""
         folder = self._assembly.home.tasks
-        names = [history.find(folder, task) for task in tasks] or [info.task for info in history.newest_first(folder)]
+        names = [history.find_task(folder, task) for task in tasks] or [
+            info.task for info in history.newest_first(folder)
+        ]
         return [row for name in names for row in self._reviewed(name, rules)]
 
     def _reviewed(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
@@ -144,10 +146,10 @@ class PolicyDesk:
             return replace(then, rules=(*(rule for rule in then.rules if rule.source is not Source.USER), *rules))
 
         try:
-            events = list(read(self._assembly.home.log(task)))
+            events = list(read_log(self._assembly.home.log(task)))
         except HaloclineError:
             return
-        yield from review(events, self._assembly.tools(), self._assembly.home.root, book)
+        yield from review_task(events, self._assembly.tools(), self._assembly.home.root, book)
 
 
 GRID = {
@@ -164,9 +166,9 @@ GRID = {
 """An act of each kind that the classic switches (`auto_approve`) are for."""
 
 
-def explained(command: str, posture: Posture) -> Explanation:
+def explain_command(command: str, posture: PolicyContext) -> Explanation:
     """The decision on a command, were a task to ask for it now."""
-    decision = decide(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
+    decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
     from halocline.policy.shell.exclusions import shorten_form  # no start pays for the judge of commands
 
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts

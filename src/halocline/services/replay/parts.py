@@ -11,10 +11,10 @@ from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.recording import RecordedFacts, RecordedHooks, RecordedLeave
+from halocline.services.replay.recording import RecordedFacts, RecordedGrants, RecordedHooks
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course
-from halocline.store.settings.settings import LanguageServerSettings, Settings, over
+from halocline.store.settings.settings import LanguageServerSettings, Settings, with_overrides
 from halocline.store.tasks.recording import RECORDED_SETTINGS
 from halocline.task.governor import Governor
 from halocline.task.inbox import Inbox
@@ -35,7 +35,7 @@ def with_recorded_settings(assembly: Assembly, recorded: Mapping[str, Any], *, h
     known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
     then = msgspec.convert(known, Settings)
     chosen = {name: getattr(then, name) for name in known} | _SWITCHED_OFF
-    return Assembly(assembly.home, over(assembly.settings, chosen), assembly.env, had_browser=had_browser)
+    return Assembly(assembly.home, with_overrides(assembly.settings, chosen), assembly.env, had_browser=had_browser)
 
 
 def build_task(
@@ -44,6 +44,6 @@ def build_task(
     """Build a task that follows a recording's course and its clock."""
     parts = assembly.parts(log, state, workspace, RecordedHooks(course))
     facts = RecordedFacts(course, assembly.env)
-    machine = structs.replace(parts["machine"], leave=RecordedLeave(), facts=facts, attention=None, mentions=None)
+    machine = structs.replace(parts["machine"], leave=RecordedGrants(), facts=facts, attention=None, mentions=None)
     parts |= {"toolset": tools, "governor": Governor(assembly.limits(), course.seconds), "machine": machine}
     return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)

@@ -27,7 +27,7 @@ from halocline.protocol.permission_rules import Effect, RuleBook
 from halocline.protocol.state.state import COMPACTION_CUT, State
 from halocline.services.policy.audit import scripts_in
 from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, is_of_model
-from halocline.task.hooks.hooks import outcome, refusal
+from halocline.task.hooks.hooks import combine_outcomes, refused_turn
 
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 OF_SERVERS = ("find_tools", "access_mcp_resource")
@@ -55,19 +55,19 @@ class RecordedModel:
         self._compare(request)
         events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
-        for delta in _deltas(message):
+        for delta in _split_deltas(message):
             yield delta
         for event in events:
             if isinstance(event, ev.UsageReported):
                 yield event
         if error := next(filter(is_of_model, events), None):
-            raise _error(error)
+            raise _recorded_error(error)
         made = next((event for event in events if isinstance(event, ev.Compacted)), None)
         if made and message is None:
             text = f"The recorded request was too long: maximum {made.limit} tokens."
             raise ModelError(ModelErrorKind.CONTEXT_EXCEEDED, text)
         if message is None or message.interrupted:
-            await _forever(self._course)
+            await _wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
         await asyncio.sleep(0)  # and one right after its reply here
@@ -96,7 +96,7 @@ class RecordedModel:
                 case ev.ErrorRaised(code=code) if code == COMPACTION_CUT:
                     await asyncio.sleep(0)  # between two turns, what cuts it short arrives here
                     break
-        await _forever(self._course)
+        await _wait_forever(self._course)
 
     def _compare(self, request: Request) -> None:
         step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
@@ -105,7 +105,7 @@ class RecordedModel:
             self._course.compare(f"the request of step {step}", recorded, request)
 
 
-class RecordedLeave:
+class RecordedGrants:
     """The rules are in the recording, and what was granted then is not granted anew."""
 
     def book(self) -> RuleBook:
@@ -193,7 +193,7 @@ class Answers:
             if position is not None and self._status_at(position) is ev.CallStatus.REJECTED:
                 raise
         if position is None:
-            await _forever(self._course)
+            await _wait_forever(self._course)
         first = self._facts_before(position)
         await self._course.reaches(first)
         end = self._course.events[position]
@@ -210,7 +210,7 @@ class Answers:
         """Run the tool itself; readers that ran together end in the recorded order. Raises ToolFailure."""
         position = self._end_of(ctx.call)
         if position is None:
-            await _forever(self._course)
+            await _wait_forever(self._course)
         try:
             output = await tool.run(input, ctx)
             return replace(output, content=(*output.content, *self._notes(position)))
@@ -300,7 +300,7 @@ class RecordedHooks:
 
     async def begins(self) -> ev.TurnEnded | None:
         await asyncio.sleep(0)  # an interrupt while they ran arrives here
-        return refusal(self._since(ev.TurnStarted))
+        return refused_turn(self._since(ev.TurnStarted))
 
     async def before(self, call: ToolCall) -> Outcome:
         return await self._of(HookMoment.PRE_TOOL_USE, call)
@@ -314,8 +314,8 @@ class RecordedHooks:
         told = (event for event in self._course.events[heard : self._course.at] if isinstance(event, ev.HookRan))
         runs = [run for run in told if run.moment is HookMoment.PRE_COMPACT]
         if any(run.status is HookStatus.CANCELLED for run in runs):
-            await _forever(self._course)
-        return outcome(runs)
+            await _wait_forever(self._course)
+        return combine_outcomes(runs)
 
     def waits(self, kind: str, message: str) -> None:
         """Nobody is told again."""
@@ -332,9 +332,9 @@ class RecordedHooks:
     async def _of(self, moment: HookMoment, call: ToolCall) -> Outcome:
         runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
         if not any(run.status is HookStatus.CANCELLED for run in runs):
-            return outcome(runs)
+            return combine_outcomes(runs)
         if moment is HookMoment.PRE_TOOL_USE:
-            await _forever(self._course)
+            await _wait_forever(self._course)
         return Outcome()  # the call had run, and ended as if there were no hooks
 
     def _since(self, begin: type[ev.Durable]) -> list[ev.HookRan]:
@@ -347,20 +347,20 @@ class RecordedHooks:
         return runs
 
 
-async def _forever(course: Course) -> Never:
+async def _wait_forever(course: Course) -> Never:
     await course.reaches_cut()
     course.stuck()
     await asyncio.Event().wait()
     raise AssertionError("nothing sets it")
 
 
-def _deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:
+def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:
     parts = message.content if message else ()
     spoken = [part for part in parts if isinstance(part, Text | Thinking) and part.text]
     return [(ev.TextDelta if isinstance(part, Text) else ev.ThinkingDelta)(part.text) for part in spoken]
 
 
-def _error(raised: ev.ErrorRaised) -> ModelError:
+def _recorded_error(raised: ev.ErrorRaised) -> ModelError:
     name = raised.code.removeprefix("model_")
     kind = ModelErrorKind(name) if name in set(ModelErrorKind) else ModelErrorKind.SERVER
     return ModelError(kind, raised.text, raised.hint)

@@ -51,7 +51,7 @@ def recording_of(what: str, past: Callable[[str], list[ev.DurableEvent]]) -> Rec
     return read_recording(Path(what)) if Path(what).is_file() else Recording(tuple(past(what)))
 
 
-async def replay(recording: Recording, assembly: Assembly, *, strict: bool, folder: Path | None = None) -> Replay:
+async def run_replay(recording: Recording, assembly: Assembly, *, strict: bool, folder: Path | None = None) -> Replay:
     """Run a recording. With `folder`, its tools run there; it should hold the files as they were at the beginning.
 
     Raises:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state.state import State
-from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, waits
-from halocline.task.inbox import Prompt, Wish
+from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, must_wait
+from halocline.task.inbox import InboxRequest, Prompt
 from halocline.task.task import Task
 
 
@@ -38,7 +38,7 @@ class Replayed(Task):
             return
         self.inbox.attended = self.course.somebody_answers()
         if cut := self.course.cut:
-            if not waits(self.course, self.state):
+            if not must_wait(self.course, self.state):
                 self.cut_short(cut)
             return
         if self.course.next is None:
@@ -82,17 +82,17 @@ class Replayed(Task):
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self.inbox.steer(event.content)
             case ev.ApprovalResolved(by="user"):
-                self.inbox.resolve(_decision(event, self.state))
+                self.inbox.resolve(_decision_command(event, self.state))
             case ev.QuestionAnswered(by="user"):
-                self.inbox.reply(_answer(event))
+                self.inbox.reply(_answer_command(event))
             case ev.QuestionAnswered(by="withdrawn"):
                 self.inbox.withdraw(event.request)
             case ev.CompactionStarted(cause=ev.CompactionCause.ASKED, focus=focus):
-                self.inbox.wish(Wish(focus))
+                self.inbox.wish(InboxRequest(focus))
             case ev.ErrorRaised(code="not_compacted"):
-                self.inbox.wish(Wish())
+                self.inbox.wish(InboxRequest())
             case ev.CompactionUndone() | ev.ErrorRaised(code="nothing_to_undo"):
-                self.inbox.wish(Wish(undo=True))
+                self.inbox.wish(InboxRequest(undo=True))
             case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
                 self.inbox.interrupt()
             case ev.TodosChanged(by="person"):
@@ -116,11 +116,11 @@ class Replayed(Task):
         return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
 
 
-def _answer(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
+def _answer_command(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
     return cmd.AnswerQuestion(task=event.task, request=event.request, answer=event.answer, client=event.client)
 
 
-def _decision(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
+def _decision_command(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
     asked = next((asked for asked in state.approvals if asked.request == event.request), None)
     return cmd.ResolveApproval(
         task=event.task,

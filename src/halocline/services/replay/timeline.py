@@ -105,7 +105,7 @@ class Course:
         self._canonical = canonical
         self._strict = strict
         self._moved = asyncio.Event()
-        self._cuts = {cut.begin: cut for cut in cuts(events)}
+        self._cuts = {cut.begin: cut for cut in find_cuts(events)}
 
     @property
     def next(self) -> ev.DurableEvent | None:
@@ -238,24 +238,24 @@ def name_of(event: ev.Event | None) -> str:
     return str(type(event).__struct_config__.tag) if event is not None else "nothing more"
 
 
-def cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
+def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
     """Where the loop was cut short. What closes loose ends stands before the end of the turn."""
     found: list[Cut] = []
     for index, event in enumerate(events):
         if isinstance(event, ev.TurnEnded) and (event.reason == "cancelled" or _by_clock(events, index)):
             died = event.text == PROCESS_ENDED
-            found.append(Cut(_begin(events, index, died=died), index + 1, event.limit, died))
-        elif isinstance(event, ev.TurnEnded) and (broken := _broken(events, index)):
+            found.append(Cut(_find_begin(events, index, died=died), index + 1, event.limit, died))
+        elif isinstance(event, ev.TurnEnded) and (broken := _find_break(events, index)):
             found.append(broken)
         elif isinstance(event, ev.TurnResumed):
-            found.append(Cut(_begin(events, index, died=True), _end(events, index), died=True))
+            found.append(Cut(_find_begin(events, index, died=True), _find_end(events, index), died=True))
     turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
     if turns and isinstance(turns[-1], ev.TurnStarted):
         found.append(Cut(len(events), len(events), died=True))
     return found
 
 
-def _broken(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
+def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
     """Return where something that is no failure of the model ended a turn."""
     at = end - 1
     while at and isinstance(events[at], ev.HookRan):  # the hooks of the end
@@ -263,7 +263,7 @@ def _broken(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
     raised = events[at]
     if not isinstance(raised, ev.ErrorRaised) or is_of_model(raised) or getattr(events[end], "reason", "") != "error":
         return None
-    return Cut(_begin(events, at, died=False), end + 1, raised=raised)
+    return Cut(_find_begin(events, at, died=False), end + 1, raised=raised)
 
 
 def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
@@ -271,7 +271,7 @@ def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
     return isinstance(event, ev.ErrorRaised) and event.code.startswith("model_")
 
 
-def _end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
+def _find_end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
     """What ended with the process is told of right after the turn was resumed."""
     end = resumed + 1
     while end < len(events) and isinstance(
@@ -287,7 +287,7 @@ def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
     return isinstance(end, ev.TurnEnded) and end.text == TIME_IS_UP
 
 
-def _begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
+def _find_begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
     begin = end
     while begin and isinstance(events[begin - 1], ev.HookRan):  # the hooks of the end
         begin -= 1
@@ -312,7 +312,7 @@ def _closes_a_loose_end(event: ev.DurableEvent) -> bool:
     return False
 
 
-def waits(course: Course, state: State) -> bool:
+def must_wait(course: Course, state: State) -> bool:
     """Before the cut that comes now, a reply was half spoken or a call was running: that happens first."""
     if state.approvals or state.questions:
         return False
@@ -324,38 +324,38 @@ def first_difference(recorded: str, now: str) -> tuple[str, str, str] | None:
     """Where two JSON texts first differ: the path, and both sides. None when they say the same."""
     if recorded == now:
         return None
-    return _first(msgspec.json.decode(recorded), msgspec.json.decode(now), "")
+    return _first_difference(msgspec.json.decode(recorded), msgspec.json.decode(now), "")
 
 
-def _first(before: object, after: object, path: str) -> tuple[str, str, str] | None:
+def _first_difference(before: object, after: object, path: str) -> tuple[str, str, str] | None:
     match before, after:
         case dict(), dict():
             keys = [*before, *(key for key in after if key not in before)]
             pairs = ((f"{path}.{key}".lstrip("."), before.get(key), after.get(key)) for key in keys)
         case list(), list():
             length = max(len(before), len(after))
-            pairs = ((f"{path}[{at}]", _item(before, at), _item(after, at)) for at in range(length))
+            pairs = ((f"{path}[{at}]", _item_at(before, at), _item_at(after, at)) for at in range(length))
         case _ if before == after:
             return None
         case _:
-            return (path, *_shown(before, after))
-    return next((found for key, one, other in pairs if (found := _first(one, other, key))), None)
+            return (path, *_show_difference(before, after))
+    return next((found for key, one, other in pairs if (found := _first_difference(one, other, key))), None)
 
 
-def _item(items: list[object], at: int) -> object:
+def _item_at(items: list[object], at: int) -> object:
     return items[at] if at < len(items) else None
 
 
-def _shown(before: object, after: object) -> tuple[str, str]:
+def _show_difference(before: object, after: object) -> tuple[str, str]:
     """Both sides, from a little before where they part."""
     if not (isinstance(before, str) and isinstance(after, str)):
-        return _short(before), _short(after)
+        return _shorten_value(before), _shorten_value(after)
     part = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
     start = max(0, (min(len(before), len(after)) if part is None else part) - 30)
     cut = "…" if start else ""
-    return cut + _short(before[start:]), cut + _short(after[start:])
+    return cut + _shorten_value(before[start:]), cut + _shorten_value(after[start:])
 
 
-def _short(value: object) -> str:
+def _shorten_value(value: object) -> str:
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= 100 else text[:100] + "…"

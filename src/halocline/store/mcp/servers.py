@@ -71,15 +71,15 @@ def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
 
 def servers_in(file: Path, owner: Owner) -> Iterator[Server]:
     """The servers of one file; none when there is no file. Raises Unreadable."""
-    for name, given in _tables(file).items():
+    for name, given in _server_tables(file).items():
         try:
             _check_name(name)
-            yield Server(name, file, owner, _entry(given))
+            yield Server(name, file, owner, _decode_entry(given))
         except (msgspec.ValidationError, ValueError) as error:
             yield Server(name, file, owner, problem=f"{KEY}.{name} of {file} is wrong: {error}")
 
 
-def raw(file: Path) -> JsonObject:
+def read_raw(file: Path) -> JsonObject:
     """The whole file as it is, every unknown key in it; empty when there is none. Raises Unreadable."""
     try:
         data = read_regular(file, LARGEST)
@@ -93,33 +93,33 @@ def raw(file: Path) -> JsonObject:
     return given
 
 
-def check(given: JsonObject) -> None:
+def check_server(given: JsonObject) -> None:
     """Whether a server can be written so. Raises UsageError."""
     try:
-        _entry(given)
+        _decode_entry(given)
     except (msgspec.ValidationError, ValueError) as error:
         raise UsageError(f"The server cannot be set up so: {error}.", "See: halo mcp add --help") from error
 
 
-def barred(managed: Path, name: str, given: JsonObject) -> str:
+def why_barred(managed: Path, name: str, given: JsonObject) -> str:
     """Why the administrator's file would not let a server run; empty where it would. Raises UsageError."""
-    check(given)
-    return bounds_in(managed).judged(Server(name, managed, Owner.USER, _entry(given))).problem
+    check_server(given)
+    return bounds_in(managed).judged(Server(name, managed, Owner.USER, _decode_entry(given))).problem
 
 
-def change(file: Path, name: str, fields: JsonObject) -> None:
+def change_server(file: Path, name: str, fields: JsonObject) -> None:
     """Change some fields of a server. Raises SettingsError."""
     try:
-        write(file, name, {**_tables(file).get(name, {}), **fields})
+        write_server(file, name, {**_server_tables(file).get(name, {}), **fields})
     except Unreadable as error:
         raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
 
 
-def write(file: Path, name: str, given: JsonObject | None) -> None:
+def write_server(file: Path, name: str, given: JsonObject | None) -> None:
     """Put a server into a file, or take it out (None); all else stays as it is. Raises SettingsError."""
     try:
-        whole = raw(file)
-        servers = {**_tables(file)}
+        whole = read_raw(file)
+        servers = {**_server_tables(file)}
         if given is None:
             servers.pop(name, None)
         else:
@@ -138,8 +138,8 @@ def _mode_of(file: Path) -> int:
     return file.stat().st_mode & 0o777 if file.exists() else 0o600
 
 
-def _tables(file: Path) -> dict[str, JsonObject]:
-    tables = raw(file).get(KEY, {})
+def _server_tables(file: Path) -> dict[str, JsonObject]:
+    tables = read_raw(file).get(KEY, {})
     if not isinstance(tables, dict):
         raise Unreadable(f"{file} is wrong: {KEY} is not an object.")
     return tables
@@ -151,14 +151,14 @@ def _check_name(name: str) -> None:
         raise ValueError(f"a name has up to {LONGEST_NAME} visible signs and no slash")
 
 
-def _entry(given: Any) -> Entry:
+def _decode_entry(given: Any) -> Entry:
     """Raises ValidationError and ValueError."""
     if not isinstance(given, dict):
         raise ValueError("it is not an object")
     if b"\\u0000" in msgspec.json.encode(given):
         raise ValueError("there is a NUL in it")
     meant = {_OTHER_NAMES.get(key, key): value for key, value in given.items()}
-    entry = msgspec.convert(meant, Entry, strict=False, dec_hook=_secret)
+    entry = msgspec.convert(meant, Entry, strict=False, dec_hook=_read_secret)
     if entry.type.lower() not in TYPES:
         raise ValueError(f"there is no type {entry.type!r}; the types are stdio, sse and streamableHttp")
     if not entry.command and not entry.url:
@@ -172,7 +172,7 @@ def _entry(given: Any) -> Entry:
     return entry
 
 
-def _secret(wanted: type, value: Any) -> Any:
+def _read_secret(wanted: type, value: Any) -> Any:
     if wanted is Secret and isinstance(value, str | int | float | bool):
         return Secret(str(value) if not isinstance(value, bool) else str(value).lower())
     raise ValueError(f"expected a text, got {type(value).__name__}")

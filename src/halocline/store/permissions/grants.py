@@ -15,22 +15,22 @@ from halocline.protocol.file_locks import lock_folder
 from halocline.protocol.permission_rules import Rule, Source
 from halocline.protocol.private_files import make_private_folder
 from halocline.store.atomic_file import sync_names, write_whole
-from halocline.store.permissions.rules import Unreadable, bare, read_rules
+from halocline.store.permissions.rules import Unreadable, bare_rule, read_rules
 
 _TABLE = "[[rule]]"
 _CHANGES = "is changing the rules that you gave for good"
 FOREIGN = "{path} is not written as rules of ours are; take the rule out of it yourself"
 
 
-def keep(path: Path, rule: Rule, by: str = "") -> None:
+def keep_grant(path: Path, rule: Rule, by: str = "") -> None:
     """Add a rule, unless it is there; `by` says who gave the leave. Raises OSError, also for a file that is damaged."""
     import time
 
     make_private_folder(path.parent)
     with lock_folder(path.parent, _CHANGES):
-        if not any(bare(one) == rule for one in _known(path)):
+        if not any(bare_rule(one) == rule for one in _known_rules(path)):
             reason = f"you allowed it for good on {time.strftime('%Y-%m-%d')}{f' ({by})' if by else ''}"
-            _append(path, replace(rule, reason=reason))
+            _append_table(path, replace(rule, reason=reason))
 
 
 def take_out(path: Path, rule: Rule) -> bool:
@@ -40,23 +40,23 @@ def take_out(path: Path, rule: Rule) -> bool:
         OSError: the file cannot be written, or is damaged, or not written as rules of ours are.
     """
     with lock_folder(path.parent, _CHANGES):
-        known = _known(path)
-        wanted = [at for at, one in enumerate(known) if bare(one) == bare(rule)]
+        known = _known_rules(path)
+        wanted = [at for at, one in enumerate(known) if bare_rule(one) == bare_rule(rule)]
         if not wanted:
             return False
         real = Path(os.path.realpath(path))
-        write_whole(real, _without(path, read_regular(real).decode("utf-8-sig"), wanted, len(known)).encode())
+        write_whole(real, _without_tables(path, read_regular(real).decode("utf-8-sig"), wanted, len(known)).encode())
     return True
 
 
-def _known(path: Path) -> list[Rule]:
+def _known_rules(path: Path) -> list[Rule]:
     try:
         return read_rules(path, Source.GRANT)
     except Unreadable as error:
         raise OSError(str(error)) from None
 
 
-def _without(path: Path, text: str, wanted: list[int], count: int) -> str:
+def _without_tables(path: Path, text: str, wanted: list[int], count: int) -> str:
     """The text without these tables. Comments and empty lines behind a table belong to what follows."""
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if line.strip().startswith("[")]
@@ -70,12 +70,12 @@ def _without(path: Path, text: str, wanted: list[int], count: int) -> str:
             end -= 1
         gone.update(range(begin, end))
     left = "".join(line for at, line in enumerate(lines) if at not in gone)
-    if _tables(left) != [table for at, table in enumerate(_tables(text) or ()) if at not in wanted]:
+    if _parse_tables(left) != [table for at, table in enumerate(_parse_tables(text) or ()) if at not in wanted]:
         raise OSError(FOREIGN.format(path=path))
     return left
 
 
-def _tables(text: str) -> list[object] | None:
+def _parse_tables(text: str) -> list[object] | None:
     """The rules of a text as they stand in it; None for one that is no TOML."""
     import tomllib
 
@@ -85,7 +85,7 @@ def _tables(text: str) -> list[object] | None:
         return None
 
 
-def _append(path: Path, rule: Rule) -> None:
+def _append_table(path: Path, rule: Rule) -> None:
     """Write one more table at the end: what is there, comments too, stays as it is."""
     given = {name: value for name, value in msgspec.to_builtins(rule).items() if value and name != "source"}
     lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in given.items()]

@@ -100,9 +100,9 @@ def hooks_in(places: Places, source: HookSource) -> list[Hook]:
     """Every hook that is set up there, in the order of the places."""
     found: list[Hook] = []
     for folder in places.folders(source):
-        found += (_executable(path, source, places) for path in sorted(folder.iterdir()) if _looks_like_one(path))
+        found += (_executable_hook(path, source, places) for path in sorted(folder.iterdir()) if _looks_like_one(path))
     for file in places.settings(source):
-        found += _listed(file, source, places)
+        found += _listed_hooks(file, source, places)
     return found
 
 
@@ -110,14 +110,14 @@ def _looks_like_one(path: Path) -> bool:
     return path.stem.lower() in {moment.lower() for moment in HookMoment} and not path.is_dir()
 
 
-def _executable(path: Path, source: HookSource, places: Places) -> Hook:
+def _executable_hook(path: Path, source: HookSource, places: Places) -> Hook:
     moment = next((moment for moment in HookMoment if moment.value == path.stem), None)
     hook = Hook(
-        name=_shown(path, places),
+        name=_shown_path(path, places),
         moment=moment,
         event=path.stem,
         source=source,
-        file=_shown(path, places),
+        file=_shown_path(path, places),
     )
     if moment is None:
         right = next(known.value for known in HookMoment if known.lower() == path.stem.lower())
@@ -140,24 +140,24 @@ def _with_runner(hook: Hook, path: Path) -> Hook:
     return replace(hook, words=(runner, str(path)))
 
 
-def _listed(file: Path, source: HookSource, places: Places) -> Iterator[Hook]:
+def _listed_hooks(file: Path, source: HookSource, places: Places) -> Iterator[Hook]:
     try:
         settings = json_input.decode(read_regular(file))
         listed: dict[str, Any] = settings.get("hooks", {}) if isinstance(settings, dict) else {}
         events = {event: msgspec.convert(groups, list[Group]) for event, groups in listed.items()}
         off = isinstance(settings, dict) and settings.get("disableAllHooks") is True
     except (OSError, ValueError, AttributeError) as error:
-        shown = _shown(file, places)
+        shown = _shown_path(file, places)
         yield Hook(shown, None, "", source, shown, in_settings=True, inert=f"the file cannot be read: {error}")
         return
     for event, groups in events.items():
         for group in groups:
             for entry in group.hooks:
-                for hook in _entry(event, group.matcher, entry, _shown(file, places), source):
+                for hook in _hooks_of_entry(event, group.matcher, entry, _shown_path(file, places), source):
                     yield replace(hook, inert="the file says disableAllHooks") if off else hook
 
 
-def _entry(event: str, matcher: str, entry: Entry, file: str, source: HookSource) -> Iterator[Hook]:
+def _hooks_of_entry(event: str, matcher: str, entry: Entry, file: str, source: HookSource) -> Iterator[Hook]:
     moments: Iterable[HookMoment | None] = EVENTS.get(event, (None,))
     for moment in moments:
         yield Hook(
@@ -193,7 +193,7 @@ def _why_inert(event: str, moment: HookMoment | None, matcher: str, entry: Entry
     return ""
 
 
-def _shown(path: Path, places: Places) -> str:
+def _shown_path(path: Path, places: Places) -> str:
     """A path as a person reads it."""
     for folder, before in ((places.workspace, ""), (places.user, "~/")):
         if folder is not None and path.is_relative_to(folder):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from halocline.files.regular import read_beginning
 from halocline.policy.shell.ground import Ground
-from halocline.policy.shell.judge import analyse
+from halocline.policy.shell.judge import analyse_command
 from halocline.ports.hooks import Hook
 from halocline.ports.shell_facts import NoFacts
 from halocline.store.permissions.hook_files import PROJECT_VARIABLE, RUNNERS
@@ -47,7 +47,7 @@ class _Files(NoFacts):
 
 def find_programs(hooks: Iterable[Hook], folders: Iterable[Path], workspace: Path) -> set[str]:
     """The files of a folder that its hooks run or load; `folders` hold hooks, and what is code in them counts."""
-    found = {name for hook in hooks for name in run_by(_text(hook), workspace)}
+    found = {name for hook in hooks for name in run_by(_hook_text(hook), workspace)}
     found |= {name for folder in folders for name in _code_in(folder)}
     return with_code_beside(found)
 
@@ -57,12 +57,12 @@ def run_by(command: str, workspace: Path) -> set[str]:
     for variable in _VARIABLE:
         command = command.replace(variable, "./")
     ground = Ground(workspace, workspace / ".nothing", _Files(), (str(workspace),))
-    analysis = analyse(command, ground)
+    analysis = analyse_command(command, ground)
     scripts = {os.path.join(workspace, name.rpartition("#")[0] or name) for name in analysis.scripts}
     words = {word for simple in analysis.words for word in simple}
     is_known = analysis.words and not any(simple[0] in ("", "alias") for simple in analysis.words if simple)
     if analysis.problem or not is_known:  # nobody can say what it runs
-        return {str(file) for word in _split(command) if (file := workspace / word).is_file()}
+        return {str(file) for word in _split_command(command) if (file := workspace / word).is_file()}
     first = {simple[0] for simple in analysis.words if simple and "/" in simple[0]}
     given = {word for simple in analysis.words for word in _programs_given(simple)}
     run = first | given | {word for word in words if _is_runnable(workspace / word)}
@@ -96,7 +96,7 @@ def _loaded_by(program: str) -> Iterator[str]:
     folder, text = os.path.dirname(program), _text_of(program) if is_script and not is_build_file else ""
     named = set(_NAME.findall(text))
     imported, sourced = _names_on(_IMPORTS, text), _names_on(_SOURCES, text)
-    for entry in _entries(folder) if named else ():
+    for entry in _list_entries(folder) if named else ():
         path, (stem, ending) = os.path.join(folder, entry), os.path.splitext(entry)
         is_imported = any(name.split(".")[0] in (entry, stem) for name in imported)
         is_code = ending in CODE or _is_runnable(Path(path))
@@ -111,7 +111,7 @@ def _names_on(lines: re.Pattern[str], text: str) -> set[str]:
     return {name.strip(".") for line in text.splitlines() if lines.search(line) for name in _NAME.findall(line)}
 
 
-def _entries(folder: str) -> list[str]:
+def _list_entries(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
@@ -145,11 +145,11 @@ def _text_of(program: str) -> str:
     return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 
-def _text(hook: Hook) -> str:
+def _hook_text(hook: Hook) -> str:
     return " ".join(hook.words[2:]) if hook.words[:2] == ("/bin/sh", "-c") else shlex.join(hook.words)
 
 
-def _split(text: str) -> list[str]:
+def _split_command(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError:

@@ -87,14 +87,14 @@ class RuleFiles:
 
     def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
         """Remember leave, for one folder or for all. Raises OSError, also when the file cannot be read."""
-        from halocline.store.permissions.grants import keep  # most tasks keep none
+        from halocline.store.permissions.grants import keep_grant  # most tasks keep none
 
-        keep(self._grants, rule_for(grant, workspace), by)
+        keep_grant(self._grants, rule_for(grant, workspace), by)
 
     def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
         """Whether such leave is still written down, or nobody can tell."""
         book, rule = self.book(), rule_for(grant, workspace)
-        return bool(book.problems) or any(bare(one) == rule for one in book.rules)
+        return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
 
     def _assembled(self, trusted: bool) -> RuleBook:
         rules: list[Rule] = []
@@ -113,7 +113,7 @@ class RuleFiles:
         ignored = self._ignored(self._workspace, problems)
         others: list[OtherRoot] = []
         for root in self._roots:
-            forbidden, bounded = _forbidden(root, problems)
+            forbidden, bounded = _strict_rules(root, problems)
             rules += forbidden
             permissions += bounded
             if lines := self._ignored(root, problems):
@@ -130,10 +130,10 @@ class RuleFiles:
         return lines
 
     def _stamps(self) -> Stamps:
-        return (*map(_stamp, self._places), *map(_stamp, self._included))
+        return (*map(_file_stamp, self._places), *map(_file_stamp, self._included))
 
 
-def _forbidden(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
+def _strict_rules(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
     """What another folder of the task forbids or wants asked; paths in its rules are seen from it."""
     try:
         rules, bounds = read_file(root / PROJECT_RULES, Source.PROJECT)
@@ -152,7 +152,7 @@ def _seen_from(root: Path, pattern: str) -> str:
     if pattern.startswith(("/", "~/")):
         return pattern
     below = pattern if "/" in pattern.rstrip("/") else f"**/{pattern}"
-    return f"{_literal(str(root))}/{below}"
+    return f"{_literal_pattern(str(root))}/{below}"
 
 
 def read_rules(path: Path, source: Source) -> list[Rule]:
@@ -162,13 +162,15 @@ def read_rules(path: Path, source: Source) -> list[Rule]:
 
 def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
     """The rules of a file, and what bounds all commands; neither when there is no file. Raises Unreadable."""
-    text = _text(path)
+    text = _read_text(path)
     if text is None:
         return [], None
     if source is Source.MANAGED and not _is_roots(path):
         raise Unreadable(f"{path} can be written by others than root, so its rules are not believed.")
-    given = _decoded(path, text)
-    return [_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)], given.command_permissions
+    given = _decode_file(path, text)
+    return [
+        _decode_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)
+    ], given.command_permissions
 
 
 def rule_for(grant: Grant, workspace: Path | None) -> Rule:
@@ -190,10 +192,10 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
         case "fetch":
             return replace(rule, hosts=(grant.subject,))
         case _:
-            return replace(rule, paths=(_literal(grant.subject),))
+            return replace(rule, paths=(_literal_pattern(grant.subject),))
 
 
-def bare(rule: Rule) -> Rule:
+def bare_rule(rule: Rule) -> Rule:
     """A rule without what only people read."""
     return replace(rule, name="", reason="")
 
@@ -201,12 +203,12 @@ def bare(rule: Rule) -> Rule:
 def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Which files the workspace's ignore files include, and the lines of all of them. Raises Unreadable."""
     included: list[Path] = []
-    lines = [line for name in IGNORE_FILES for line in _lines(workspace / name, workspace, included)]
+    lines = [line for name in IGNORE_FILES for line in _read_lines(workspace / name, workspace, included)]
     return tuple(included), tuple(lines)
 
 
-def _lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
-    for line in (_text(path) or "").splitlines():
+def _read_lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
+    for line in (_read_text(path) or "").splitlines():
         if not line.startswith(_INCLUDE):
             if line.strip() and not line.startswith("#"):
                 yield line
@@ -219,10 +221,10 @@ def _lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
         if len(included) == _MOST_INCLUDES:
             raise Unreadable(f"{path} includes more than {_MOST_INCLUDES} files.")
         included.append(other)
-        yield from _lines(other, workspace, included)
+        yield from _read_lines(other, workspace, included)
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return read_regular(path, LARGEST).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
@@ -231,7 +233,7 @@ def _text(path: Path) -> str | None:
         raise Unreadable(f"{path} cannot be read: {error}.") from error
 
 
-def _decoded(path: Path, text: str) -> RuleFile:
+def _decode_file(path: Path, text: str) -> RuleFile:
     import tomllib
 
     try:
@@ -245,11 +247,11 @@ def _decoded(path: Path, text: str) -> RuleFile:
         raise Unreadable(f"{path} cannot be read: {error}.") from error
 
 
-def _rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
+def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
     """One table. Besides the fields of a rule it may have `matches` and `not_matches`, and when it `expires`."""
     from datetime import UTC, date, datetime
 
-    from halocline.policy.examples import failing
+    from halocline.policy.examples import failing_example
 
     given = dict(table)
     examples = {key: given.pop(key, ()) for key in ("matches", "not_matches")}
@@ -262,7 +264,7 @@ def _rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
         until = msgspec.convert(expires, date | None)
     except msgspec.ValidationError as error:
         raise Unreadable(f"Rule {at} of {path} is wrong: {error}.") from error
-    if example := failing(rule, wanted["matches"], wanted["not_matches"]):
+    if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
         raise Unreadable(f"Rule {at} of {path} is not what its examples say: {example}.")
     if until and until < datetime.now(UTC).date():
         # It meets nothing, and the others keep their numbers.
@@ -275,7 +277,7 @@ def _is_roots(path: Path) -> bool:
     return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _stamp(path: str | Path) -> tuple[int, int, int] | None:
+def _file_stamp(path: str | Path) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
@@ -283,6 +285,6 @@ def _stamp(path: str | Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _literal(path: str) -> str:
+def _literal_pattern(path: str) -> str:
     """A path as a pattern that means only it."""
     return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)

@@ -66,19 +66,21 @@ class Trust:
 
     def standing(self, places: Places) -> Standing:
         """Raises SettingsError."""
-        if not (hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or servers(places)):
+        if not (
+            hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or server_files(places)
+        ):
             return Standing.NOTHING
-        said = self.folders().get(_real(places.workspace))
+        said = self.folders().get(_real_folder(places.workspace))
         if said is None:
             return Standing.UNKNOWN
-        if not (now := digest(parts_of(places))) or said.digest != now:
+        if not (now := digest_parts(parts_of(places))) or said.digest != now:
             return Standing.CHANGED
         return Standing.TRUSTED if said.trusted else Standing.REFUSED
 
     def describe_change(self, places: Places) -> str:
         """What changed since something was said of a folder; empty when nothing did. Raises SettingsError."""
-        said, now = self.folders().get(_real(places.workspace)), parts_of(places)
-        return "" if said is None or said.digest == digest(now) else describe_change(said.parts or now, now)
+        said, now = self.folders().get(_real_folder(places.workspace)), parts_of(places)
+        return "" if said is None or said.digest == digest_parts(now) else describe_change(said.parts or now, now)
 
     def folders(self) -> dict[str, Said]:
         """All that were spoken of. Raises SettingsError."""
@@ -99,13 +101,13 @@ class Trust:
                 f"The hooks and servers of {places.workspace} come with more than {MOST_FILES:,} programs.",
                 "Move what is no hook elsewhere.",
             )
-        said = Said(digest(parts), trusted, round(time.time()), parts)
-        self._write(self.folders() | {_real(places.workspace): said})
+        said = Said(digest_parts(parts), trusted, round(time.time()), parts)
+        self._write(self.folders() | {_real_folder(places.workspace): said})
 
     def forget(self, folder: Path) -> bool:
         """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
         folders = self.folders()
-        if folders.pop(_real(folder), None) is None:
+        if folders.pop(_real_folder(folder), None) is None:
             return False
         self._write(folders)
         return True
@@ -119,9 +121,9 @@ class Trust:
             ) from error
 
 
-def servers(places: Places) -> list[Path]:
+def server_files(places: Places) -> list[Path]:
     """The files of MCP servers that a folder brings. Somebody who works in their home folder has their own there."""
-    if places.user and _real(places.user) == _real(places.workspace):
+    if places.user and _real_folder(places.user) == _real_folder(places.workspace):
         return []
     return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
 
@@ -131,18 +133,18 @@ def parts_of(places: Places) -> dict[str, str]:
 
     Its hooks, servers and rules, and every program that these run. Empty when there is too much to look at.
     """
-    places = replace(places, workspace=Path(_real(places.workspace)))
+    places = replace(places, workspace=Path(_real_folder(places.workspace)))
     hooks = hooks_in(places, HookSource.PROJECT)
-    files = _settings(places)
-    programs = _programs(places, hooks) if hooks or files else set()
+    files = _setting_files(places)
+    programs = _program_paths(places, hooks) if hooks or files else set()
     if len(programs) > MOST_FILES:
         return {}
     listed = hashlib.sha256(msgspec.json.encode(hooks)).hexdigest()
-    found = {str(file): _state(str(file)) for file in (*files, *sorted(programs))}
+    found = {str(file): _file_state(str(file)) for file in (*files, *sorted(programs))}
     return {HOOKS: listed} | {os.path.relpath(name, places.workspace): state for name, state in found.items()}
 
 
-def digest(parts: Mapping[str, str]) -> str:
+def digest_parts(parts: Mapping[str, str]) -> str:
     """Stands for all of it; empty for nothing."""
     return hashlib.sha256(msgspec.json.encode(sorted(parts.items()))).hexdigest() if parts else ""
 
@@ -159,13 +161,13 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     return ", ".join(said[:MOST_NAMED]) + more or "the folder changed"
 
 
-def _settings(places: Places) -> list[Path]:
+def _setting_files(places: Places) -> list[Path]:
     """The files that switch something on themselves: rules, and lists of servers. Hooks are compared as read."""
     rules = places.workspace / PROJECT_RULES
-    return [*([rules] if rules.exists() else []), *servers(places)]
+    return [*([rules] if rules.exists() else []), *server_files(places)]
 
 
-def _programs(places: Places, hooks: list[Hook]) -> set[str]:
+def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
     from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
 
     folders = places.folders(HookSource.PROJECT)
@@ -173,14 +175,14 @@ def _programs(places: Places, hooks: list[Hook]) -> set[str]:
         folders = [*folders, places.workspace / ".claude" / "hooks"]
     served = {
         name
-        for file in servers(places)
-        for command, folder in _served(file, places.workspace)
+        for file in server_files(places)
+        for command, folder in _server_commands(file, places.workspace)
         for name in run_by(command, folder)
     }
     return find_programs(hooks, folders, places.workspace) | with_code_beside(served)
 
 
-def _served(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
+def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
     """The commands of the folder's servers, each with where it runs."""
     from halocline.ports.mcp_servers import Owner
     from halocline.store.mcp.servers import Unreadable, servers_in
@@ -194,12 +196,12 @@ def _served(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
         return
 
 
-def _state(file: str) -> str:
+def _file_state(file: str) -> str:
     """What stands for a file: where its links lead, whether it may be run, and what it holds."""
-    return f"{os.path.realpath(file)} {os.access(file, os.X_OK)} {_content(file)}"
+    return f"{os.path.realpath(file)} {os.access(file, os.X_OK)} {_file_content(file)}"
 
 
-def _content(file: str) -> str:
+def _file_content(file: str) -> str:
     try:
         with open_regular(file) as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -207,5 +209,5 @@ def _content(file: str) -> str:
         return error.strerror or "unreadable"
 
 
-def _real(folder: Path) -> str:
+def _real_folder(folder: Path) -> str:
     return os.path.realpath(folder)

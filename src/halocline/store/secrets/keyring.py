@@ -31,7 +31,7 @@ class SystemKeyring:
 
     def put(self, name: str, secret: Secret) -> bool:
         """Keep a secret. False when this machine has no keyring."""
-        if not _installed():
+        if not _is_installed():
             return False
         return self._ask("put", name, secret.reveal()).returncode != _NONE
 
@@ -45,7 +45,7 @@ class SystemKeyring:
         self._needed("remove", name)
 
     def _needed(self, deed: str, name: str) -> "subprocess.CompletedProcess[str]":
-        answer = self._ask(deed, name) if _installed() else None
+        answer = self._ask(deed, name) if _is_installed() else None
         if answer is None or answer.returncode == _NONE:
             text = f"The key {name!r} is in the system's keyring, which cannot be reached from here."
             raise SecretsError(text, "Log in to the desktop, or install the extra: pip install 'halocline[keyring]'")
@@ -69,15 +69,15 @@ class SystemKeyring:
             text = f"The system's keyring did not answer within {self._patience:g} s."
             raise SecretsError(text, "Unlock it, and try again.") from None
         if answer.returncode not in (0, _NONE, _MISSING):
-            raise _failed(answer.stderr, secret)
+            raise _keyring_error(answer.stderr, secret)
         return answer
 
 
-def _installed() -> bool:
+def _is_installed() -> bool:
     return find_spec("keyring") is not None
 
 
-def _failed(said: str, secret: str) -> SecretsError:
+def _keyring_error(said: str, secret: str) -> SecretsError:
     """The last line of a trace is the reason, behind the error's name."""
     last = (said.strip().splitlines() or ["no reason given"])[-1]
     reason = last.partition(": ")[2] or last
@@ -86,13 +86,13 @@ def _failed(said: str, secret: str) -> SecretsError:
     return SecretsError(f"The system's keyring failed: {shown.rstrip('.!')}.", hint)
 
 
-def _backend() -> Any:
+def _find_backend() -> Any:
     """The first real one among those that `keyring` would use; None when it would use none."""
     chosen = import_module("keyring").get_keyring()
-    return next((backend for backend in _parts(chosen) if type(backend).__module__ in REAL), None)
+    return next((backend for backend in _backend_parts(chosen) if type(backend).__module__ in REAL), None)
 
 
-def _parts(backend: Any) -> Iterator[Any]:
+def _backend_parts(backend: Any) -> Iterator[Any]:
     """A chain tries its members in turn, and real ones may stand in it beside others."""
     if type(backend).__module__ == "keyring.backends.chainer":
         yield from backend.backends
@@ -103,7 +103,7 @@ def _parts(backend: Any) -> Iterator[Any]:
 def main(arguments: Sequence[str]) -> int:
     """Do one deed. What fails in the keyring ends the process with a trace."""
     deed, service, name = arguments
-    backend = _backend()
+    backend = _find_backend()
     if backend is None:
         return _NONE
     if deed == "put":

@@ -8,7 +8,7 @@ from halocline.files.regular import read_regular
 SIZE = 32
 
 
-def salt(path: Path) -> bytes:
+def read_salt(path: Path) -> bytes:
     """The home's own, made when there are none yet; where they cannot be kept, new ones for this process."""
     made = os.urandom(SIZE)
     try:
@@ -16,14 +16,14 @@ def salt(path: Path) -> bytes:
         with open(fd, "wb") as file:
             file.write(made)
     except FileExistsError:
-        kept = _kept(path)
+        kept = _read_or_make(path)
         return kept if len(kept) == SIZE else made
     except OSError:
         pass
     return made
 
 
-def _kept(path: Path) -> bytes:
+def _read_or_make(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError:

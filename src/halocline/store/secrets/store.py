@@ -121,7 +121,7 @@ class SecretStore:
     def _write(self, entries: Mapping[str, Entry]) -> None:
         """A key may be shown by its maker only once, so it must not be lost."""
         if entries:
-            write_whole(self._path, _encoded(entries))
+            write_whole(self._path, _encode_entries(entries))
         else:
             self._path.unlink()
             sync_names(self._path.parent)  # a key that was removed does not come back
@@ -135,7 +135,7 @@ class SecretStore:
             raise _not_opened(self._path, error) from error
         try:
             _require_private(self._path, os.fstat(fd))
-            return _decoded(os.read(fd, _LARGEST), self._path)
+            return _decode_entries(os.read(fd, _LARGEST), self._path)
         finally:
             os.close(fd)
 
@@ -172,14 +172,14 @@ def _not_opened(path: Path, error: OSError) -> SecretsError:
     return SecretsError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.")
 
 
-def _encoded(entries: Mapping[str, Entry]) -> bytes:
+def _encode_entries(entries: Mapping[str, Entry]) -> bytes:
     data = msgspec.json.encode(entries, enc_hook=Secret.reveal, order="deterministic")
     return msgspec.json.format(data, indent=2) + b"\n"
 
 
-def _decoded(data: bytes, path: Path) -> dict[str, Entry]:
+def _decode_entries(data: bytes, path: Path) -> dict[str, Entry]:
     try:
-        return msgspec.json.decode(data, type=dict[str, Entry], dec_hook=_secret)
+        return msgspec.json.decode(data, type=dict[str, Entry], dec_hook=_make_secret)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         # The cause may show what is in the file.
         where = error if isinstance(error, msgspec.DecodeError) else "it is not UTF-8"
@@ -187,7 +187,7 @@ def _decoded(data: bytes, path: Path) -> dict[str, Entry]:
         raise SecretsError(text, "Correct the file, or move it away and store the keys again: halo login") from None
 
 
-def _secret(kind: type, value: Any) -> Secret:
+def _make_secret(kind: type, value: Any) -> Secret:
     if not isinstance(value, str):
         raise msgspec.ValidationError("Expected `str`")
     return Secret(value)

@@ -9,10 +9,10 @@ from typing import Any
 
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
-from halocline.store.settings.settings import checked
+from halocline.store.settings.settings import check_settings
 
 
-def change(file: Path, name: str, value: Any) -> None:
+def change_setting(file: Path, name: str, value: Any) -> None:
     """Set `name`, which is a setting or one of a table's (`mcp.enabled`); with None, it is as by default again.
 
     Raises SettingsError: the file is wrong already, the value does not fit, or nothing can be written.
@@ -26,20 +26,20 @@ def change(file: Path, name: str, value: Any) -> None:
         document = tomlkit.parse(read_regular(file).decode() if file.exists() else "")
     except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise SettingsError(f"Cannot read {file}: {error}.", "Correct the file, or move it away.") from error
-    checked(document.unwrap(), str(file))
+    check_settings(document.unwrap(), str(file))
     try:
-        _put(document, name.split("."), value)
+        _put_value(document, name.split("."), value)
     except (TOMLKitError, ValueError, TypeError) as error:
         raise SettingsError(f"{name} cannot be set to this: {error}.", "Nothing was changed.") from error
     text = tomlkit.dumps(document)
     try:
-        checked(tomllib.loads(text), str(file))
+        check_settings(tomllib.loads(text), str(file))
     except SettingsError as error:
         raise SettingsError(f"{error.text}", "Nothing was changed.") from error
-    _write(file, text)
+    _write_file(file, text)
 
 
-def _put(document: Any, path: list[str], value: Any) -> None:
+def _put_value(document: Any, path: list[str], value: Any) -> None:
     import tomlkit
 
     *tables, last = path
@@ -58,7 +58,7 @@ def _put(document: Any, path: list[str], value: Any) -> None:
         document.pop(tables[0])
 
 
-def _write(file: Path, text: str) -> None:
+def _write_file(file: Path, text: str) -> None:
     """Whole or not at all, and through a link to the file that it leads to."""
     real = Path(os.path.realpath(file))
     temporary = real.with_name(f".{real.name}-{os.urandom(6).hex()}")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from halocline.context.system_prompt.build import SECTIONS, Wishes
+from halocline.context.system_prompt.build import SECTIONS, PromptOptions
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 
@@ -10,21 +10,21 @@ LARGEST = 200_000
 """Characters of one file: more is a mistake, and would cost as much with each request."""
 
 
-def wishes(root: Path, *, whole: str, added: str, language: str) -> Wishes:
+def read_prompt_options(root: Path, *, whole: str, added: str, language: str) -> PromptOptions:
     """`whole` is a file and `added` a text, or `@` and a file; a path is seen from the home, `root`.
 
     Raises:
         SettingsError: a file is missing, too long or no text, or has the name of no section.
     """
-    return Wishes(
-        sections=_sections(root / "prompts"),
-        whole=_text(root / Path(whole).expanduser()) if whole else None,
-        added=_text(root / Path(added[1:]).expanduser()) if added.startswith("@") else added,
+    return PromptOptions(
+        sections=_read_sections(root / "prompts"),
+        whole=_read_text(root / Path(whole).expanduser()) if whole else None,
+        added=_read_text(root / Path(added[1:]).expanduser()) if added.startswith("@") else added,
         language=language,
     )
 
 
-def _sections(folder: Path) -> dict[str, str]:
+def _read_sections(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         return {}
     files = [path for path in sorted(folder.iterdir()) if path.suffix == ".md"]
@@ -32,10 +32,10 @@ def _sections(folder: Path) -> dict[str, str]:
         if path.stem not in SECTIONS:
             known = ", ".join(SECTIONS)
             raise SettingsError(f"{path}: the system prompt has no section {path.stem!r}.", f"There are: {known}.")
-    return {path.stem: _text(path) for path in files}
+    return {path.stem: _read_text(path) for path in files}
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         text = read_regular(path, 4 * LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -127,7 +127,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Says(description="How hard a model should think: none, minimal, low, medium, high, xhigh or max."),
     ] = None
     thinking_budget: Annotated[
-        Tokens | None, Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`.")
+        Tokens | None,
+        Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`."),
     ] = None
     context_window: Annotated[
         Count | None, Says(description="The model's window in tokens, if nobody knows it, or a smaller one to use.")
@@ -323,7 +324,8 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         Says(description="A hook before a call or a prompt that crashes, hangs or makes no sense: block or continue."),
     ] = "block"
     prices: Annotated[
-        dict[str, Price], Says(description="Prices and sizes of models, by `provider/model`; they win over all others.")
+        dict[str, Price],
+        Says(description="Prices and sizes of models, by `provider/model`; they win over all others."),
     ] = {}
     providers: Annotated[
         dict[str, Provider], Says(description="Further providers, by name, and what is different at known ones.")
@@ -373,30 +375,32 @@ def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None
         SettingsError: the file, a variable or the profile is wrong; names it, the key and what is wrong.
     """
     given = read_settings(path)
-    settings = _convert(given, str(path))
+    settings = _convert_settings(given, str(path))
     if name := profile or env.get("HALOCLINE_PROFILE", "") or settings.profile:
-        settings = _convert(given | _profile(settings, name, path) | {"profile": name}, f"profile {name} of {path}")
+        settings = _convert_settings(
+            given | _read_profile(settings, name, path) | {"profile": name}, f"profile {name} of {path}"
+        )
     named = {
-        setting: getattr(_convert({setting: env[name]}, f"the variable {name}"), setting)
+        setting: getattr(_convert_settings({setting: env[name]}, f"the variable {name}"), setting)
         for name, setting in VARIABLES.items()
         if env.get(name)
     }
-    return over(settings, named)
+    return with_overrides(settings, named)
 
 
-def checked(given: dict[str, Any], source: str) -> Settings:
+def check_settings(given: dict[str, Any], source: str) -> Settings:
     """What a file or a person gave, as settings. Raises SettingsError."""
-    return _convert(given, source)
+    return _convert_settings(given, source)
 
 
-def _profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
+def _read_profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
     if name in settings.profiles:
         return settings.profiles[name]
     known = f"The profiles are: {', '.join(settings.profiles)}." if settings.profiles else f"{path} has none."
     raise SettingsError(f"There is no profile {name!r}.", f"{known} Make one as a table [profiles.{name}].")
 
 
-def over(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
+def with_overrides(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
     """The settings with what was chosen for this run.
 
     A time that was chosen is for every provider; an effort that was chosen is not overruled by the settings' budget,
@@ -423,7 +427,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         raise SettingsError(f"Cannot read {path}: {error}.", "Correct the file, or move it away.") from error
 
 
-def _convert(given: dict[str, Any], source: str) -> Settings:
+def _convert_settings(given: dict[str, Any], source: str) -> Settings:
     try:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:

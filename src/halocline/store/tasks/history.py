@@ -33,27 +33,27 @@ def new_task_id() -> str:
 def newest_first(folder: Path) -> Iterator[TaskInfo]:
     """All tasks, the newest change first; each is read when it is asked for. What cannot be read is left out."""
     logs = []
-    for entry in _folders(folder):
+    for entry in _list_folders(folder):
         with suppress(FileNotFoundError):
             logs.append((os.stat(entry / codec.LOG_NAME).st_mtime_ns, entry))
     for _, entry in sorted(logs, reverse=True):
-        if info := _info(entry):
+        if info := _read_info(entry):
             yield info
 
 
-def info(folder: Path, task: str) -> TaskInfo | None:
+def task_info(folder: Path, task: str) -> TaskInfo | None:
     """One task, by its whole id."""
-    return _info(folder / task)
+    return _read_info(folder / task)
 
 
-def find(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
+def find_task(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
     """The whole id for an id or an unambiguous beginning or end of one.
 
     Raises:
         TaskNotFound: nothing fits.
         UsageError: more than one fits.
     """
-    ids = [entry.name for entry in _folders(folder)] if folder.exists() else []
+    ids = [entry.name for entry in _list_folders(folder)] if folder.exists() else []
     if name in ids:
         return name
     fitting = [task for task in ids if name and (task.startswith(name) or task.endswith(name))]
@@ -64,10 +64,10 @@ def find(folder: Path, name: str, where: str = "See them with: halo tasks list")
     return fitting[0]
 
 
-def forget(folder: Path, task: str) -> None:
+def forget_task(folder: Path, task: str) -> None:
     """Remove a task for good. Its blobs may be shared and stay."""
     shutil.rmtree(folder / task)
-    _old(folder, task).unlink(missing_ok=True)
+    _old_mark(folder, task).unlink(missing_ok=True)
 
 
 def put_away(folder: Path, task: str, trash: Path) -> None:
@@ -80,10 +80,10 @@ def put_away(folder: Path, task: str, trash: Path) -> None:
 def take_back(trash: Path, task: str, folder: Path) -> None:
     """Move a task out of the trash again."""
     (trash / task).rename(folder / task)
-    _old(trash, task).unlink(missing_ok=True)
+    _old_mark(trash, task).unlink(missing_ok=True)
 
 
-def _old(trash: Path, task: str) -> Path:
+def _old_mark(trash: Path, task: str) -> Path:
     """Marks a task in the trash that has been there for long."""
     return trash / f"{task}.old"
 
@@ -92,18 +92,18 @@ def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
     """What is in the trash, and since when; the newest first."""
     if not trash.exists():
         return []
-    found = [(info, entry.stat().st_mtime) for entry in _folders(trash) if (info := _info(entry))]
+    found = [(info, entry.stat().st_mtime) for entry in _list_folders(trash) if (info := _read_info(entry))]
     return sorted(found, key=lambda pair: pair[1], reverse=True)
 
 
-def outdated(trash: Path, seconds: float, now: float) -> list[str]:
+def list_outdated(trash: Path, seconds: float, now: float) -> list[str]:
     """The tasks that were put into the trash so many seconds ago, and shall go for good.
 
     What is old is only marked first, and is outdated a day later: a clock that was wrong for an hour costs no task.
     """
     found = []
-    for entry in _folders(trash) if trash.exists() else ():
-        mark = _old(trash, entry.name)
+    for entry in _list_folders(trash) if trash.exists() else ():
+        mark = _old_mark(trash, entry.name)
         if now - entry.stat().st_mtime < seconds:
             mark.unlink(missing_ok=True)
         elif not mark.exists():
@@ -114,14 +114,14 @@ def outdated(trash: Path, seconds: float, now: float) -> list[str]:
     return found
 
 
-def _folders(folder: Path) -> Iterator[Path]:
+def _list_folders(folder: Path) -> Iterator[Path]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False) and os.path.exists(os.path.join(entry.path, codec.LOG_NAME)):
                 yield Path(entry.path)
 
 
-def _info(folder: Path) -> TaskInfo | None:
+def _read_info(folder: Path) -> TaskInfo | None:
     path = folder / codec.LOG_NAME
     try:
         stat = path.stat()
@@ -136,18 +136,18 @@ def _info(folder: Path) -> TaskInfo | None:
         return None
     return TaskInfo(
         task=folder.name,
-        title=_title(head),
+        title=_read_title(head),
         workspace=started.workspace,
         model=started.model,
         started_at=started.at,
         changed_at=stat.st_mtime,
-        status=_status(tail),
+        status=_read_status(tail),
         size=stat.st_size,
         parent=started.subtask.parent if started.subtask else "",
     )
 
 
-def _title(head: bytes) -> str:
+def _read_title(head: bytes) -> str:
     for line in head.split(b"\n")[1:]:
         if b'"type":"turn_started"' in line:
             try:
@@ -160,7 +160,7 @@ def _title(head: bytes) -> str:
     return ""
 
 
-def _status(tail: bytes) -> str:
+def _read_status(tail: bytes) -> str:
     for line in reversed(tail.split(b"\n")):
         if b'"type":"turn_ended"' in line:
             try:

@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec, json_input
-from halocline.protocol.queries.tasks import MARKS, TaskInfo, TaskQuery, fits, ordered
+from halocline.protocol.queries.tasks import MARKS, TaskInfo, TaskQuery, fits_query, order_tasks
 from halocline.protocol.values import Value
-from halocline.store.tasks.index_facts import Facts, Words, learned, nothing_known
+from halocline.store.tasks.index_facts import Facts, Words, learn_facts, nothing_known
 
 VERSION = 3
 PATIENCE = 5.0
@@ -82,9 +82,9 @@ class TaskIndex:
             return self._found(None, query)
 
     def _found(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
-        with closing(_opened(file)) as database:
-            refresh(database, self._tasks)
-            return _chosen(database, query)
+        with closing(_open_database(file)) as database:
+            refresh_index(database, self._tasks)
+            return _choose_tasks(database, query)
 
 
 def _is_of_others(error: sqlite3.OperationalError) -> bool:
@@ -92,7 +92,7 @@ def _is_of_others(error: sqlite3.OperationalError) -> bool:
     return any(word in str(error) for word in ("locked", "readonly", "unable to open", "disk is full"))
 
 
-def _opened(file: Path | None) -> sqlite3.Connection:
+def _open_database(file: Path | None) -> sqlite3.Connection:
     if file is not None:
         with suppress(OSError):
             os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -124,11 +124,11 @@ def _has_fts(database: sqlite3.Connection) -> bool:
     return modules.fetchone() is not None and sqlite3.sqlite_version_info >= TRIGRAMS
 
 
-def refresh(database: sqlite3.Connection, tasks: Path) -> None:
+def refresh_index(database: sqlite3.Connection, tasks: Path) -> None:
     """Read what is new in the logs, and forget the tasks that are gone."""
-    known = _known(database)
-    there = dict(_logs(tasks))
-    changed = [task for task, stat in there.items() if _differs(known.get(task), stat)]
+    known = _known_tasks(database)
+    there = dict(_list_logs(tasks))
+    changed = [task for task, stat in there.items() if _has_changed(known.get(task), stat)]
     gone = [known[task].id for task in known.keys() - there.keys()]
     for start in range(0, len(changed), BATCH):
         database.execute("BEGIN IMMEDIATE")
@@ -138,23 +138,23 @@ def refresh(database: sqlite3.Connection, tasks: Path) -> None:
     if gone:
         database.execute("BEGIN IMMEDIATE")
         for number in gone:
-            _forget(database, number)
+            _forget_task(database, number)
         database.execute("COMMIT")
 
 
-def _known(database: sqlite3.Connection) -> dict[str, Known]:
+def _known_tasks(database: sqlite3.Connection) -> dict[str, Known]:
     rows = database.execute("SELECT task, id, size, mtime, inode, offset FROM tasks")
     return {task: Known(*rest) for task, *rest in rows}
 
 
-def _logs(tasks: Path) -> Iterator[tuple[str, os.stat_result]]:
+def _list_logs(tasks: Path) -> Iterator[tuple[str, os.stat_result]]:
     with os.scandir(tasks) as entries:
         for entry in entries:
             with suppress(OSError):  # no task, or one that is being put away
                 yield entry.name, os.stat(f"{entry.path}/{codec.LOG_NAME}")
 
 
-def _differs(known: Known | None, stat: os.stat_result) -> bool:
+def _has_changed(known: Known | None, stat: os.stat_result) -> bool:
     return known is None or (known.size, known.mtime, known.inode) != (stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
@@ -162,16 +162,16 @@ def _read_on(database: sqlite3.Connection, folder: Path, stat: os.stat_result) -
     """Bring one task up to date. Another process may have been faster."""
     row = database.execute("SELECT id, size, mtime, inode, offset FROM tasks WHERE task = ?", (folder.name,)).fetchone()
     known = Known(*row) if row else None
-    if not _differs(known, stat):
+    if not _has_changed(known, stat):
         return
     if known and (stat.st_size < known.offset or stat.st_ino != known.inode):  # another log than before
-        _forget(database, known.id)
+        _forget_task(database, known.id)
         known = None
-    before = _facts(database, known.id) if known else nothing_known(folder.name)
-    facts, offset = _read(folder / codec.LOG_NAME, known.offset if known else 0, before)
+    before = _load_facts(database, known.id) if known else nothing_known(folder.name)
+    facts, offset = _read_facts(folder / codec.LOG_NAME, known.offset if known else 0, before)
     if not (facts.info.started_at or facts.info.workspace):
         return
-    info = replace(facts.info, size=_size(folder))
+    info = replace(facts.info, size=_folder_size(folder))
     state = (stat.st_size, stat.st_mtime_ns, stat.st_ino, offset, _encode(info))
     if known:
         changes = "size = ?, mtime = ?, inode = ?, offset = ?, info = ?"
@@ -188,17 +188,17 @@ def _read_on(database: sqlite3.Connection, folder: Path, stat: os.stat_result) -
 def _write_words(database: sqlite3.Connection, number: int, facts: Facts) -> None:
     words = (getattr(facts.words, name) for name in Words.__struct_fields__)
     database.execute(f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", (number, *words))
-    name = _plain(f"{facts.info.name} {facts.info.title}")
+    name = _plain_text(f"{facts.info.name} {facts.info.title}")
     database.execute("INSERT INTO names (rowid, name) VALUES (?, ?)", (number, name))
 
 
-def _facts(database: sqlite3.Connection, number: int) -> Facts:
+def _load_facts(database: sqlite3.Connection, number: int) -> Facts:
     (info,) = database.execute("SELECT info FROM tasks WHERE id = ?", (number,)).fetchone()
     words = database.execute(f"SELECT {_COLUMNS} FROM words WHERE rowid = ?", (number,)).fetchone()
     return Facts(_info.decode(info), Words(*words or ()))
 
 
-def _forget(database: sqlite3.Connection, number: int) -> None:
+def _forget_task(database: sqlite3.Connection, number: int) -> None:
     database.execute("DELETE FROM tasks WHERE id = ?", (number,))
     _forget_words(database, number)
 
@@ -208,7 +208,7 @@ def _forget_words(database: sqlite3.Connection, number: int) -> None:
     database.execute("DELETE FROM names WHERE rowid = ?", (number,))
 
 
-def _read(log: Path, offset: int, facts: Facts) -> tuple[Facts, int]:
+def _read_facts(log: Path, offset: int, facts: Facts) -> tuple[Facts, int]:
     """The facts after the whole lines from `offset` on, and where these end."""
     with suppress(FileNotFoundError), open(log, "rb") as file:
         file.seek(offset)
@@ -216,11 +216,11 @@ def _read(log: Path, offset: int, facts: Facts) -> tuple[Facts, int]:
         while not torn and (lines := file.readlines(PIECE)):
             torn = not lines[-1].endswith(b"\n")
             whole = lines[:-1] if torn else lines
-            facts, offset = learned(facts, whole), offset + sum(map(len, whole))
+            facts, offset = learn_facts(facts, whole), offset + sum(map(len, whole))
     return facts, offset
 
 
-def _size(folder: Path) -> int:
+def _folder_size(folder: Path) -> int:
     """What the folder takes, without what is being put there or taken away just now."""
     total = 0
     for place, _, names in os.walk(folder):
@@ -230,24 +230,24 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _chosen(database: sqlite3.Connection, query: TaskQuery) -> list[TaskInfo]:
+def _choose_tasks(database: sqlite3.Connection, query: TaskQuery) -> list[TaskInfo]:
     """The tasks that fit, in the order that was asked for."""
     rows = database.execute("SELECT id, info FROM tasks")
-    infos = {number: info for number, raw in rows if fits(info := _info.decode(raw), query)}
+    infos = {number: info for number, raw in rows if fits_query(info := _info.decode(raw), query)}
     if not (words := _WORD.findall(query.words)):
-        return ordered(list(infos.values()), query)
-    exact = _matches(database, words)
-    best = dict.fromkeys([*exact, *(_alike(database, words) if len(exact) < FEW else ())])
+        return order_tasks(list(infos.values()), query)
+    exact = _match_words(database, words)
+    best = dict.fromkeys([*exact, *(_find_alike(database, words) if len(exact) < FEW else ())])
     numbers = {infos[number].task: number for number in best if number in infos}
-    found = ordered([infos[number] for number in numbers.values()], query)
-    snippets = _snippets(database, words, [numbers[info.task] for info in found[:MOST_SNIPPETS]])
+    found = order_tasks([infos[number] for number in numbers.values()], query)
+    snippets = _find_snippets(database, words, [numbers[info.task] for info in found[:MOST_SNIPPETS]])
     return [replace(info, snippet=snippets.get(numbers[info.task], "")) for info in found]
 
 
 _WORD = re.compile(r"\w+")
 
 
-def _matches(database: sqlite3.Connection, words: list[str]) -> list[int]:
+def _match_words(database: sqlite3.Connection, words: list[str]) -> list[int]:
     """Tasks that hold all the words, of which the last may be unfinished; the best first."""
     if not _is_fast(database):
         everything = _COLUMNS.replace(", ", " || ' ' || ")
@@ -255,21 +255,21 @@ def _matches(database: sqlite3.Connection, words: list[str]) -> list[int]:
         rows = database.execute(f"SELECT rowid FROM words WHERE {fitting}", [f"%{word}%" for word in words])
     else:
         by_rank = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_WEIGHTS})"
-        rows = database.execute(by_rank, (_wanted(words),))
+        rows = database.execute(by_rank, (_match_query(words),))
     return [number for (number,) in rows]
 
 
-def _wanted(words: list[str]) -> str:
+def _match_query(words: list[str]) -> str:
     return " ".join(f'"{word}"' for word in words) + "*"
 
 
-def _snippets(database: sqlite3.Connection, words: list[str], numbers: list[int]) -> dict[int, str]:
+def _find_snippets(database: sqlite3.Connection, words: list[str], numbers: list[int]) -> dict[int, str]:
     """Where the words stand in these tasks."""
     if not _is_fast(database):
         return {}
     begin, end = MARKS
     one = f"SELECT snippet(words, -1, '{begin}', '{end}', '…', 12) FROM words WHERE words MATCH ? AND rowid = ?"
-    rows = ((number, database.execute(one, (_wanted(words), number)).fetchone()) for number in numbers)
+    rows = ((number, database.execute(one, (_match_query(words), number)).fetchone()) for number in numbers)
     return {number: " ".join(row[0].split()) for number, row in rows if row}
 
 
@@ -278,22 +278,22 @@ def _is_fast(database: sqlite3.Connection) -> bool:
     return str(made).startswith("CREATE VIRTUAL")
 
 
-def _alike(database: sqlite3.Connection, words: list[str]) -> list[int]:
+def _find_alike(database: sqlite3.Connection, words: list[str]) -> list[int]:
     """Tasks whose name or title has nearly all these words; the likest first."""
     if not _is_fast(database):
         return []
-    wanted = [_pieces(word) for word in words]
+    wanted = [_split_trigrams(word) for word in words]
     any_of = " OR ".join(f'"{piece}"' for piece in set().union(*wanted))
     rows = database.execute("SELECT rowid, name FROM names WHERE names MATCH ? ORDER BY rank LIMIT 100", (any_of,))
-    shares = [(min(len(word & _pieces(name)) / len(word) for word in wanted), number) for number, name in rows]
+    shares = [(min(len(word & _split_trigrams(name)) / len(word) for word in wanted), number) for number, name in rows]
     return [number for share, number in sorted(shares, reverse=True) if share >= LIKE][:MOST_LIKE]
 
 
-def _pieces(text: str) -> set[str]:
+def _split_trigrams(text: str) -> set[str]:
     """Every three letters that follow each other, with the blanks around words."""
-    plain = _plain(text)
+    plain = _plain_text(text)
     return {plain[at : at + 3] for at in range(len(plain) - 2)}
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.lower()))} "

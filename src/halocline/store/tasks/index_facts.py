@@ -42,7 +42,7 @@ class Facts(Value, frozen=True):
     words: Words = Words()
 
 
-def learned(facts: Facts, lines: Iterable[bytes]) -> Facts:
+def learn_facts(facts: Facts, lines: Iterable[bytes]) -> Facts:
     """The facts after more whole lines of the log. A line that cannot be read says nothing."""
     for line in lines:
         kind = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
@@ -61,58 +61,58 @@ def nothing_known(task: str) -> Facts:
     return Facts(TaskInfo(task, "", "", "", 0.0, 0.0, "unfinished", 0))
 
 
-def _now(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
+def _apply_event(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
     return replace(facts, info=replace(facts.info, changed_at=event.at, **changes))
 
 
-def _started(facts: Facts, e: ev.TaskStarted) -> Facts:
-    now = _now(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
+def _on_start(facts: Facts, e: ev.TaskStarted) -> Facts:
+    now = _apply_event(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
     if e.subtask is None:
         return now
     return replace(now, info=replace(now.info, parent=e.subtask.parent, title=e.subtask.name))
 
 
-def _asked(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
+def _on_question(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
     text = "".join(part.text for part in e.content if isinstance(part, Text)).strip()
     known = "" if facts.info.title.startswith(OWN) else facts.info.title
     title = known or text.split("\n", 1)[0][:TITLE]
     status = "unfinished" if isinstance(e, ev.TurnStarted) else facts.info.status
-    return _said(_now(facts, e, title=title, status=status), prompts=text)
+    return _add_words(_apply_event(facts, e, title=title, status=status), prompts=text)
 
 
-def _stepped(facts: Facts, e: ev.StepStarted) -> Facts:
-    return _now(facts, e, steps=facts.info.steps + 1, status="unfinished")
+def _on_step(facts: Facts, e: ev.StepStarted) -> Facts:
+    return _apply_event(facts, e, steps=facts.info.steps + 1, status="unfinished")
 
 
-def _paid(facts: Facts, e: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
+def _on_usage(facts: Facts, e: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
     cost = None if e.cost is None or facts.info.cost is None else facts.info.cost + e.cost
-    return _now(facts, e, cost=cost, tokens=facts.info.tokens + e.usage.total)
+    return _apply_event(facts, e, cost=cost, tokens=facts.info.tokens + e.usage.total)
 
 
-def _answered(facts: Facts, e: ev.AssistantMessageCompleted) -> Facts:
-    return _said(_now(facts, e), answers="".join(p.text for p in e.message.content if isinstance(p, Text)))
+def _on_answer(facts: Facts, e: ev.AssistantMessageCompleted) -> Facts:
+    return _add_words(_apply_event(facts, e), answers="".join(p.text for p in e.message.content if isinstance(p, Text)))
 
 
-def _called(facts: Facts, e: ev.ToolCallStarted) -> Facts:
-    return _said(_now(facts, e), actions=e.title)
+def _on_call(facts: Facts, e: ev.ToolCallStarted) -> Facts:
+    return _add_words(_apply_event(facts, e), actions=e.title)
 
 
-def _ran(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
+def _on_run(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
     title = facts.info.title or f"{OWN}{e.command}".split("\n", 1)[0][:TITLE]
-    return _said(_now(facts, e, title=title), actions=e.command)
+    return _add_words(_apply_event(facts, e, title=title), actions=e.command)
 
 
-def _reported(facts: Facts, e: ev.ToolCallEnded) -> Facts:
+def _on_report(facts: Facts, e: ev.ToolCallEnded) -> Facts:
     """The report that ends a turn is an answer."""
-    return _said(_now(facts, e), answers=e.result.text)
+    return _add_words(_apply_event(facts, e), answers=e.result.text)
 
 
-def _changed(facts: Facts, e: ev.FileChanged) -> Facts:
+def _on_change(facts: Facts, e: ev.FileChanged) -> Facts:
     is_known = f"\n{e.path}\n" in f"\n{facts.words.paths}\n"
-    return _now(facts, e) if is_known else _said(_now(facts, e), paths=e.path)
+    return _apply_event(facts, e) if is_known else _add_words(_apply_event(facts, e), paths=e.path)
 
 
-def _labelled(facts: Facts, e: ev.TaskLabelled) -> Facts:
+def _on_label(facts: Facts, e: ev.TaskLabelled) -> Facts:
     """A label is no work: the task has not changed by it."""
     info = facts.info
     labels = Labels(info.name, info.tags, info.favourite).after(e)
@@ -120,7 +120,7 @@ def _labelled(facts: Facts, e: ev.TaskLabelled) -> Facts:
     return Facts(info, replace(facts.words, name=" ".join([info.name, *info.tags])))
 
 
-def _said(facts: Facts, **texts: str) -> Facts:
+def _add_words(facts: Facts, **texts: str) -> Facts:
     """More words, up to the longest that is kept."""
     known = {kind: getattr(facts.words, kind) for kind, text in texts.items() if text}
     more = {kind: f"{said}\n{texts[kind]}"[:LONGEST].lstrip() for kind, said in known.items() if len(said) < LONGEST}
@@ -128,21 +128,21 @@ def _said(facts: Facts, **texts: str) -> Facts:
 
 
 _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
-    b"task_started": _started,
-    b"roots_changed": lambda facts, e: _now(facts, e, roots=e.roots),
-    b"task_adopted": lambda facts, e: _now(facts, e, model=e.model),
-    b"turn_started": _asked,
-    b"steering_received": _asked,
-    b"step_started": _stepped,
-    b"usage_reported": _paid,
-    b"mcp_sampled": _paid,
-    b"subagent_ended": _paid,
-    b"assistant_message_completed": _answered,
-    b"tool_call_started": _called,
-    b"tool_call_ended": _reported,
-    b"own_command_started": _ran,
-    b"file_changed": _changed,
-    b"task_labelled": _labelled,
-    b"model_changed": lambda facts, e: _now(facts, e, model=e.model),
-    b"turn_ended": lambda facts, e: _now(facts, e, status=e.reason.value),
+    b"task_started": _on_start,
+    b"roots_changed": lambda facts, e: _apply_event(facts, e, roots=e.roots),
+    b"task_adopted": lambda facts, e: _apply_event(facts, e, model=e.model),
+    b"turn_started": _on_question,
+    b"steering_received": _on_question,
+    b"step_started": _on_step,
+    b"usage_reported": _on_usage,
+    b"mcp_sampled": _on_usage,
+    b"subagent_ended": _on_usage,
+    b"assistant_message_completed": _on_answer,
+    b"tool_call_started": _on_call,
+    b"tool_call_ended": _on_report,
+    b"own_command_started": _on_run,
+    b"file_changed": _on_change,
+    b"task_labelled": _on_label,
+    b"model_changed": lambda facts, e: _apply_event(facts, e, model=e.model),
+    b"turn_ended": lambda facts, e: _apply_event(facts, e, status=e.reason.value),
 }

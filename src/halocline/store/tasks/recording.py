@@ -104,7 +104,7 @@ class Recorder:
 
     def request(self, request: Request) -> None:
         """A request is made for the step that started last."""
-        kept = _kept(self._last, request)
+        kept = _count_same(self._last, request)
         new = replace(request, system="", tools=(), messages=request.messages[kept:]) if kept else request
         self._last = request
         self._write(RequestMade(self._steps, new, kept))
@@ -126,7 +126,7 @@ class Recorder:
             self.tell(f"The recording {self._path} ends here: {error}. The task goes on.")
 
 
-def _kept(last: Request, request: Request) -> int:
+def _count_same(last: Request, request: Request) -> int:
     """How many messages need not be written again; none when anything but the messages changed."""
     if replace(last, messages=()) != replace(request, messages=()):
         return 0
@@ -156,10 +156,10 @@ def read_recording(path: Path) -> Recording:
         raise RecordingDamaged(
             f"{path} is no recording that this version can read.", "halo run --record FILE makes one."
         )
-    return _read(lines[1:], head, path)
+    return _read_lines(lines[1:], head, path)
 
 
-def _read(lines: Sequence[bytes], head: RecordingStarted, path: Path) -> Recording:
+def _read_lines(lines: Sequence[bytes], head: RecordingStarted, path: Path) -> Recording:
     events: list[DurableEvent] = []
     requests: dict[int, Request] = {}
     last = Request(model="", system="", messages=())
@@ -172,12 +172,12 @@ def _read(lines: Sequence[bytes], head: RecordingStarted, path: Path) -> Recordi
         except msgspec.DecodeError as error:
             raise RecordingDamaged(f"Line {number} of {path} cannot be read: {error}.", "Record it again.") from error
         assert isinstance(made, RequestMade)
-        last = _whole(made, last)
+        last = _whole_request(made, last)
         requests[made.step] = last
     return Recording(tuple(events), requests, head.settings)
 
 
-def _whole(made: RequestMade, last: Request) -> Request:
+def _whole_request(made: RequestMade, last: Request) -> Request:
     if not made.kept:
         return made.request
     return replace(last, messages=last.messages[: made.kept] + made.request.messages)

@@ -56,7 +56,7 @@ def of_error(error: HaloclineError) -> ExitCode:
     return ExitCode.USAGE if isinstance(error, UsageError | SettingsError | TaskNotFound) else ExitCode.ERROR
 
 
-def explained(error: HaloclineError | ExceptionGroup[Exception]) -> HaloclineError:
+def explain_error(error: HaloclineError | ExceptionGroup[Exception]) -> HaloclineError:
     """The error to tell of. Parallel tool calls report together: one is enough, but a bug keeps its trace."""
     if isinstance(error, HaloclineError):
         return error

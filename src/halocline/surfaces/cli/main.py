@@ -9,9 +9,9 @@ from typing import TextIO
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.own_program import refuse_from_task
 from halocline.runtime.read_only_home import refuse_unwritable_home
-from halocline.surfaces.cli.args.parser import parse
-from halocline.surfaces.cli.exit_codes import ExitCode, explained, of_error
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.args.parser import parse_arguments
+from halocline.surfaces.cli.exit_codes import ExitCode, explain_error, of_error
+from halocline.surfaces.cli.stderr import print_message
 
 MODULES = {
     "": "run",
@@ -42,22 +42,22 @@ MODULES = {
 """Which module serves which command, in `commands` unless it is named whole; it is imported when chosen."""
 
 
-def main(argv: list[str]) -> int:
+def run_main(argv: list[str]) -> int:
     """Do what the words say, and give the exit code."""
-    sys.stdout = sys.stdout or _nowhere()
-    sys.stderr = sys.stderr or _nowhere()
+    sys.stdout = sys.stdout or _null_stream()
+    sys.stderr = sys.stderr or _null_stream()
     try:
-        return _command(argv)
+        return _run_command(argv)
     except OSError as error:
         return _without_output(error)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
     except (HaloclineError, ExceptionGroup) as error:
-        return _explain(explained(error))
+        return _print_error(explain_error(error))
 
 
-def _command(argv: list[str]) -> int:
-    arguments = parse(argv)
+def _run_command(argv: list[str]) -> int:
+    arguments = parse_arguments(argv)
     refuse_from_task(argv, os.environ)
     refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
     module = import_module(
@@ -68,7 +68,7 @@ def _command(argv: list[str]) -> int:
     return code
 
 
-def _nowhere() -> TextIO:
+def _null_stream() -> TextIO:
     """In place of a stream that was closed before the start."""
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
@@ -80,10 +80,10 @@ def _without_output(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         with suppress(OSError):  # a terminal that is gone took standard error with it
-            tell(f"Cannot write the output: {error.strerror}.", "What was done is kept; see: halo tasks list")
+            print_message(f"Cannot write the output: {error.strerror}.", "What was done is kept; see: halo tasks list")
     return int(ExitCode.ERROR)
 
 
-def _explain(error: HaloclineError) -> int:
-    tell(error.text, error.hint)
+def _print_error(error: HaloclineError) -> int:
+    print_message(error.text, error.hint)
     return int(of_error(error))

@@ -9,15 +9,15 @@ from halocline.surfaces.cli.output.sanitize import clean
 LONGEST_COMMAND = 60
 
 
-def tell(text: str, hint: str = "") -> None:
+def print_message(text: str, hint: str = "") -> None:
     """What happened, and below it what to do."""
-    print(folded(text, "halo: ", sys.stderr), file=sys.stderr)
+    print(fold_text(text, "halo: ", sys.stderr), file=sys.stderr)
     if hint:
-        print(folded(hint, " " * 6, sys.stderr), file=sys.stderr)
+        print(fold_text(hint, " " * 6, sys.stderr), file=sys.stderr)
     sys.stderr.flush()
 
 
-def folded(text: str, before: str, file: TextIO) -> str:
+def fold_text(text: str, before: str, file: TextIO) -> str:
     """The text behind `before`; on a terminal its lines are broken between words and stay behind that margin."""
     lines = (before + clean(text)).split("\n")
     if not file.isatty():
@@ -29,16 +29,16 @@ def folded(text: str, before: str, file: TextIO) -> str:
     return "\n".join(wrapper.fill(line) for line in lines)
 
 
-def stopped(commands: tuple[str, ...]) -> str:
+def describe_stopped(commands: tuple[str, ...]) -> str:
     """What is said of commands that ended with their task."""
-    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short, commands))}"
+    return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short_command, commands))}"
 
 
-def _short(command: str) -> str:
+def _short_command(command: str) -> str:
     line = " ".join(command.split())
     return line if len(line) <= LONGEST_COMMAND else line[:LONGEST_COMMAND] + "…"
 
 
-def left(task: str, writer: str) -> str:
+def describe_left(task: str, writer: str) -> str:
     """That a task goes on in another process."""
     return f"Left task {task}; process {writer} goes on with it."

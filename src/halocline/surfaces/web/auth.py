@@ -84,7 +84,7 @@ class Keys:
         if public_key:
             read_public_key(public_key)
         given = given.strip()
-        if not (_same(given, self.key) or self._is_short_lived(given) or self._is_code(given)):
+        if not (_compare_secretly(given, self.key) or self._is_short_lived(given) or self._is_code(given)):
             return None
         return self._begin(public_key, name)
 
@@ -116,7 +116,7 @@ class Keys:
     def knows(self, cookie: str, page_key: str) -> bool:
         """Whether both belong to one session."""
         session = self._sessions.get(cookie)
-        if session is None or not _same(page_key, session.page_key):
+        if session is None or not _compare_secretly(page_key, session.page_key):
             return False
         return not session.browser or self._is_kept(session.browser)
 
@@ -136,7 +136,7 @@ class Keys:
         digits = given.replace(" ", "")
         if not self._code or len(digits) != len(self._code) or not digits.isdecimal():
             return False
-        if _same(digits, self._code):
+        if _compare_secretly(digits, self._code):
             self._codes -= 1
             self._new_code()
             return True
@@ -159,6 +159,6 @@ def signed_text(host: str, challenge: str) -> bytes:
     return f"halocline enter {host} {challenge}".encode()
 
 
-def _same(given: str, expected: str) -> bool:
+def _compare_secretly(given: str, expected: str) -> bool:
     """Takes as long whatever is given."""
     return secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())

@@ -32,7 +32,7 @@ Say = Callable[[str, int, int], None]
 """Says the next step, its number and of how many. Raises Stopped."""
 
 
-class Works:
+class BackgroundJobs:
     """Those of one server."""
 
     def __init__(self) -> None:

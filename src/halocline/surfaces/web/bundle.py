@@ -37,10 +37,10 @@ class Module:
     exports: Mapping[str, str]
 
 
-def joined(read: Read) -> dict[str, str]:
+def bundle_modules(read: Read) -> dict[str, str]:
     """The files by name: both whole ones, and a line for each module that is in the whole one."""
     modules = _in_order(read)
-    script = "\n".join(map(_placed, modules.values()))
+    script = "\n".join(map(_module_place, modules.values()))
     stands_in = {name: _stand_in(module) for name, module in modules.items() if name != BEGINS}
     whole = f"{script}\nexport {{ {', '.join(map(place_of, modules))} }}\n"
     return {**stands_in, SCRIPT: whole, STYLE: "".join(read(name) for name in STYLES)}
@@ -82,16 +82,16 @@ def taken_apart(name: str, text: str) -> Module:
     def imported(found: re.Match[str]) -> str:
         default, names, written = found.groups()
         wanted = [f"default: {default}"] if default else []
-        wanted += [f"{one}: {here}" if one != here else one for one, here in _pairs(names or "")]
+        wanted += [f"{one}: {here}" if one != here else one for one, here in _import_pairs(names or "")]
         return f"const {{ {', '.join(wanted)} }} = {place(written)};"
 
     def handed_on(found: re.Match[str]) -> str:
         there = place(found[2])
-        exports.update({out: f"{there}.{one}" for one, out in _pairs(found[1])})
+        exports.update({out: f"{there}.{one}" for one, out in _import_pairs(found[1])})
         return ""
 
     def named(found: re.Match[str]) -> str:
-        exports.update({out: one for one, out in _pairs(found[1])})
+        exports.update({out: one for one, out in _import_pairs(found[1])})
         return ""
 
     def declared(found: re.Match[str]) -> str:
@@ -120,7 +120,7 @@ def taken_apart(name: str, text: str) -> Module:
     return Module(name, tuple(dict.fromkeys(needs)), body, exports)
 
 
-def _pairs(names: str) -> list[tuple[str, str]]:
+def _import_pairs(names: str) -> list[tuple[str, str]]:
     """`a as b, c` → (a, b), (c, c)."""
     words = [one.split() for one in names.split(",") if one.strip()]
     return [(word[0], word[-1]) for word in words]
@@ -131,7 +131,7 @@ def place_of(name: str) -> str:
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
-def _placed(module: Module) -> str:
+def _module_place(module: Module) -> str:
     given = ", ".join(out if out == one else f"{out}: {one}" for out, one in module.exports.items())
     return f"// {module.name}\nconst {place_of(module.name)} = (() => {{\n{module.body}\nreturn {{ {given} }}\n}})()"
 

@@ -45,8 +45,8 @@ def command(arguments: argparse.Namespace) -> int:
     for folder in workspaces:
         if not folder.is_dir():
             raise UsageError(f"There is no folder {folder}.", "Name one that exists.")
-    listening = _listening(arguments.host, arguments.port)
-    return event_loop.run(_serve(listening, workspaces, arguments))
+    listening = _bind_socket(arguments.host, arguments.port)
+    return event_loop.run_loop(_serve_page(listening, workspaces, arguments))
 
 
 def _manage_browsers(sign_out: str) -> int:
@@ -65,21 +65,23 @@ def _manage_browsers(sign_out: str) -> int:
     return 0
 
 
-async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], arguments: argparse.Namespace) -> int:
+async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], arguments: argparse.Namespace) -> int:
     from halocline.surfaces.web.auth import Keys
-    from halocline.surfaces.web.open_tasks import Desk
-    from halocline.surfaces.web.site import site
+    from halocline.surfaces.web.open_tasks import OpenTasks
+    from halocline.surfaces.web.site import build_site
 
     host, port = listening.getsockname()[:2]
     is_open = not _is_loopback(host)
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "web", lambda: watchers.total() > 0)
-    desk = Desk(client, workspaces, watchers=watchers)
+    desk = OpenTasks(client, workspaces, watchers=watchers)
     keys = Keys(_show_code if is_open else None, browsers=client.browsers)
-    server = _server(site(desk, keys, _hosts(host, port, arguments.allow_host), port, own_address=is_open))
-    _greet(host, port, keys, is_open=is_open)
+    server = _build_server(
+        build_site(desk, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
+    )
+    _print_address(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():
-        await asyncio.to_thread(open_page, f"http://{_here(host)}:{port}/#{keys.short_lived()}")
+        await asyncio.to_thread(open_page, f"http://{_own_address(host)}:{port}/#{keys.short_lived()}")
     with _stopped_by_signals(server):
         try:
             await server.serve([listening])
@@ -93,7 +95,7 @@ async def _serve(listening: socket.socket, workspaces: tuple[Path, ...], argumen
     return 0
 
 
-def _server(application: "ASGIApp") -> "Server":
+def _build_server(application: "ASGIApp") -> "Server":
     from uvicorn import Config, Server
 
     from halocline.surfaces.web.site import LONGEST_FRAME
@@ -144,8 +146,8 @@ def _stopped_by_signals(server: "Server") -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _greet(host: str, port: int, keys: "Keys", *, is_open: bool) -> None:
-    print(f"Halocline is at http://{_here(host)}:{port}/#{keys.key}")
+def _print_address(host: str, port: int, keys: "Keys", *, is_open: bool) -> None:
+    print(f"Halocline is at http://{_own_address(host)}:{port}/#{keys.key}")
     print("Whoever has this address can work here as you. Ctrl-C ends it.")
     if is_open:
         print(
@@ -163,7 +165,7 @@ def _show_code(code: str) -> None:
         print("Too many wrong codes: no machine is paired any more. Start halo web again for that.", flush=True)
 
 
-def _hosts(host: str, port: int, allowed: list[str]) -> tuple[str, ...]:
+def _allowed_hosts(host: str, port: int, allowed: list[str]) -> tuple[str, ...]:
     """The names under which a browser may ask: of this machine with the port, and those that were allowed."""
     shown = f"[{host}]" if ":" in host else host
     names = {"127.0.0.1", "localhost", "[::1]", shown}
@@ -171,7 +173,7 @@ def _hosts(host: str, port: int, allowed: list[str]) -> tuple[str, ...]:
     return (*ours, *allowed, *(f"{name}:{port}" for name in allowed if ":" not in name))
 
 
-def _here(host: str) -> str:
+def _own_address(host: str) -> str:
     """How this machine itself reaches that address."""
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1" if host == "0.0.0.0" else "[::1]"
@@ -187,7 +189,7 @@ def _has_display() -> bool:
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _listening(host: str, port: int | None) -> socket.socket:
+def _bind_socket(host: str, port: int | None) -> socket.socket:
     """A bound socket; without a port that was asked for, the first free one from the usual on. Raises UsageError."""
     problem = ""
     for candidate in [port] if port is not None else range(USUAL_PORT, USUAL_PORT + MOST_TRIES):

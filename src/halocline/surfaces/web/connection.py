@@ -17,12 +17,12 @@ from halocline._version import __version__
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, Event, ToolCallDelta
-from halocline.runtime.event_batches import MOST, batches
+from halocline.runtime.event_batches import MOST, batch_events
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
 from halocline.surfaces.web.handlers.route import Row, Rows
-from halocline.surfaces.web.idempotency import Once
-from halocline.surfaces.web.open_tasks import LOOK_EVERY, Desk, explained
+from halocline.surfaces.web.idempotency import IdempotencyKeys
+from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks, explain_error
 
 MOST_ERRANDS = 32
 """Wishes of one page that are answered at a time."""
@@ -30,10 +30,10 @@ MOST_WATCHED = 64
 """Tasks that one page watches at a time."""
 
 
-class Visit:
+class PageConnection:
     """Serves one WebSocket until it is closed. `name` is what decisions made here are signed with."""
 
-    def __init__(self, desk: Desk, once: Once, socket: WebSocket, name: str) -> None:
+    def __init__(self, desk: OpenTasks, once: IdempotencyKeys, socket: WebSocket, name: str) -> None:
         self._desk = desk
         self._once = once
         self._client = desk.client.named(name)
@@ -69,7 +69,7 @@ class Visit:
 
     async def _hear(self, text: str | bytes) -> None:
         try:
-            said = wire.decode(text)
+            said = wire.decode_frame(text)
         except msgspec.DecodeError as error:
             await self._send(wire.Refused("", "not_understood", f"The page said what is not understood: {error}"))
             return
@@ -103,15 +103,15 @@ class Visit:
         try:
             answer = wire.encode(wire.Answered(said.id, await self._done(said)))
         except Exception as error:
-            answer = wire.encode(wire.Refused.of(said.id, _told(error)))
+            answer = wire.encode(wire.Refused.of(said.id, _error_for_page(error)))
         await self._put(answer)
 
     async def _done(self, said: wire.Wish) -> Any:
         match said:
             case wire.Query(name=name, arguments=arguments):
-                return await _row(QUERIES, name).answered(self._desk, arguments)
+                return await _find_row(QUERIES, name).answered(self._desk, arguments)
             case wire.Do(name=name, arguments=arguments):
-                row = _row(ACTIONS, name)
+                row = _find_row(ACTIONS, name)
                 return await self._once.answer(said.id, lambda: row.answered(self._desk, arguments))
             case wire.Begin():
                 return await self._once.answer(said.id, lambda: self._begin(said))
@@ -144,7 +144,7 @@ class Visit:
         except Exception as error:
             broke = error
         if broke:
-            await self._send(wire.Refused.of(f"watch {task}", _told(broke)))
+            await self._send(wire.Refused.of(f"watch {task}", _error_for_page(broke)))
 
     async def _tell_all(self, task: str, after: int) -> HaloclineError | None:
         """Read a task that is not open until somebody opens it, follow one that is until it is closed, and so on.
@@ -155,7 +155,7 @@ class Visit:
         while True:
             if not self._client.is_open(task):
                 after, live = await self._read(task, after, was_live=live), True
-            async for batch, fresh in batches(self._client.live(task, after)):
+            async for batch, fresh in batch_events(self._client.live(task, after)):
                 await self._tell(task, batch, fresh=fresh, was_live=live, live=live or fresh)
                 live = live or fresh
                 after = max((event.seq for event in batch if isinstance(event, Durable)), default=after)
@@ -209,12 +209,12 @@ class Visit:
             await self._socket.send_text(frame.decode())
 
 
-def _row(rows: Rows, name: str) -> Row[Any]:
+def _find_row(rows: Rows, name: str) -> Row[Any]:
     """Raises UsageError."""
     if (row := rows.get(name)) is None:
         raise UsageError(f"The server knows no {name!r}.", "Reload the page: it may be older than the server.")
     return row
 
 
-def _told(error: Exception) -> HaloclineError:
-    return explained(error) or HaloclineError("It failed.")
+def _error_for_page(error: Exception) -> HaloclineError:
+    return explain_error(error) or HaloclineError("It failed.")

@@ -28,7 +28,7 @@ def diagram_page() -> tuple[bytes, bytes, str]:
     """The document, the same compressed, and the policy that goes with it. Takes a moment the first time."""
     scripts = [_STATIC.joinpath(name).read_text() for name in _SCRIPTS]
     page = (_PAGE + "".join(f"<script>{script}</script>" for script in scripts)).encode()
-    sums = " ".join(f"'sha256-{_sum(script)}'" for script in scripts)
+    sums = " ".join(f"'sha256-{_script_hash(script)}'" for script in scripts)
     policy = (
         f"default-src 'none'; script-src {sums}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'self'; sandbox allow-scripts"
@@ -36,5 +36,5 @@ def diagram_page() -> tuple[bytes, bytes, str]:
     return page, gzip.compress(page, 6, mtime=0), policy
 
 
-def _sum(script: str) -> str:
+def _script_hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

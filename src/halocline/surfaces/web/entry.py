@@ -12,7 +12,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.auth import Keys, Session
-from halocline.surfaces.web.connection import Visit
+from halocline.surfaces.web.connection import PageConnection
 
 LOOK_EVERY = 1.0
 """Seconds between looks whether a browser that is connected was signed out."""
@@ -36,19 +36,19 @@ class Entrance(Value, frozen=True):
 _entrance = json_input.Decoder[Entrance](Entrance)
 
 
-async def entering(keys: Keys, body: bytes, headers: Mapping[str, str]) -> Session | None:
+async def open_session(keys: Keys, body: bytes, headers: Mapping[str, str]) -> Session | None:
     """A session for what was given; None when it is not right. A body that is no object is the key itself."""
     try:
         given = _entrance.decode(body) if body[:1] == b"{" else Entrance(body.decode("utf-8", "replace"))
         if given.key or not given.browser:
-            return keys.exchange(given.key, _bytes(given.public_key), name_of(headers.get("user-agent", "")))
-        signed = (given.browser, given.challenge, _bytes(given.signature), headers.get("host", ""))
+            return keys.exchange(given.key, _decode_base64(given.public_key), name_of(headers.get("user-agent", "")))
+        signed = (given.browser, given.challenge, _decode_base64(given.signature), headers.get("host", ""))
         return await asyncio.to_thread(keys.exchange_signature, *signed)
     except (msgspec.DecodeError, ValueError, HaloclineError):  # the file of browsers cannot be read or written
         return None
 
 
-async def until_signed_out(visit: Visit, is_known: Callable[[], bool]) -> None:
+async def until_signed_out(visit: PageConnection, is_known: Callable[[], bool]) -> None:
     """Serve a page until it leaves, or its browser is signed out."""
     serving = asyncio.create_task(visit.serve())
     try:
@@ -69,7 +69,7 @@ def name_of(agent: str) -> str:
     return re.sub(r"[^\w ]", "", f"{browser} on {system}" if system else browser)
 
 
-def _bytes(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     """Raises ValueError."""
     try:
         return base64.b64decode(text, validate=True)

@@ -26,7 +26,7 @@ LARGEST_FRAME = 2**20
 """Bytes of events after which a frame is full."""
 
 
-def slim(event: Event) -> bytes:
+def trim_event(event: Event) -> bytes:
     """An event as JSON; its place in the order stays, whatever is left out."""
     match event:
         case TaskStarted():
@@ -38,10 +38,10 @@ def slim(event: Event) -> bytes:
         case ToolCallEnded():
             event = msgspec.structs.replace(event, seen=())
     told = codec.encode(event)
-    return told if len(told) <= LARGEST else _cut(told)
+    return told if len(told) <= LARGEST else _cut_text(told)
 
 
-def _cut(told: bytes) -> bytes:
+def _cut_text(told: bytes) -> bytes:
     missing = 0
 
     def shorter(value: Any) -> Any:

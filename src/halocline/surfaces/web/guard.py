@@ -67,16 +67,16 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
         elif refused := self._refused(scope):
-            await _refuse(*refused, scope, receive, send)
+            await _refuse_request(*refused, scope, receive, send)
         else:
             is_open = self._is_open(scope)
             if not is_open and (be_patient := (scope.get("extensions") or {}).get(KNOWN)):
                 be_patient()
             most = LARGEST_OPEN_BODY if is_open else LARGEST_BODY
-            await self._app(scope, _bounded(receive, most), _hardened(send) if scope["type"] == "http" else send)
+            await self._app(scope, _bound_body(receive, most), _with_headers(send) if scope["type"] == "http" else send)
 
     def _refused(self, scope: Scope) -> tuple[int, str] | None:
-        headers, is_open = _single(scope), self._is_open(scope)
+        headers, is_open = _single_headers(scope), self._is_open(scope)
         if headers is None:
             return 400, "This request makes no sense."
         if not self._is_ours(headers.get("host", ""), scope):
@@ -107,7 +107,7 @@ class Guard:
         return scope["type"] == "http" and any(path == one or path.startswith(f"{one}/") for one in self._open)
 
 
-def _single(scope: Scope) -> dict[str, str] | None:
+def _single_headers(scope: Scope) -> dict[str, str] | None:
     """The headers by name; None when one that decides something is there twice, or makes no sense."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
@@ -135,7 +135,7 @@ def value_of(header: str, name: str) -> str:
     return morsel.value if morsel else ""
 
 
-async def _refuse(status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse_request(status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 4000 + status, "reason": why})
@@ -144,7 +144,7 @@ async def _refuse(status: int, why: str, scope: Scope, receive: Receive, send: S
     await PlainTextResponse(why + "\n", status, HEADERS | {"connection": "close"})(scope, receive, send)
 
 
-def _hardened(send: Send) -> Send:
+def _with_headers(send: Send) -> Send:
     extra = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def hardened(message: Message) -> None:
@@ -157,7 +157,7 @@ def _hardened(send: Send) -> Send:
     return hardened
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
+def _bound_body(receive: Receive, most: int) -> Receive:
     """The same body, cut off where it grows beyond what was allowed: its length may not have been said."""
     taken = 0
 

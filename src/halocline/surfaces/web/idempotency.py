@@ -13,7 +13,7 @@ LARGEST = 64
 """Characters of an id."""
 
 
-class Once:
+class IdempotencyKeys:
     """By the ids that pages make."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Once:
             raise UsageError(f"An id has 1 to {LARGEST} characters.", "Reload the page.")
         if id not in self._done:
             self._done[id] = asyncio.create_task(_as_coroutine(do))
-            self._done[id].add_done_callback(_heard)
+            self._done[id].add_done_callback(_swallow_error)
             self._forget()
         return await asyncio.shield(self._done[id])
 
@@ -42,7 +42,7 @@ class Once:
                 self._done.pop(id)
 
 
-def _heard(task: asyncio.Task[Any]) -> None:
+def _swallow_error(task: asyncio.Task[Any]) -> None:
     """Who asked may have left: asyncio shall not complain of an error that nobody takes."""
     if not task.cancelled():
         task.exception()

@@ -24,12 +24,12 @@ from halocline.protocol.events import (
     TurnResumed,
     TurnStarted,
 )
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.start import TaskOptions
 from halocline.runtime.task_options import Choices
 from halocline.surfaces.web import wire
-from halocline.surfaces.web.background_jobs import Works
+from halocline.surfaces.web.background_jobs import BackgroundJobs
 from halocline.surfaces.web.sign_ins import SignIns
 
 IDLE = 1_800.0
@@ -40,7 +40,7 @@ _TURNING = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered
 _LOGGER = logging.getLogger(__name__)
 
 
-class Desk:
+class OpenTasks:
     """`client` is the way to the controller; `workspaces` are folders in which tasks may begin, the usual one first.
 
     `watchers` counts the pages that look at each task.
@@ -56,7 +56,7 @@ class Desk:
         self.client = client
         self.workspaces = workspaces
         self.sign_ins = SignIns()
-        self.works = Works()
+        self.works = BackgroundJobs()
         self.writing = asyncio.Lock()
         """Held while settings or servers are written: two changes at once would lose one."""
         self._idle = idle
@@ -99,7 +99,7 @@ class Desk:
 
     async def begin(self, wish: wire.Begin) -> str:
         """Start a task and give its id. Raises UsageError and what `Client.start` does."""
-        workspace, *roots = await asyncio.to_thread(lambda: [*map(folder, (wish.workspace, *wish.add_dirs))])
+        workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (wish.workspace, *wish.add_dirs))])
         self.client.reload(Choices())
         options = TaskOptions(
             model=wish.model,
@@ -153,7 +153,7 @@ class Desk:
 
     def state(self, task: str) -> State:
         """What a task knows now, open or not. Raises TaskNotFound."""
-        return self.client.state(task) if self.client.is_open(task) else fold(self.client.past(task))
+        return self.client.state(task) if self.client.is_open(task) else fold_events(self.client.past(task))
 
     def model(self, task: str) -> str:
         """The model of a task; empty when it has none yet."""
@@ -202,7 +202,7 @@ class Desk:
             async for event in self.client.events(task, self.client.state(task).seq):
                 if isinstance(event, _TURNING):
                     self._tell()
-            if broke := explained(await self.client.ended(task)):
+            if broke := explain_error(await self.client.ended(task)):
                 self._broke[task] = broke
         finally:
             self._following.pop(task, None)
@@ -244,7 +244,7 @@ class Desk:
         await asyncio.gather(*running, return_exceptions=True)
 
 
-def explained(error: Exception | None) -> HaloclineError | None:
+def explain_error(error: Exception | None) -> HaloclineError | None:
     """What a page is told of an error; of a bug the trace is in the program's log."""
     if error is None or isinstance(error, HaloclineError):
         return error
@@ -254,7 +254,7 @@ def explained(error: Exception | None) -> HaloclineError | None:
     )
 
 
-def folder(name: str) -> Path:
+def find_folder(name: str) -> Path:
     """A folder that a person named. Raises UsageError."""
     try:
         place = Path(name).expanduser()

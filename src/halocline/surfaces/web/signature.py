@@ -33,11 +33,11 @@ def is_signed(message: bytes, signature: bytes, public_key: bytes) -> bool:
         return False
     known = int.from_bytes(hashlib.sha256(message).digest())
     inverse = pow(s, -1, _N)
-    found = _add(_times(known * inverse % _N, _G), _times(r * inverse % _N, point))
+    found = _add_points(_multiply(known * inverse % _N, _G), _multiply(r * inverse % _N, point))
     return found is not None and found[0] % _N == r
 
 
-def _add(one: Point, other: Point) -> Point:
+def _add_points(one: Point, other: Point) -> Point:
     if one is None or other is None:
         return one or other
     (x, y), (u, v) = one, other
@@ -51,10 +51,10 @@ def _add(one: Point, other: Point) -> Point:
     return sum_x, (slope * (x - sum_x) - y) % _P
 
 
-def _times(number: int, point: Point) -> Point:
+def _multiply(number: int, point: Point) -> Point:
     found: Point = None
     while number:
         if number & 1:
-            found = _add(found, point)
-        point, number = _add(point, point), number >> 1
+            found = _add_points(found, point)
+        point, number = _add_points(point, point), number >> 1
     return found

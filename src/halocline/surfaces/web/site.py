@@ -19,13 +19,13 @@ from starlette.websockets import WebSocket
 
 from halocline.surfaces.web import uploads
 from halocline.surfaces.web.auth import COOKIE, Keys
-from halocline.surfaces.web.bundle import SCRIPT, joined
-from halocline.surfaces.web.connection import Visit
+from halocline.surfaces.web.bundle import SCRIPT, bundle_modules
+from halocline.surfaces.web.connection import PageConnection
 from halocline.surfaces.web.diagram import diagram_page
-from halocline.surfaces.web.entry import entering, until_signed_out
+from halocline.surfaces.web.entry import open_session, until_signed_out
 from halocline.surfaces.web.guard import PROTOCOL, Guard, value_of
-from halocline.surfaces.web.idempotency import Once
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.idempotency import IdempotencyKeys
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 STATIC = files("halocline.surfaces.web").joinpath("static")
 TYPES = {
@@ -45,27 +45,27 @@ WRONG_TRY = 0.3
 """Seconds that somebody with a wrong key waits for the answer."""
 
 
-def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False) -> ASGIApp:
+def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False) -> ASGIApp:
     """The whole application, guarded. `hosts` are the names with port under which it may be asked."""
     tabs: dict[str, str] = {}
-    once = Once()
-    _file(SCRIPT)  # made now, while the browser starts
+    once = IdempotencyKeys()
+    _read_file(SCRIPT)  # made now, while the browser starts
     cookie_name = f"{COOKIE}-{port}"  # a cookie is for a host, whatever the port: two servers must not share one
 
     async def page(request: Request) -> Response:
-        return served("index.html", request)
+        return serve_file("index.html", request)
 
     async def worker(request: Request) -> Response:
-        return served("worker.js", request)  # at the top, as it may only answer for what is below it
+        return serve_file("worker.js", request)  # at the top, as it may only answer for what is below it
 
     async def static(request: Request) -> Response:
-        return served(request.path_params["path"], request)
+        return serve_file(request.path_params["path"], request)
 
     async def diagram(request: Request) -> Response:
         plain, packed, policy = await asyncio.to_thread(diagram_page)
         tag = f'"{hashlib.sha256(policy.encode()).hexdigest()[:20]}"'
         own = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
-        return _sent(request, (plain, packed, tag, "text/html"), own)
+        return _send_file(request, (plain, packed, tag, "text/html"), own)
 
     async def challenge(request: Request) -> Response:
         return JSONResponse({"challenge": keys.challenge()}, headers={"cache-control": "no-store"})
@@ -75,7 +75,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
             body = await request.body()
         except ClientDisconnect:  # it left, or sent too much
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 413)
-        session = await entering(keys, body, request.headers)
+        session = await open_session(keys, body, request.headers)
         if session is None:
             await asyncio.sleep(WRONG_TRY)
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 403)
@@ -91,7 +91,7 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         tab = socket.query_params.get("page", "")[:LONGEST_TAB] or f"unnamed {len(tabs)}"
         name = tabs.setdefault(tab, f"web {len(tabs) + 1}")
         cookie, page_key = value_of(socket.headers.get("cookie", ""), cookie_name), socket.scope["subprotocols"][1]
-        await until_signed_out(Visit(desk, once, socket, name), lambda: keys.knows(cookie, page_key))
+        await until_signed_out(PageConnection(desk, once, socket, name), lambda: keys.knows(cookie, page_key))
 
     routes = [
         Route("/", page),
@@ -101,21 +101,21 @@ def site(desk: Desk, keys: Keys, hosts: tuple[str, ...], port: int, *, own_addre
         Route("/enter", challenge),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", known),
-        *uploads.routes(desk),
+        *uploads.upload_routes(desk),
         WebSocketRoute("/live", live),
     ]
     return Guard(Starlette(routes=routes), hosts, OPEN, cookie_name, keys.knows, own_address=own_address)
 
 
-def served(path: str, request: Request) -> Response:
+def serve_file(path: str, request: Request) -> Response:
     """A file of the page, compressed where the browser takes that, and not sent again while it is the same."""
-    found = _file(path)
+    found = _read_file(path)
     if found is None:
         return Response("There is no such file.\n", 404, media_type="text/plain")
-    return _sent(request, found)
+    return _send_file(request, found)
 
 
-def _sent(
+def _send_file(
     request: Request, found: tuple[bytes, bytes | None, str, str], more: Mapping[str, str] = MappingProxyType({})
 ) -> Response:
     plain, packed, tag, kind = found
@@ -128,13 +128,13 @@ def _sent(
 
 
 @lru_cache(maxsize=256)
-def _file(path: str) -> tuple[bytes, bytes | None, str, str] | None:
+def _read_file(path: str) -> tuple[bytes, bytes | None, str, str] | None:
     """Content, the same compressed, its tag and its type; only names below the folder are looked for."""
     parts = PurePosixPath(path).parts
     if not parts or any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
         return None
     found = STATIC.joinpath(*parts)
-    if whole := _joined().get(path):
+    if whole := _read_bundle().get(path):
         data = whole.encode()
     elif found.is_file():
         data = found.read_bytes()
@@ -146,5 +146,5 @@ def _file(path: str) -> tuple[bytes, bytes | None, str, str] | None:
 
 
 @lru_cache(maxsize=1)
-def _joined() -> dict[str, str]:
-    return joined(lambda name: STATIC.joinpath(*name.split("/")).read_text("utf-8"))
+def _read_bundle() -> dict[str, str]:
+    return bundle_modules(lambda name: STATIC.joinpath(*name.split("/")).read_text("utf-8"))

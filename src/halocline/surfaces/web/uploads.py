@@ -9,9 +9,9 @@ from starlette.routing import Route
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.exporting import Form, exported
+from halocline.surfaces.exporting import Form, export_task
 from halocline.surfaces.web import wire
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 FORMS = {
     "md": (Form.MARKDOWN, "text/markdown"),
@@ -23,25 +23,29 @@ ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The policy of a document that came from elsewhere, should a browser show it."""
 
 
-def routes(desk: Desk) -> list[Route]:
+def upload_routes(desk: OpenTasks) -> list[Route]:
     async def upload(request: Request) -> Response:
-        task, name = request.query_params.get("task", ""), _printable(request.query_params.get("name", "file"))
+        task, name = request.query_params.get("task", ""), _printable_name(request.query_params.get("name", "file"))
         try:
             data = await request.body()
         except ClientDisconnect:  # it left, or sent too much
-            return _json(wire.Refused("", "too_large", f"{name} did not arrive whole.", "Give a smaller file."), 413)
+            return _json_response(
+                wire.Refused("", "too_large", f"{name} did not arrive whole.", "Give a smaller file."), 413
+            )
         try:
             model = await asyncio.to_thread(desk.model, desk.known(task)) if task else ""
-            return _json(await desk.client.handing.file(model or request.query_params.get("model", ""), name, data))
+            return _json_response(
+                await desk.client.handing.file(model or request.query_params.get("model", ""), name, data)
+            )
         except HaloclineError as error:
-            return _json(wire.Refused.of("", error), 422)
+            return _json_response(wire.Refused.of("", error), 422)
 
     async def blob(request: Request) -> Response:
         name = request.path_params["name"].removeprefix("sha256:")
         try:
             kind, data = await asyncio.to_thread(desk.client.handing.kept_picture, f"sha256:{name}")
         except HaloclineError as error:
-            return _json(wire.Refused.of("", error), 404)
+            return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "cache-control": "private, max-age=31536000, immutable"}
         return Response(data, 200, headers, media_type=kind)
 
@@ -52,9 +56,11 @@ def routes(desk: Desk) -> list[Route]:
         form, kind = FORMS[ending]
         try:
             task = desk.known(name)
-            text = await asyncio.to_thread(lambda: exported(desk.client.past(task), form, desk.client.without_secrets))
+            text = await asyncio.to_thread(
+                lambda: export_task(desk.client.past(task), form, desk.client.without_secrets)
+            )
         except HaloclineError as error:
-            return _json(wire.Refused.of("", error), 404)
+            return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "content-disposition": f'attachment; filename="{task}.{ending}"'}
         return Response(text, 200, headers, media_type=kind)
 
@@ -65,9 +71,9 @@ def routes(desk: Desk) -> list[Route]:
     ]
 
 
-def _json(value: object, status: int = 200) -> Response:
+def _json_response(value: object, status: int = 200) -> Response:
     return Response(json_output.encode(value), status, media_type="application/json")
 
 
-def _printable(name: str) -> str:
+def _printable_name(name: str) -> str:
     return "".join(sign if sign.isprintable() else "_" for sign in name)[:LONGEST_NAME] or "file"

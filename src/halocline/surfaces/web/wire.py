@@ -14,7 +14,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalMode, Event, Mode
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged
-from halocline.surfaces.web.event_trimming import LARGEST_FRAME, slim
+from halocline.surfaces.web.event_trimming import LARGEST_FRAME, trim_event
 
 
 class Watch(Tagged, frozen=True):
@@ -114,16 +114,16 @@ Outgoing = Welcome | Answered | Refused | Board
 _decoder: json_input.Decoder[Incoming] = json_input.Decoder(Incoming)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError(type(value))
 
 
-encode = partial(json_output.encode, enc_hook=_plain)
+encode = partial(json_output.encode, enc_hook=_plain_value)
 
 
-def decode(text: str | bytes) -> Incoming:
+def decode_frame(text: str | bytes) -> Incoming:
     """Raises msgspec.DecodeError."""
     return _decoder.decode(text)
 
@@ -133,14 +133,14 @@ def events_frames(task: str, events: list[Event], *, fresh: bool, was_live: bool
 
     `fresh`: forget what is transient first, it is said anew. `live`: with the last of them the past is told.
     """
-    parts = list(_parts([slim(event) for event in events])) or [[]]
+    parts = list(_split_events([trim_event(event) for event in events])) or [[]]
     for number, part in enumerate(parts):
         is_last = number == len(parts) - 1
         head = {"type": "events", "task": task, "fresh": fresh and not number, "live": live if is_last else was_live}
         yield encode(head)[:-1] + b',"events":[' + b",".join(part) + b"]}"
 
 
-def _parts(events: list[bytes]) -> Iterator[list[bytes]]:
+def _split_events(events: list[bytes]) -> Iterator[list[bytes]]:
     part: list[bytes] = []
     size = 0
     for event in events:

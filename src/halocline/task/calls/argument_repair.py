@@ -45,12 +45,12 @@ _MARKUP = frozenset(
 """Files in which entities and fences are content."""
 
 
-def mended(arguments: JsonObject, model: str) -> JsonObject:
+def repair_arguments(arguments: JsonObject, model: str) -> JsonObject:
     """The arguments without the slips of this model's family; the same object when there is nothing to do."""
     slips = _slips_of(model)
     if not slips:
         return arguments
-    fixed = {name: _text(value, name, slips, arguments) for name, value in arguments.items()}
+    fixed = {name: _repair_text(value, name, slips, arguments) for name, value in arguments.items()}
     return arguments if fixed == arguments else fixed
 
 
@@ -59,7 +59,7 @@ def _slips_of(model: str) -> frozenset[str]:
     return frozenset[str]().union(*(slips for pattern, slips in FAMILIES.items() if fnmatchcase(name, pattern)))
 
 
-def _text(value: object, name: str, slips: frozenset[str], arguments: JsonObject) -> object:
+def _repair_text(value: object, name: str, slips: frozenset[str], arguments: JsonObject) -> object:
     here = slips & _FIELDS.get(name, frozenset())
     if not (here and isinstance(value, str)):
         return value

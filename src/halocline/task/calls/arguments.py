@@ -23,19 +23,21 @@ def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
     Raises:
         msgspec.ValidationError: they do not fit; the error names the field.
     """
-    from halocline.task.calls.argument_repair import mended  # the first request of a task must not wait for it
+    from halocline.task.calls.argument_repair import (
+        repair_arguments,  # the first request of a task must not wait for it
+    )
 
-    named = mended(_named(arguments, tool.spec), model)
+    named = repair_arguments(_rename_arguments(arguments, tool.spec), model)
     try:
         return msgspec.convert(named, tool.input, strict=False)
     except msgspec.ValidationError:
-        understood = dict(_understood(named, tool.spec.schema))
+        understood = dict(_repair_values(named, tool.spec.schema))
         if understood == named:
             raise
         return msgspec.convert(understood, tool.input, strict=False)
 
 
-def _named(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
+def _rename_arguments(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
     """The arguments by the tool's own names. A parameter that is there under its name, or under two others, stays."""
     fields = spec.schema.get("properties", {})
     if arguments.keys() <= fields.keys():
@@ -45,13 +47,13 @@ def _named(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
     return {meant[key] if key in meant and targets.count(meant[key]) == 1 else key: arguments[key] for key in arguments}
 
 
-def _understood(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str, object]]:
+def _repair_values(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str, object]]:
     """A null for what may be left out is left out; a list or an object may come as JSON text, a list of one alone."""
     fields, required = schema.get("properties", {}), schema.get("required", ())
     for name, value in arguments.items():
         kind = fields.get(name, {}).get("type")
         if kind in ("array", "object") and isinstance(value, str):
-            value = _decoded(value) if name != CHECKLIST else _decoded_list(value)
+            value = _decode_text(value) if name != CHECKLIST else _decoded_list(value)
         if kind == "array" and isinstance(value, dict):
             value = [value]
         if value is not None or name in required:
@@ -62,10 +64,10 @@ def _decoded_list(text: str) -> object:
     """The same of a to-do list, which may also be a Markdown checklist."""
     from halocline.protocol.state.todo_markdown import from_markdown
 
-    return msgspec.to_builtins(from_markdown(text)) or _decoded(text)
+    return msgspec.to_builtins(from_markdown(text)) or _decode_text(text)
 
 
-def _decoded(text: str) -> object:
+def _decode_text(text: str) -> object:
     """The list or object that the text is; otherwise the text."""
     try:
         value = json_input.decode(text)

@@ -14,7 +14,7 @@ from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
 from halocline.task.governor import GO_ON, STOP, Verdict
-from halocline.task.host import Machine
+from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox, Interjected
 from halocline.task.log import Log
 
@@ -23,7 +23,7 @@ class Asking:
     """Puts requests to the person of one task."""
 
     def __init__(
-        self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, machine: Machine
+        self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, machine: TaskHost
     ) -> None:
         self._log = log
         self._emit = emit

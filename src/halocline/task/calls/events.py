@@ -7,14 +7,14 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from halocline.policy.gate import Decision
-from halocline.policy.holding import holding
+from halocline.policy.holding import must_hold
 from halocline.policy.named_writes import named_writes
 from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Text, ToolCall, UserPart
-from halocline.protocol.terminal_text import plain
+from halocline.protocol.terminal_text import plain_output
 from halocline.protocol.values import Value
 
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
@@ -77,7 +77,7 @@ def _may_change(summary: Summary, decision: Decision) -> tuple[str, ...] | None:
     return () if decision.canonical is not None else named_writes(decision.parts)
 
 
-def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
+def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
     """The call runs now."""
     summary = run.summary
     return ev.ToolCallStarted(
@@ -88,12 +88,12 @@ def started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
         locations=summary.locations,
         rule=run.rule,
         runs=run.runs,
-        sandbox=holding(summary, sandbox),
+        sandbox=must_hold(summary, sandbox),
         scripts=run.scripts,
     )
 
 
-def asked(
+def approval_requested(
     request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
 ) -> ev.ApprovalRequested:
     """A person has to decide about the call."""
@@ -111,23 +111,23 @@ def asked(
         place=run.summary.place,
         rule=decision.rule,
         wider=decision.wider,
-        parts=_told(decision.parts, run.summary.command),
-        sandbox=holding(run.summary, sandbox),
+        parts=_shorten_parts(decision.parts, run.summary.command),
+        sandbox=must_hold(run.summary, sandbox),
     )
 
 
-def granted(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
+def grant_of(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
     """What a person gave leave for, or refused, for good."""
     if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
         return None
     return decision.wider if answer.wider and decision.wider else decision.grant
 
 
-def blotted(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOutput:
+def redact_output(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOutput:
     """What a tool found, without secrets. What a person said to it stays as they said it."""
     if run.tool.kind in _HEARS_A_PERSON:
         return output
-    read = blot if run.tool.kind is not ev.ToolKind.FETCH else lambda text: blot(plain(text))
+    read = blot if run.tool.kind is not ev.ToolKind.FETCH else lambda text: blot(plain_output(text))
     content = tuple(replace(part, text=read(part.text)) if isinstance(part, Text) else part for part in output.content)
     return output if content == output.content else replace(output, content=content)
 
@@ -146,14 +146,14 @@ def require_unmarked(run: Run) -> Run:
     return run
 
 
-def _told(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
+def _shorten_parts(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
     """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
     if len(parts) == 1 and parts[0].text == command.strip():
         return (replace(parts[0], text=""),)
     return parts
 
 
-def resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
+def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
     """A person has decided."""
     return ev.ApprovalResolved(
         request=request,
@@ -169,7 +169,7 @@ def resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | 
     )
 
 
-def ticked(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
+def todos_changed(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
     """The list that came along with a call, when it is another one."""
     from halocline.protocol.state.todo_markdown import from_markdown
 

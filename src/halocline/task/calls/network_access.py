@@ -6,8 +6,8 @@ look-up could give others.
 
 from collections.abc import Callable
 
-from halocline.policy.destinations import Destination, Net, destination, worst_net
-from halocline.policy.gate import Decision, Posture, decide
+from halocline.policy.destinations import Destination, Net, parse_destination, worst_net
+from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.host import Web
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
@@ -25,14 +25,14 @@ LEADS_TO_KEYS = "{host} leads to {address}, at which machines are given their ke
 class Reach:
     """Fulfils `ports.tool.Reach` for one call, whose own URL was admitted."""
 
-    def __init__(self, summary: Summary, posture: Callable[[], Posture], web: Web) -> None:
+    def __init__(self, summary: Summary, posture: Callable[[], PolicyContext], web: Web) -> None:
         self._summary = summary
         self._posture = posture
         self._web = web
 
     async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
         """The addresses to connect to. Raises ToolFailure when the policy does not allow it without asking."""
-        server = destination(url)
+        server = parse_destination(url)
         admitted = self._is_admitted(server)
         if not admitted:
             self._require(Summary(url, ToolKind.FETCH, url=url), server, part)
@@ -46,7 +46,7 @@ class Reach:
         """Whether leave for the call covers this server: the same host, and in private networks the same port."""
         if not self._summary.url:
             return False
-        own = destination(self._summary.url)
+        own = parse_destination(self._summary.url)
         inside = own.net is not Net.PUBLIC or self._summary.private
         return own.exactly == server.exactly if inside else own.hostname == server.hostname
 
@@ -61,7 +61,7 @@ class Reach:
         """A page of strangers is not the model: that everything is allowed does not open our network to its parts."""
         if decision.rule != "yolo" or self._summary.private:
             return False
-        return destination(self._summary.url).net is Net.PUBLIC
+        return parse_destination(self._summary.url).net is Net.PUBLIC
 
     def _check(self, server: Destination, addresses: tuple[str, ...], may_be_inside: bool, part: bool) -> None:
         net = worst_net(addresses)
@@ -78,4 +78,4 @@ class Reach:
             raise ToolFailure(LEADS_INSIDE.format(host=server.hostname, address=found))
 
     def _judged(self, summary: Summary) -> Decision:
-        return decide(summary, self._posture())
+        return decide_call(summary, self._posture())

@@ -54,9 +54,9 @@ class Pending:
             now = await look()
         except ToolFailure as failure:
             return Meanwhile(changed=True, problem=failure.text)
-        return Meanwhile(now != diffs, now, named(now)) if now != diffs else Meanwhile()
+        return Meanwhile(now != diffs, now, name_changes(now)) if now != diffs else Meanwhile()
 
 
-def named(diffs: Diffs) -> str:
+def name_changes(diffs: Diffs) -> str:
     """A name for what diffs show."""
     return sha256(msgspec.json.encode(diffs)).hexdigest()[:32]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from halocline.policy.destinations import destination
-from halocline.policy.gate import Posture, classifier
+from halocline.policy.destinations import parse_destination
+from halocline.policy.gate import PolicyContext, build_classifier
 from halocline.policy.grid import with_switches
 from halocline.policy.read_scope import ReadScope, judged_places
 from halocline.ports.permissions import Leave
@@ -38,10 +38,10 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
     """
     given = input_of(call.arguments, tool, model)
     actor = state.subtask.actor if state.subtask else ""
-    return given, placed(replace(tool.summary(given), tool=tool.name, agent=actor), state)
+    return given, with_shell_folder(replace(tool.summary(given), tool=tool.name, agent=actor), state)
 
 
-def placed(summary: Summary, state: State) -> Summary:
+def with_shell_folder(summary: Summary, state: State) -> Summary:
     """With the folder in which an earlier command left the shell; the policy judges it like any path.
 
     What acts on a page is told apart by the page's host. Raises ToolFailure when there is no page.
@@ -49,19 +49,21 @@ def placed(summary: Summary, state: State) -> Summary:
     if summary.on_page:
         if not state.page:
             raise ToolFailure(NO_PAGE)
-        title = f"{summary.title} on {destination(state.page).exactly}"
+        title = f"{summary.title} on {parse_destination(state.page).exactly}"
         return replace(summary, title=title, url=state.page)
     if not summary.command or summary.place or not state.shell.cwd:
         return summary
-    return replace(summary, place=_shown(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd))
+    return replace(
+        summary, place=_shown_folder(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd)
+    )
 
 
-def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Posture:
+def make_policy_context(state: State, home: Path, facts: ShellFacts | None = None) -> PolicyContext:
     """Everything a decision depends on besides the call. `home` is Halocline's own folder.
 
     A sub-agent is judged as plan mode is, whatever its parent's mode: it only reads.
     """
-    return Posture(
+    return PolicyContext(
         workspace=Path(state.workspace),
         home=home,
         mode=Mode.PLAN if state.subtask else state.mode,
@@ -69,7 +71,7 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
         approval_mode=state.approval_mode,
         grants=state.grants,
         refusals=state.refusals,
-        book=with_switches(_answered(state), state.switches),
+        book=with_switches(_rules_after_answer(state), state.switches),
         facts=facts or NoFacts(),
         exported=state.shell.exported,
         path=state.shell.path,
@@ -79,22 +81,22 @@ def posture(state: State, home: Path, facts: ShellFacts | None = None) -> Postur
     )
 
 
-def scope_of(run: "Run", ground: Posture, own: Sequence[Path]) -> ReadScope:
+def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
     """What a call may read that was judged: where its paths led, and with the workspace the task's other folders."""
     judged = judged_places(run.places, run.identities, ground.workspace, ground.roots)
     if run.tool.edits:
-        return ReadScope(classifier(ground), judged, own)
-    return ReadScope(classifier(ground), judged, exact=run.approved)
+        return ReadScope(build_classifier(ground), judged, own)
+    return ReadScope(build_classifier(ground), judged, exact=run.approved)
 
 
-def lapsed(state: State, leave: Leave) -> list[GrantTakenBack]:
+def lapsed_grants(state: State, leave: Leave) -> list[GrantTakenBack]:
     """Leave of this task that reached beyond it, and that somebody took out of the file since."""
     folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
     gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
     return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
 
 
-def _answered(state: State) -> RuleBook:
+def _rules_after_answer(state: State) -> RuleBook:
     """The rules, without the one whose question a person answered when they let a sub-agent begin."""
     rule = state.subtask.answered if state.subtask else ""
     if not rule:
@@ -114,7 +116,7 @@ def other_roots(state: State) -> tuple[OtherRoot, ...]:
     return tuple(OtherRoot(path, lines.get(path, ())) for path in state.roots)
 
 
-def _shown(folder: str, workspace: str) -> str:
+def _shown_folder(folder: str, workspace: str) -> str:
     """A folder as a person reads it: below the workspace without the way there."""
     inside = folder.removeprefix(f"{workspace}/")
     return inside if inside != folder else folder

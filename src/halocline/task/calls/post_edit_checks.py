@@ -10,8 +10,8 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
-from halocline.edits.diff import unified
-from halocline.edits.text import BinaryContent, decode
+from halocline.edits.diff import make_diff
+from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.blobs import Blobs
 from halocline.ports.diagnostics import Diagnostics, EditedText
 from halocline.ports.host import Files, Shell, ShellCommand
@@ -65,9 +65,9 @@ class Follower(Value, frozen=True):
         told = [await self._look(one, done) for one, done in zip(changed, formatted, strict=True)]
         notes = [note for one in told for note in one.notes]
         if problems:
-            from halocline.context.notes.diagnostics import introduced
+            from halocline.context.notes.diagnostics import note_new_problems
 
-            notes.append(introduced(problems, self.workspace))
+            notes.append(note_new_problems(problems, self.workspace))
         facts = [fact for one in told for fact in one.facts]
         return Aftermath(tuple(facts), tuple(diff for one in told for diff in one.diffs), tuple(notes))
 
@@ -79,8 +79,8 @@ class Follower(Value, frozen=True):
         if now.after == was.after:
             return Aftermath(facts=moved, notes=failed)
         who = f"`{formatted.ran}`" if formatted.ran else SOMEBODY
-        diff = unified(was.path, self._text(was.after), self._text(now.after))
-        said = unified(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
+        diff = make_diff(was.path, self._text(was.after), self._text(now.after))
+        said = make_diff(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
         note = Note(f"{was.path} is not as you wrote it any more, {who} changed it:\n{said}", FORMATTER)
         change = FileChanged(path=was.path, before=was.after, after=now.after, cause=was.cause)
         return Aftermath((*moved, change), (diff,), (*failed, note))
@@ -92,19 +92,19 @@ class Follower(Value, frozen=True):
         with suppress(OSError):
             data = await self.files.read(self._path(was), _LARGEST)
             with suppress(BinaryContent):
-                decode(data)
+                decode_text(data)
                 return FileChanged(path=was.path, before=was.before, after=self.blobs.put(data), cause=was.cause)
         return was
 
     async def _format(self, was: FileChanged) -> Formatted:
-        command = next((text for glob, text in self.formatters.items() if _fits(was.path, glob)), "")
+        command = next((text for glob, text in self.formatters.items() if _matches_glob(was.path, glob)), "")
         if not command or was.after is None:
             return Formatted()
         path, folder = shlex.quote(str(self._path(was))), shlex.quote(str(self.workspace))
         # In a shell of its own, so that it moves no folder and sets no variable for the model's commands.
         text = f"(cd {folder} && {command.replace('{path}', path)}\n)"
         try:
-            ran = await self.shell.run(ShellCommand(text, str(self.workspace), LIMIT), _unheard)
+            ran = await self.shell.run(ShellCommand(text, str(self.workspace), LIMIT), _ignore_text)
         except ToolFailure as error:
             return Formatted(failure=f"The formatter for {was.path} (`{command}`) could not run. {error.text}")
         why, said = "", ran.output[-_LONGEST_OUTPUT:]
@@ -124,13 +124,13 @@ class Follower(Value, frozen=True):
         if reference is None:
             return None
         with suppress(BinaryContent):
-            return decode(self.blobs.get(reference)).text
+            return decode_text(self.blobs.get(reference)).text
         return ""
 
 
-def _fits(path: str, glob: str) -> bool:
+def _matches_glob(path: str, glob: str) -> bool:
     return fnmatch(path, glob) or fnmatch(Path(path).name, glob)
 
 
-def _unheard(text: str) -> None:
+def _ignore_text(text: str) -> None:
     return None

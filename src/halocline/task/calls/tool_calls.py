@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from halocline.context.budget import CEILING, within
-from halocline.policy.gate import Decision, Posture, decide, places, scripts
+from halocline.context.budget import CEILING, fit_parts
+from halocline.policy.gate import Decision, PolicyContext, decide_call, find_places, find_scripts
 from halocline.policy.paths import Judged
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.tool import PROGRESS, Overtaken, Summary, ToolContext, ToolOutput, Toolset
@@ -26,25 +26,25 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
-from halocline.protocol.terminal_text import plain
+from halocline.protocol.terminal_text import plain_output
 from halocline.task.calls.ask_person import Asking
 from halocline.task.calls.events import (
     Run,
-    asked,
-    blotted,
-    granted,
+    approval_requested,
+    approval_resolved,
+    call_started,
+    grant_of,
     let_through,
+    redact_output,
     require_unmarked,
-    resolved,
-    started,
-    ticked,
+    todos_changed,
 )
 from halocline.task.calls.network_access import Reach
-from halocline.task.calls.pending_approvals import Pending, named
-from halocline.task.calls.policy_input import lapsed, posture, scope_of, summary_of
+from halocline.task.calls.pending_approvals import Pending, name_changes
+from halocline.task.calls.policy_input import lapsed_grants, make_policy_context, scope_of, summary_of
 from halocline.task.calls.written_files import tell_of_writes
-from halocline.task.governor import remark
-from halocline.task.host import Machine
+from halocline.task.governor import note_repetition
+from halocline.task.host import TaskHost
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log, LogUnwritable
 
@@ -104,7 +104,7 @@ class ToolCalls:
         state: Callable[[], State],
         toolset: Toolset,
         inbox: Inbox,
-        machine: Machine,
+        machine: TaskHost,
         checkpoints: Checkpoints,
         home: Path,
         visible: Callable[[State], tuple[Message, ...]],
@@ -128,7 +128,7 @@ class ToolCalls:
             if self._state().declined:
                 raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
-                self._emit(*ticked(call, self._state().todos))
+                self._emit(*todos_changed(call, self._state().todos))
             return await self._admit(self._understand(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
@@ -144,7 +144,9 @@ class ToolCalls:
 
     async def perform(self, run: Run) -> None:
         """Do it, and say how it ended. What it does to files that the model knows besides is put down to it."""
-        self._emit(started(run, self._state().sandbox))  # first of all: calls that run together begin in their order
+        self._emit(
+            call_started(run, self._state().sandbox)
+        )  # first of all: calls that run together begin in their order
         attention, hooks = self._machine.attention, self._machine.hooks
         if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
@@ -160,7 +162,7 @@ class ToolCalls:
             if run.tool.edits or run.approved:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
-            output = blotted(output, run, self._machine.blot)
+            output = redact_output(output, run, self._machine.blot)
             self._emit(*output.events)
             tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
             output = await self._followed(run, output)
@@ -216,10 +218,10 @@ class ToolCalls:
 
         An edit may meet another file of the same name: what it does to that is looked at by its diff.
         """
-        where, what = places(run.summary, self._posture())
+        where, what = find_places(run.summary, self._posture())
         if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
             raise ToolFailure(MOVED)
-        if run.summary.command and scripts(run.summary, self._posture()) != run.scripts:
+        if run.summary.command and find_scripts(run.summary, self._posture()) != run.scripts:
             raise ToolFailure(REWRITTEN)
 
     def _understand(self, call: ToolCall, model: str) -> Run:
@@ -267,7 +269,7 @@ class ToolCalls:
         if said.asks:
             decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=said.asks, grant=None)
         elif said.allows and decision.verdict is Verdict.ASK:
-            decision = decide(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
+            decision = decide_call(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
         return replace(run, notes=(*run.notes, *said.notes)), decision
 
     def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
@@ -289,7 +291,7 @@ class ToolCalls:
             self._emit(found)
 
     def _judge(self, run: Run) -> Decision:
-        decision = decide(run.summary, self._posture())
+        decision = decide_call(run.summary, self._posture())
         if decision.verdict is Verdict.DENY:
             raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
         return decision
@@ -298,10 +300,12 @@ class ToolCalls:
         diffs = await self._preview(run)
         request = f"r{self.asking.next_seq}"
         shown = self.pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
-        answer = await self.asking.ask_approval(asked(request, run, decision, diffs, self._state().sandbox), shown)
+        answer = await self.asking.ask_approval(
+            approval_requested(request, run, decision, diffs, self._state().sandbox), shown
+        )
         if answer is None:
             raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
-        self._emit(resolved(request, run, answer, granted(answer, decision)))
+        self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
         if answer.decision.refuses:
             said = f' They said: "{answer.note}"' if answer.note else ""
             raise NotAdmitted(DECLINED + said, notes=answer.content)
@@ -311,7 +315,7 @@ class ToolCalls:
         return self._approved(run, answer)
 
     async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
-        grant = granted(answer, decision)
+        grant = grant_of(answer, decision)
         if grant is None or answer.scope is ev.Scope.TASK:
             return
         folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
@@ -326,7 +330,7 @@ class ToolCalls:
 
     async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...], seen: str) -> None:
         """A person approves what they saw: a file that changed meanwhile would be edited into something else."""
-        if diffs and (now := await self._preview(run)) != diffs and named(now) != seen:
+        if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
             raise ToolFailure(CHANGED)
 
     def _approved(self, run: Run, answer: ResolveApproval) -> Run:
@@ -341,7 +345,7 @@ class ToolCalls:
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
     def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
-        content: tuple[ResultPart, ...] = within(output.content, CEILING, self._machine.blobs.put)
+        content: tuple[ResultPart, ...] = fit_parts(output.content, CEILING, self._machine.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
         content += (*run.notes, *notes, *self._remark(run.call, first))
         self._emit(
@@ -370,26 +374,26 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = within((Text(self._machine.blot(plain(text))),), CEILING, self._machine.blobs.put)
+        (said,) = fit_parts((Text(self._machine.blot(plain_output(text))),), CEILING, self._machine.blobs.put)
         result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
-        said = remark(self._state(), call, text)
+        said = note_repetition(self._state(), call, text)
         return (Note(said, "repetition"),) if said else ()
 
-    def _posture(self) -> Posture:
+    def _posture(self) -> PolicyContext:
         book = self._machine.leave.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
         if self._state().kept_grants:
-            self._emit(*lapsed(self._state(), self._machine.leave))
-        return posture(self._state(), self._home, self._machine.facts)
+            self._emit(*lapsed_grants(self._state(), self._machine.leave))
+        return make_policy_context(self._state(), self._home, self._machine.facts)
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
         own = tuple(filter(None, (self._machine.folder, run.tool.keeps_in)))
-        scope = scope_of(run, posture(state, self._home, self._machine.facts), own)
+        scope = scope_of(run, make_policy_context(state, self._home, self._machine.facts), own)
         return ToolContext(
             call=run.call.id,
             workspace=Path(state.workspace),
@@ -428,4 +432,4 @@ class ToolCalls:
         )
 
     def _progress(self, call: str, text: str) -> None:
-        self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain(text))))
+        self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain_output(text))))

@@ -13,9 +13,9 @@ from halocline.task.hooks.payloads import Facts
 CONTEXT_JSON, CONTEXT_TEXT = "context.json", "context.txt"
 
 
-def conversation(messages: Sequence[Message]) -> dict[str, bytes]:
+def dump_conversation(messages: Sequence[Message]) -> dict[str, bytes]:
     """What the model reads now, in two files: as JSON in Anthropic's form, which Cline's has, and as text."""
-    told = "\n\n".join(_told(message) for message in messages)
+    told = "\n\n".join(_message_as_text(message) for message in messages)
     return {
         CONTEXT_JSON: msgspec.json.encode([_in_json(message) for message in messages]),
         CONTEXT_TEXT: told.encode(errors="replace"),
@@ -23,7 +23,7 @@ def conversation(messages: Sequence[Message]) -> dict[str, bytes]:
 
 
 def _in_json(message: Message) -> JsonObject:
-    said: list[JsonObject] = [{"type": "text", "text": text} for text in _texts(message)]
+    said: list[JsonObject] = [{"type": "text", "text": text} for text in _list_texts(message)]
     match message:
         case AssistantMessage():
             calls = message.tool_calls
@@ -36,15 +36,15 @@ def _in_json(message: Message) -> JsonObject:
             return {"role": "user", "content": said}
 
 
-def _told(message: Message) -> str:
+def _message_as_text(message: Message) -> str:
     """One message as text, with whose it is."""
     whose = {UserMessage: "user", AssistantMessage: "assistant", ToolResult: "tool"}[type(message)]
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
     called = (f"[{call.name} {msgspec.json.encode(call.arguments).decode()}]" for call in calls)
-    return "\n".join([f"{whose}:", *_texts(message), *called])
+    return "\n".join([f"{whose}:", *_list_texts(message), *called])
 
 
-def _texts(message: Message) -> list[str]:
+def _list_texts(message: Message) -> list[str]:
     return [part.text for part in message.content if isinstance(part, Text | Note)]
 
 

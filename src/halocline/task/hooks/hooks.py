@@ -63,20 +63,20 @@ class LiveHooks:
         self._holds = 0
         if not self._has_begun:
             self._has_begun = True
-            if end := refusal(await self._all(*_opening(state))):
+            if end := refused_turn(await self._all(*_opening_hook(state))):
                 return end
-        prompt, images = _prompt(state)
+        prompt, images = _prompt_of_turn(state)
         facts = Facts(event={"prompt": prompt, "attachments": images}, more={"prompt": prompt})
-        return refusal(await self._all(HookMoment.USER_PROMPT_SUBMIT, facts))
+        return refused_turn(await self._all(HookMoment.USER_PROMPT_SUBMIT, facts))
 
     async def before(self, call: ToolCall) -> Outcome:
         runs: list[HookRan] = []
         for source in HookSource:  # the person's own see what the project's made of it
-            judged = outcome(runs)
+            judged = combine_outcomes(runs)
             now = call if judged.arguments is None else replace(call, arguments=judged.arguments)
             facts = words.of_call(now, self._state().workspace)
             runs += await self._of(source, HookMoment.PRE_TOOL_USE, facts, now)
-        return outcome(runs)
+        return combine_outcomes(runs)
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
         before = words.of_call(call, self._state().workspace)
@@ -87,17 +87,17 @@ class LiveHooks:
             subjects=before.subjects,
             failed=failed,
         )
-        return outcome(await self._all(HookMoment.POST_TOOL_USE, facts, call))
+        return combine_outcomes(await self._all(HookMoment.POST_TOOL_USE, facts, call))
 
     async def before_compaction(self, what: Shortening) -> Outcome:
         if not any(hook.moment is HookMoment.PRE_COMPACT for hook in self._hooks):
             return Outcome()
         from halocline.task.hooks import compaction as telling
 
-        files = telling.conversation(what.messages)
+        files = telling.dump_conversation(what.messages)
         async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:
             facts = telling.of_compaction(what, self._state(), paths)
-            return outcome(await self._all(HookMoment.PRE_COMPACT, facts))
+            return combine_outcomes(await self._all(HookMoment.PRE_COMPACT, facts))
 
     def waits(self, kind: str, message: str) -> None:
         if not any(hook.moment is HookMoment.NOTIFICATION for hook in self._hooks):
@@ -111,7 +111,7 @@ class LiveHooks:
         if state.last_message.stop_reason is not StopReason.END_TURN:
             return False
         more = {"stop_hook_active": self._holds > 0, "last_assistant_message": final_text(state)}
-        runs = await self._all(HookMoment.TASK_COMPLETE, Facts(_metadata(state), more))
+        runs = await self._all(HookMoment.TASK_COMPLETE, Facts(_task_metadata(state), more))
         held = any(run.content for run in runs)
         self._holds += held
         return held
@@ -121,14 +121,16 @@ class LiveHooks:
         state = self._state()
         match end:
             case None:
-                facts = Facts(_metadata(state), {"reason": "other"})
-                return tuple(await self._all(HookMoment.SESSION_SHUTDOWN, facts, tell=_later))
+                facts = Facts(_task_metadata(state), {"reason": "other"})
+                return tuple(await self._all(HookMoment.SESSION_SHUTDOWN, facts, tell=_keep_for_later))
             case ev.TurnEnded(reason=StopReason.END_TURN):
                 return ()
             case ev.TurnEnded(reason=StopReason.CANCELLED):
-                return tuple(await self._all(HookMoment.TASK_CANCEL, Facts(_metadata(state)), tell=_later))
-        facts = Facts({**_metadata(state), "reason": end.reason, "error": end.text}, {"error": end.text})
-        return tuple(await self._all(HookMoment.TASK_ERROR, facts, tell=_later))
+                return tuple(
+                    await self._all(HookMoment.TASK_CANCEL, Facts(_task_metadata(state)), tell=_keep_for_later)
+                )
+        facts = Facts({**_task_metadata(state), "reason": end.reason, "error": end.text}, {"error": end.text})
+        return tuple(await self._all(HookMoment.TASK_ERROR, facts, tell=_keep_for_later))
 
     async def _settle_notifications(self) -> None:
         if self._notifying:
@@ -156,20 +158,22 @@ class LiveHooks:
         tell: Callable[[HookRan], None] | None = None,
     ) -> list[HookRan]:
         chosen = [hook for hook in self._hooks if (hook.moment, hook.source) == (moment, source)]
-        chosen = [hook for hook in chosen if words.concerns(hook, facts)]
+        chosen = [hook for hook in chosen if words.is_concerned(hook, facts)]
         running = [self._one(hook, facts, call, tell or self._emit) for hook in chosen]
         return list(await asyncio.gather(*running))
 
     async def _one(self, hook: Hook, facts: Facts, call: ToolCall | None, tell: Callable[[HookRan], None]) -> HookRan:
         state = self._state()
-        given = words.told(hook, state, facts, self._rules.transcript, state.last_at)
+        given = words.build_payload(hook, state, facts, self._rules.transcript, state.last_at)
         try:
             end = await self._run(hook, given)
         except asyncio.CancelledError:
-            tell(replace(words.ran(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED))
+            tell(
+                replace(words.hook_event(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED)
+            )
             raise
         closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
-        run = words.scrubbed(words.ran(hook, call, end, state, fails_closed=closed), self._rules.blot)
+        run = words.redact_run(words.hook_event(hook, call, end, state, fails_closed=closed), self._rules.blot)
         run = self._as_a_task(self._with_stop_named(run, end.stopped))
         tell(run)
         return run
@@ -189,7 +193,7 @@ class LiveHooks:
             return run
         self._named.add(why)
         self._emit(ev.Noticed(f"The hook {run.hook} was stopped: {why}"))
-        return replace(run, content=(words.note(run.hook, run.moment, f"It was stopped: {why}"), *run.content))
+        return replace(run, content=(words.make_note(run.hook, run.moment, f"It was stopped: {why}"), *run.content))
 
     def _as_a_task(self, run: HookRan) -> HookRan:
         """A hook that does not let the model rest gives it its reason as something to do, a few times."""
@@ -198,14 +202,14 @@ class LiveHooks:
         if run.decision is not HookDecision.BLOCK or run.stops or self._holds >= MOST_HOLDS:
             return replace(run, decision=HookDecision.NONE, content=())
         said = run.said or "This is not done yet."
-        return replace(run, content=(words.note(run.hook, run.moment, said), *run.content))
+        return replace(run, content=(words.make_note(run.hook, run.moment, said), *run.content))
 
 
-def outcome(runs: Sequence[HookRan]) -> Outcome:
+def combine_outcomes(runs: Sequence[HookRan]) -> Outcome:
     """What hooks said together about one call. The order in which they ended does not count."""
     runs = sorted(runs, key=lambda run: (run.source, run.hook))
-    blocked = words.reasons(runs, HookDecision.BLOCK)
-    asks = words.reasons(runs, HookDecision.ASK)
+    blocked = words.join_reasons(runs, HookDecision.BLOCK)
+    asks = words.join_reasons(runs, HookDecision.ASK)
     changes = [run.arguments for run in runs if run.arguments is not None]
     return Outcome(
         blocked=blocked,
@@ -217,22 +221,22 @@ def outcome(runs: Sequence[HookRan]) -> Outcome:
     )
 
 
-def refusal(runs: Sequence[HookRan]) -> ev.TurnEnded | None:
+def refused_turn(runs: Sequence[HookRan]) -> ev.TurnEnded | None:
     """The end of a turn whose prompt was refused."""
     runs = sorted(runs, key=lambda run: (run.source, run.hook))
-    if said := words.reasons(runs, HookDecision.BLOCK):
+    if said := words.join_reasons(runs, HookDecision.BLOCK):
         return ev.TurnEnded(reason=StopReason.REFUSAL, text=f"The prompt was not sent. {said}")
     return None
 
 
-def _later(run: HookRan) -> None:
+def _keep_for_later(run: HookRan) -> None:
     """It is written down by whoever asked."""
 
 
-def _opening(state: State) -> tuple[HookMoment, Facts]:
+def _opening_hook(state: State) -> tuple[HookMoment, Facts]:
     """A task begins, or goes on in another process."""
     source = "startup" if state.last_end is None else "resume"
-    event = _metadata(state)
+    event = _task_metadata(state)
     more = {"source": source, "model": state.model}
     if state.last_end is None:
         return HookMoment.TASK_START, Facts(event, more, (source,))
@@ -240,7 +244,7 @@ def _opening(state: State) -> tuple[HookMoment, Facts]:
     return HookMoment.TASK_RESUME, Facts({**event, "previousState": previous}, more, (source,))
 
 
-def _metadata(state: State) -> dict[str, object]:
+def _task_metadata(state: State) -> dict[str, object]:
     return {"taskMetadata": {"taskId": state.task, "ulid": state.task, "initialTask": state.title}}
 
 
@@ -248,7 +252,7 @@ def _is_theirs(part: Text | Note) -> bool:
     return isinstance(part, Text) or part.source in (PASTED, PIPED)
 
 
-def _prompt(state: State) -> tuple[str, list[str]]:
+def _prompt_of_turn(state: State) -> tuple[str, list[str]]:
     """The words of the turn's prompt, and its pictures."""
     first = state.messages[state.turn.first_message] if state.turn else UserMessage(())
     content = first.content if isinstance(first, UserMessage) else ()

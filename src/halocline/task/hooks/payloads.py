@@ -91,7 +91,7 @@ class Facts(Value, frozen=True):
     failed: bool = False
 
 
-def told(hook: Hook, state: State, facts: Facts, transcript: str, at: float) -> bytes:
+def build_payload(hook: Hook, state: State, facts: Facts, transcript: str, at: float) -> bytes:
     """What one hook gets on its standard input."""
     assert hook.moment is not None
     provider, _, slug = state.model.partition("/")
@@ -132,7 +132,7 @@ def _with_path(arguments: JsonObject, workspace: str) -> JsonObject:
     return {**arguments, "file_path": path if path.startswith(("/", "~")) else f"{workspace}/{path}"}
 
 
-def changed(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> JsonObject:
+def change_input(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> JsonObject:
     """The input that a hook made of a call's: what it does not name stays."""
     changes = dict(changes)
     path = changes.pop("file_path", None) if "file_path" not in call.arguments and "path" in call.arguments else None
@@ -141,7 +141,7 @@ def changed(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> JsonO
     return {**call.arguments, **changes}
 
 
-def concerns(hook: Hook, facts: Facts) -> bool:
+def is_concerned(hook: Hook, facts: Facts) -> bool:
     """Whether a hook's matcher, and its event, are for this."""
     if hook.event == "PostToolUseFailure" and not facts.failed:
         return False
@@ -154,7 +154,7 @@ def concerns(hook: Hook, facts: Facts) -> bool:
     return any(re.search(hook.matcher, subject) for subject in facts.subjects)
 
 
-def ran(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *, fails_closed: bool) -> HookRan:
+def hook_event(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *, fails_closed: bool) -> HookRan:
     """What a hook's run comes to."""
     assert hook.moment is not None
     event = HookRan(
@@ -166,29 +166,29 @@ def ran(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *, fails_
         exit_code=end.exit_code,
         seconds=end.seconds,
     )
-    trouble, answer = _answer(hook, end)
+    trouble, answer = _read_answer(hook, end)
     if trouble:
         blocks = fails_closed and hook.moment in GUARDS
         return msgspec.structs.replace(
             event,
             status=HookStatus.TIMED_OUT if end.timed_out else HookStatus.FAILED,
             decision=HookDecision.BLOCK if blocks else HookDecision.NONE,
-            said=_bounded(trouble, LONGEST_SAYING),
+            said=_bound_text(trouble, LONGEST_SAYING),
         )
-    decision = _decision(hook, answer)
+    decision = _read_decision(hook, answer)
     changes = answer.hook_specific_output.updated_input or answer.override_input
     kept = call is not None and hook.moment is HookMoment.PRE_TOOL_USE and changes is not None
     return msgspec.structs.replace(
         event,
         decision=decision,
-        said=_bounded(_reason(answer), LONGEST_SAYING),
-        content=_content(hook, answer),
-        arguments=changed(call, changes or {}, state.workspace) if call is not None and kept else None,
+        said=_bound_text(_read_reason(answer), LONGEST_SAYING),
+        content=_read_content(hook, answer),
+        arguments=change_input(call, changes or {}, state.workspace) if call is not None and kept else None,
         stops=not answer.goes_on,
     )
 
 
-def _decision(hook: Hook, answer: Answer) -> HookDecision:
+def _read_decision(hook: Hook, answer: Answer) -> HookDecision:
     """A hook that blocks where nothing can be blocked is only heard."""
     specific = answer.hook_specific_output.permission_decision
     if answer.cancel or not answer.goes_on or answer.decision in ("block", "deny") or specific == "deny":
@@ -202,7 +202,7 @@ def _decision(hook: Hook, answer: Answer) -> HookDecision:
     return HookDecision.ALLOW if specific == "allow" or answer.decision in ("approve", "allow") else HookDecision.NONE
 
 
-def _reason(answer: Answer) -> str:
+def _read_reason(answer: Answer) -> str:
     said = (
         answer.hook_specific_output.permission_decision_reason,
         answer.reason,
@@ -212,41 +212,41 @@ def _reason(answer: Answer) -> str:
     return next((text.strip() for text in said if text and text.strip()), "")
 
 
-def _content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
+def _read_content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
     words = (answer.hook_specific_output.additional_context, answer.context_modification, answer.context)
     text = "\n\n".join(text.strip() for text in words if text and text.strip())
-    return (note(hook.name, hook.moment or "", text),) if text else ()
+    return (make_note(hook.name, hook.moment or "", text),) if text else ()
 
 
-def scrubbed(run: HookRan, blot: Callable[[str], str]) -> HookRan:
+def redact_run(run: HookRan, blot: Callable[[str], str]) -> HookRan:
     """A run as the log and the model have it: no keys in its words, and nothing that a terminal would obey."""
     content = tuple(
-        msgspec.structs.replace(part, text=_harmless(blot(part.text))) if isinstance(part, Note) else part
+        msgspec.structs.replace(part, text=_strip_controls(blot(part.text))) if isinstance(part, Note) else part
         for part in run.content
     )
-    name, said = _harmless(blot(run.hook)), _harmless(blot(run.said))
+    name, said = _strip_controls(blot(run.hook)), _strip_controls(blot(run.said))
     return msgspec.structs.replace(run, hook=name, said=said, content=content)
 
 
-def _harmless(text: str) -> str:
+def _strip_controls(text: str) -> str:
     return _UNSEEN.sub("", text)
 
 
-def note(hook: str, moment: str, text: str) -> Note:
+def make_note(hook: str, moment: str, text: str) -> Note:
     """Words of a hook, as the model reads them."""
-    return Note(f"From the hook {hook} ({moment}):\n{_bounded(text, LONGEST_CONTEXT)}", "hook")
+    return Note(f"From the hook {hook} ({moment}):\n{_bound_text(text, LONGEST_CONTEXT)}", "hook")
 
 
-def _answer(hook: Hook, end: HookEnd) -> tuple[str, Answer]:
+def _read_answer(hook: Hook, end: HookEnd) -> tuple[str, Answer]:
     """What went wrong, and what it says; one of them says nothing."""
     if end.trouble:
         return end.trouble, Answer()
     found = _last_object(end.output)
     if end.exit_code == 2:
-        said = end.errors.strip() or (_reason(_read(found)[1]) if found else "") or end.output.strip()
+        said = end.errors.strip() or (_read_reason(_parse_answer(found)[1]) if found else "") or end.output.strip()
         return "", Answer(cancel=True, reason=said)
     if found is not None:
-        return _read(found)
+        return _parse_answer(found)
     if end.exit_code:
         last = end.errors.strip() or end.output.strip()
         how = f"it ended with exit code {end.exit_code}" if end.exit_code > 0 else f"signal {-end.exit_code} ended it"
@@ -257,7 +257,7 @@ def _answer(hook: Hook, end: HookEnd) -> tuple[str, Answer]:
     return "", Answer(context=text if hook.in_settings and hook.event in _TALKS else None)
 
 
-def _read(found: JsonObject) -> tuple[str, Answer]:
+def _parse_answer(found: JsonObject) -> tuple[str, Answer]:
     try:
         return "", msgspec.convert(found, Answer)
     except msgspec.ValidationError as error:
@@ -277,16 +277,16 @@ def _last_object(output: str) -> JsonObject | None:
     return None
 
 
-def _bounded(text: str, limit: int) -> str:
+def _bound_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}\n[… {len(text) - limit:,} more characters are left out]"
 
 
-def reasons(runs: Sequence[HookRan], decision: HookDecision) -> str:
+def join_reasons(runs: Sequence[HookRan], decision: HookDecision) -> str:
     """Why, in the words of those that decided so."""
-    return " ".join(_sentence(run) for run in runs if run.decision is decision)
+    return " ".join(_describe_run(run) for run in runs if run.decision is decision)
 
 
-def _sentence(run: HookRan) -> str:
+def _describe_run(run: HookRan) -> str:
     if run.status is HookStatus.COMPLETED:
         return (
             f"The hook {run.hook} says: {run.said.rstrip('.')}."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 News = TodosChanged | TodosReminded | FilesChangedOutside
 
 
-class Attention:
+class ChangeWatch:
     """The looks of one task, whose log it hears. After `every` requests it reminds of the list; 0 for never."""
 
     def __init__(self, folder: Path, files: Files, every: int) -> None:
@@ -42,10 +42,10 @@ class Attention:
         """Nothing most of the time."""
         news: list[News] = await self._files_changed(state) if state.known else []
         if (todos := self._edited(state.todos)) is not None:
-            from halocline.context.notes.todos import edited
+            from halocline.context.notes.todos import note_edited
 
-            return [*news, TodosChanged(todos=todos, by="person", content=(edited(todos),))]
-        return [*news, *reminders(state, self._every)]
+            return [*news, TodosChanged(todos=todos, by="person", content=(note_edited(todos),))]
+        return [*news, *list_reminders(state, self._every)]
 
     @asynccontextmanager
     async def watching(self, state: Callable[[], State], what: str) -> AsyncIterator[None]:
@@ -90,17 +90,17 @@ class Attention:
         return self._known
 
 
-def reminders(state: State, every: int) -> list[TodosReminded]:
+def list_reminders(state: State, every: int) -> list[TodosReminded]:
     """One, when open items wait and the mode changed, or the list is old; each further one takes twice as long."""
     seen, open_items = state.todo_age, any(todo.status is not TodoStatus.COMPLETED for todo in state.todos)
     if not every or not open_items:
         return []
     if seen.mode_changed:
-        from halocline.context.notes.todos import switched
+        from halocline.context.notes.todos import note_switched
 
-        return [TodosReminded((switched(state.todos, state.mode),))]
+        return [TodosReminded((note_switched(state.todos, state.mode),))]
     if seen.requests < every << seen.reminders:
         return []
-    from halocline.context.notes.todos import overdue
+    from halocline.context.notes.todos import note_overdue
 
-    return [TodosReminded((overdue(state.todos, seen.requests),))]
+    return [TodosReminded((note_overdue(state.todos, seen.requests),))]

@@ -16,11 +16,11 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.messages import Message
 from halocline.protocol.state.state import State
-from halocline.task.host import Machine
+from halocline.task.host import TaskHost
 from halocline.task.updates.jobs import news_of as news_of_jobs
 
 
-async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence[Message]]) -> list[Event]:
+async def news_of(state: State, machine: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
     news: list[Event] = [*_news_of_rules(state, machine), *await news_of_jobs(state, machine.shell.jobs)]
     if state.own_untold:
@@ -36,16 +36,16 @@ async def news_of(state: State, machine: Machine, visible: Callable[[], Sequence
     if changed_around := environment_news(state):
         news.append(EnvironmentReported(content=(changed_around,)))
     if late := machine.diagnostics.late():
-        from halocline.context.notes.diagnostics import LATE, introduced
+        from halocline.context.notes.diagnostics import LATE, note_new_problems
 
-        news.append(DiagnosticsReported(content=(introduced(late, Path(state.workspace), LATE),)))
+        news.append(DiagnosticsReported(content=(note_new_problems(late, Path(state.workspace), LATE),)))
     said = [words for words in state.unheard if "@" in words]
     if said and machine.mentions and (content := await machine.mentions.resolve(said, state, visible())):
         news.append(MentionsResolved(content=content))
     return news
 
 
-def _news_of_rules(state: State, machine: Machine) -> list[Event]:
+def _news_of_rules(state: State, machine: TaskHost) -> list[Event]:
     """Rules that take a tool from the model, or give it back; others are told when a call is judged by them."""
     from halocline.policy.rules import withdrawn_tools
 

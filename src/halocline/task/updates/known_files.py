@@ -13,11 +13,11 @@ from pathlib import Path
 
 from halocline.policy.paths import Classifier
 from halocline.policy.read_scope import ReadScope
-from halocline.ports.blobs import reference
+from halocline.ports.blobs import blob_reference
 from halocline.ports.host import Files, Mark
 from halocline.protocol.permission_rules import Place
 from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
-from halocline.protocol.state.persistent import pairs
+from halocline.protocol.state.persistent import list_pairs
 from halocline.protocol.state.state import State
 from halocline.task.calls.policy_input import other_roots
 
@@ -44,19 +44,19 @@ class KnownFiles:
         found = await self._differing(state, self._due(state))
         by, self._by = self._by, {}
         if found and state.rules.hides:
-            kinds, workspace = _classifier(state), Path(state.workspace)
+            kinds, workspace = _build_classifier(state), Path(state.workspace)
             found = {
-                path: now for path, now in found.items() if kinds.kind(_place(workspace, path)) is not Place.IGNORED
+                path: now for path, now in found.items() if kinds.kind(_place_of(workspace, path)) is not Place.IGNORED
             }
         return [ChangedFile(path, now, by.get(path, "")) for path, now in found.items()]
 
     async def differing(self, state: State) -> dict[str, str | None]:
         """Each known file that is another one now, with what it holds."""
-        return await self._differing(state, pairs(state.known))
+        return await self._differing(state, list_pairs(state.known))
 
     def _due(self, state: State) -> Sequence[tuple[str, KnownFile]]:
         """What to look at now."""
-        known = pairs(state.known)
+        known = list_pairs(state.known)
         if state.unheard or len(known) <= NEWEST + IN_TURNS:
             return known
         older = len(known) - NEWEST
@@ -83,34 +83,34 @@ class KnownFiles:
         """The hash of a file; of one that cannot be read, the one that is known."""
         content = None if mark is None else state.known[name].content
         if mark is not None:
-            files = self._files.only(_nothing, _scope(state, name))
+            files = self._files.only(_write_nothing, _scope_of(state, name))
             with suppress(OSError):
-                content = reference(await files.read(Path(state.workspace, name), LARGEST + 1))
+                content = blob_reference(await files.read(Path(state.workspace, name), LARGEST + 1))
         if mark is None or _is_settled(mark, self._clock()):
             self._marks[name] = mark, content
         return content
 
 
-def _classifier(state: State) -> Classifier:
+def _build_classifier(state: State) -> Classifier:
     return Classifier(Path(state.workspace), ignored=state.rules.ignored, roots=other_roots(state))
 
 
-def _scope(state: State, name: str) -> ReadScope:
+def _scope_of(state: State, name: str) -> ReadScope:
     """A known file where it was read: what a link put in its place leads to is none of the task's."""
-    kinds = _classifier(state)
+    kinds = _build_classifier(state)
     place = os.path.join(kinds.workspace, name)
     own = (place,) if kinds.kind(place) in (Place.SECRET, Place.OUTSIDE) else ()
     return ReadScope(kinds, dict.fromkeys([*(root.path for root in kinds.roots), *own], ""))
 
 
-def _place(workspace: Path, name: str) -> str:
+def _place_of(workspace: Path, name: str) -> str:
     try:
         return os.path.realpath(workspace / name)
     except OSError:  # it is changed just now
         return str(workspace / name)
 
 
-def _nothing(place: str) -> bool:
+def _write_nothing(place: str) -> bool:
     """Looking writes no file."""
     return False
 

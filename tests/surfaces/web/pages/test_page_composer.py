@@ -8,7 +8,7 @@ from tests.surfaces.web.pages.screen import Screen
 
 from halocline.protocol import events as ev
 from halocline.protocol.messages import Note, Text
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -39,7 +39,7 @@ DROP = """(files) => {
 def said(server) -> list[tuple]:
     """What the prompts of the newest task were made of."""
     log = max((server.halo.home / "tasks").glob("*/events.jsonl"))
-    return [event.content for event in read(log) if isinstance(event, ev.TurnStarted)]
+    return [event.content for event in read_log(log) if isinstance(event, ev.TurnStarted)]
 
 
 def texts(server) -> list[str]:

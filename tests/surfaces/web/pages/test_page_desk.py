@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import SILENCE
 
 from halocline.protocol import events as ev
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -13,7 +13,7 @@ FOCUSED = "() => document.activeElement.id"
 
 
 def events(server) -> list[ev.Event]:
-    return list(read(max((server.halo.home / "tasks").glob("*/events.jsonl"))))
+    return list(read_log(max((server.halo.home / "tasks").glob("*/events.jsonl"))))
 
 
 async def begun(server, opened, *turns, **how):

@@ -4,7 +4,7 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 
 from halocline.protocol import events as ev
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -16,7 +16,7 @@ def run(command: str) -> dict:
 
 
 def log(server) -> list[ev.DurableEvent]:
-    return list(read(next(server.halo.home.glob("tasks/*/events.jsonl"))))
+    return list(read_log(next(server.halo.home.glob("tasks/*/events.jsonl"))))
 
 
 async def asked(screen) -> None:

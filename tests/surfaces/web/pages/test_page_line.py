@@ -10,7 +10,7 @@ from tests.surfaces.web.pages.screen import Screen, Server
 
 from halocline.surfaces.row_kinds import PromptRow, Row
 from halocline.surfaces.rows import rows_of
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -29,7 +29,7 @@ async def rows(screen: Screen) -> list[Row]:
 
 def written(server: Server) -> list[Row]:
     log = next(server.halo.home.glob("tasks/*/events.jsonl"))
-    return list(rows_of(read(log)))
+    return list(rows_of(read_log(log)))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-from halocline.context.user_files.mentions import found
+from halocline.context.user_files.mentions import find_mentions
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -32,7 +32,7 @@ async def test_what_is_marked_is_what_is_mentioned(server, opened):
     await server.start()
     screen = await opened()
     marked = await screen.page.evaluate(MARKS, list(TEXTS))
-    assert marked == [[mention.text for mention in found(text)] for text in TEXTS]
+    assert marked == [[mention.text for mention in find_mentions(text)] for text in TEXTS]
 
 
 async def test_marks_lie_behind_the_words_that_are_written(server, opened):

@@ -15,7 +15,7 @@ from halocline.protocol.messages import AssistantMessage, StopReason, Text, Tool
 from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import SHOWN, rows_of
-from halocline.task.log import read
+from halocline.task.log import read_log
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -32,7 +32,7 @@ FOLD = """async (events) => {
 async def test_a_log_gives_the_same_rows_in_the_page_as_in_python(log: Path, server, opened):
     await server.start()
     screen = await opened()
-    events = list(read(log))
+    events = list(read_log(log))
     assert await folded(screen, events) == list(rows_of(events))
 
 
@@ -47,7 +47,7 @@ async def test_what_is_never_written_gives_the_same_rows_too(server, opened, gol
     await server.start()
     screen = await opened()
     events: list[ev.Event] = [
-        *list(read(golden / "repair.jsonl"))[:3],
+        *list(read_log(golden / "repair.jsonl"))[:3],
         ev.ThinkingDelta("Let me "),
         ev.ThinkingDelta("see."),
         ev.TextDelta("One"),
@@ -63,7 +63,7 @@ async def test_what_is_never_written_gives_the_same_rows_too(server, opened, gol
 async def test_a_task_of_several_folders_gives_the_same_rows_too(server, opened, golden: Path):
     await server.start()
     screen = await opened()
-    started = next(event for event in read(golden / "repair.jsonl") if isinstance(event, ev.TaskStarted))
+    started = next(event for event in read_log(golden / "repair.jsonl") if isinstance(event, ev.TaskStarted))
     events: list[ev.Event] = [
         replace(started, roots=("/src/library", "/src/docs")),
         ev.CheckpointTaken("c0ffee", "edit"),
@@ -79,7 +79,7 @@ async def test_sub_agents_that_work_give_the_same_rows_too(server, opened, golde
     screen = await opened()
     call = ToolCall("c", "use_subagents")
     events: list[ev.Event] = [
-        *list(read(golden / "repair.jsonl"))[:2],
+        *list(read_log(golden / "repair.jsonl"))[:2],
         ev.AssistantMessageCompleted(AssistantMessage((call,))),
         ev.ToolCallStarted("c", "use_subagents", "Ask 3", ev.ToolKind.READ, at=1.0),
         SubagentStarted("c", "t1", "one", "Where?", "reviewer", "m/x", ("a remark",), at=1.5),
@@ -102,7 +102,7 @@ async def folded(screen: Screen, events: Iterable[ev.Event]) -> list[Row]:
 async def test_failed_and_edited_commands_give_the_same_rows_too(server, opened, golden: Path):
     await server.start()
     screen = await opened()
-    events: list[ev.Event] = list(read(golden / "repair.jsonl"))[:3]
+    events: list[ev.Event] = list(read_log(golden / "repair.jsonl"))[:3]
     statuses = (
         "exit code 0 in 1 s",
         "exit code 3 in 1 s",

@@ -59,14 +59,14 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", f"See: {self.prog} --help")
 
 
-def parse(argv: list[str]) -> argparse.Namespace:
+def parse_arguments(argv: list[str]) -> argparse.Namespace:
     """Read the command line. Raises UsageError."""
     command = argv[0] if argv and argv[0] in COMMANDS else ""
     parser = PARSERS[command]()
     if command == "mcp":
-        from halocline.surfaces.cli.args.mcp import parsed
+        from halocline.surfaces.cli.args.mcp import parse_mcp
 
-        arguments = parsed(parser, argv[1:])
+        arguments = parse_mcp(parser, argv[1:])
     elif command not in ("", "run"):
         arguments = parser.parse_args(argv[1:])
     else:
@@ -84,18 +84,18 @@ def _refuse_commands(prompt: list[str]) -> None:
     first, said = prompt[0], f'To say it to the agent: halo run "{" ".join(prompt)}"'
     if first in COMMANDS:
         raise UsageError(f"The command {first} must come first.", f"Write: halo {first} … {said}")
-    if meant := FROM_ELSEWHERE.get(first) or _nearest(first):
+    if meant := FROM_ELSEWHERE.get(first) or _nearest_command(first):
         raise UsageError(f"There is no command {first!r}.", f"Did you mean: halo {meant}? {said}")
 
 
-def _nearest(word: str) -> str:
+def _nearest_command(word: str) -> str:
     """The command that was misspelt as `word`; empty when it is like none."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.8)), "")
 
 
-def _main() -> Parser:
+def _main_parser() -> Parser:
     lines = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
     parser = Parser(
         prog="halo",
@@ -108,7 +108,7 @@ def _main() -> Parser:
     return _prompt_options(parser)
 
 
-def _run() -> Parser:
+def _run_parser() -> Parser:
     usage = "halo run [options] [prompt]"
     return _prompt_options(Parser(prog="halo run", usage=usage, description="Do one prompt and exit."))
 
@@ -132,12 +132,12 @@ def _prompt_options(parser: Parser) -> Parser:
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
     add("--max-steps", type=positive_int, metavar="N", help="steps one turn may take")
-    add("--max-cost", type=_positive, metavar="USD", help="US dollars the task may cost")
+    add("--max-cost", type=_parse_positive, metavar="USD", help="US dollars the task may cost")
     _prompt_words(parser)
     add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run this time")
     add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
     add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
-    add("--time-limit", type=_positive, metavar="SECONDS", help="how long one turn may take")
+    add("--time-limit", type=_parse_positive, metavar="SECONDS", help="how long one turn may take")
     _network_options(parser)
     return parser
 
@@ -146,9 +146,12 @@ def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
     parser.add_argument("--profile", metavar="NAME", help="use this profile of settings.toml")
     _server_options(parser)
-    parser.add_argument("--effort", type=_effort, metavar="LEVEL", help=f"how hard to think: {EFFORTS}")
+    parser.add_argument("--effort", type=_parse_effort, metavar="LEVEL", help=f"how hard to think: {EFFORTS}")
     parser.add_argument(
-        "--thinking-budget", type=_tokens, metavar="TOKENS", help="how long to think for one reply; wins over --effort"
+        "--thinking-budget",
+        type=_parse_tokens,
+        metavar="TOKENS",
+        help="how long to think for one reply; wins over --effort",
     )
     parser.add_argument(
         "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
@@ -158,8 +161,13 @@ def _model_options(parser: Parser) -> None:
 def _prompt_words(parser: Parser) -> None:
     add = parser.add_argument
     add("--context-window", type=positive_int, metavar="TOKENS", help="the model's window, if it is not known")
-    add("--system-prompt-file", type=_path, metavar="FILE", help="this in the place of the system prompt")
-    add("--append-system-prompt", type=_words, metavar="TEXT", help="words for its end; @FILE takes them from a file")
+    add("--system-prompt-file", type=_parse_path, metavar="FILE", help="this in the place of the system prompt")
+    add(
+        "--append-system-prompt",
+        type=_parse_words,
+        metavar="TEXT",
+        help="words for its end; @FILE takes them from a file",
+    )
 
 
 def _server_options(parser: Parser) -> None:
@@ -172,18 +180,23 @@ def _network_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--proxy", metavar="URL", help="the proxy to reach the model through, or none")
     add("--ca-file", metavar="FILE", help="certificates (PEM) to trust as well")
-    add("--connect-timeout", type=_positive, metavar="SECONDS", help="how long a connection may take to come about")
-    add("--first-byte-timeout", type=_positive, metavar="SECONDS", help="how long a reply may take to begin")
-    add("--stall-timeout", type=_positive, metavar="SECONDS", help="how long a reply may be silent once it began")
+    add(
+        "--connect-timeout",
+        type=_parse_positive,
+        metavar="SECONDS",
+        help="how long a connection may take to come about",
+    )
+    add("--first-byte-timeout", type=_parse_positive, metavar="SECONDS", help="how long a reply may take to begin")
+    add("--stall-timeout", type=_parse_positive, metavar="SECONDS", help="how long a reply may be silent once it began")
 
 
-def _demo() -> Parser:
+def _demo_parser() -> Parser:
     parser = Parser(prog="halo demo", description="Watch a scripted model repair a small project with real tools.")
     parser.add_argument("-y", "--yolo", action="store_true", help="ask nothing")
     return parser
 
 
-def _models() -> Parser:
+def _models_parser() -> Parser:
     parser = Parser(prog="halo models", description="Which models can be named with -m, and what they cost.")
     parser.add_argument("search", nargs="*", help="only names that hold all of these words")
     parser.add_argument("-a", "--all", action="store_true", help="also those for which no key is set")
@@ -192,7 +205,7 @@ def _models() -> Parser:
     return parser
 
 
-def _context() -> Parser:
+def _context_parser() -> Parser:
     parser = Parser(prog="halo context", description="What a task's next request holds, part by part, and its price.")
     add = parser.add_argument
     add("task", nargs="?", default="", help="the task, or the beginning or end of its name; without it, a new one here")
@@ -206,7 +219,7 @@ def _context() -> Parser:
     return parser
 
 
-def _policy() -> Parser:
+def _policy_parser() -> Parser:
     parser = Parser(prog="halo policy", description="What may be done without asking. Nothing is run.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|forget|test|simulate|audit")
     explain = actions.add_parser("explain", help="what would be decided about a command, and why")
@@ -236,13 +249,13 @@ def _policy() -> Parser:
     return parser
 
 
-def _mcp() -> Parser:
-    from halocline.surfaces.cli.args.mcp import parser
+def _mcp_parser() -> Parser:
+    from halocline.surfaces.cli.args.mcp import build_mcp_parser
 
-    return parser()
+    return build_mcp_parser()
 
 
-def _doctor() -> Parser:
+def _doctor_parser() -> Parser:
     parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
     parser.add_argument("--fix", action="store_true", help="mend what can be mended; what was damaged is put aside")
@@ -253,7 +266,7 @@ def _doctor() -> Parser:
     return parser
 
 
-def _rules() -> Parser:
+def _rules_parser() -> Parser:
     parser = Parser(prog="halo rules", description="Files with rules for the model, such as AGENTS.md.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|why|new|on|off")
     listing = actions.add_parser("list", help="those that are here, when each holds, and why one does not")
@@ -273,7 +286,7 @@ def _rules() -> Parser:
     return parser
 
 
-def _hooks() -> Parser:
+def _hooks_parser() -> Parser:
     parser = Parser(prog="halo hooks", description="The hooks that are set up for a folder.")
     listing = parser.add_subparsers(dest="action", required=True, metavar="list").add_parser(
         "list", help="where each is from, and whether it runs"
@@ -286,7 +299,7 @@ def _hooks() -> Parser:
     return parser
 
 
-def _trust() -> Parser:
+def _trust_parser() -> Parser:
     parser = Parser(prog="halo trust", description="Which folders may run hooks and MCP servers of their own.")
     parser.set_defaults(folder=".", action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
@@ -296,7 +309,7 @@ def _trust() -> Parser:
     return parser
 
 
-def _login() -> Parser:
+def _login_parser() -> Parser:
     parser = Parser(
         prog="halo login",
         description="Store the key for a provider. It is asked for on a terminal, or read from standard input.",
@@ -312,7 +325,7 @@ def _login() -> Parser:
     return parser
 
 
-def _logout() -> Parser:
+def _logout_parser() -> Parser:
     parser = Parser(prog="halo logout", description="Forget the stored keys of a provider.")
     parser.add_argument("provider", nargs="?", default="", help="whose keys")
     parser.add_argument("--all", action="store_true", help="those of every provider")
@@ -323,14 +336,14 @@ def _of_tasks(command: str) -> Parser:
     """The parser of a command about tasks, which most runs do not need."""
     from halocline.surfaces.cli.args import tasks as task_arguments
 
-    parser: Parser = getattr(task_arguments, command)()
+    parser: Parser = getattr(task_arguments, f"{command.strip('_')}_parser")()
     return parser
 
 
 PARSERS: dict[str, Callable[[], Parser]] = {
-    "": _main,
-    "run": _run,
-    "demo": _demo,
+    "": _main_parser,
+    "run": _run_parser,
+    "demo": _demo_parser,
     "web": partial(_of_tasks, "web"),
     "attach": partial(_of_tasks, "attach"),
     "tasks": partial(_of_tasks, "tasks"),
@@ -340,36 +353,36 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     "export": partial(_of_tasks, "export"),
     "checkpoints": partial(_of_tasks, "checkpoints"),
     "storage": partial(_of_tasks, "storage"),
-    "models": _models,
-    "rules": _rules,
-    "context": _context,
-    "hooks": _hooks,
-    "trust": _trust,
-    "login": _login,
-    "logout": _logout,
-    "policy": _policy,
+    "models": _models_parser,
+    "rules": _rules_parser,
+    "context": _context_parser,
+    "hooks": _hooks_parser,
+    "trust": _trust_parser,
+    "login": _login_parser,
+    "logout": _logout_parser,
+    "policy": _policy_parser,
     "todos": partial(_of_tasks, "todos"),
     "memory": partial(_of_tasks, "memory"),
-    "mcp": _mcp,
-    "doctor": _doctor,
+    "mcp": _mcp_parser,
+    "doctor": _doctor_parser,
 }
 
 
-def _effort(text: str) -> Effort:
+def _parse_effort(text: str) -> Effort:
     if text not in tuple(Effort):
         raise argparse.ArgumentTypeError(f"{text!r} is not one of: {EFFORTS}")
     return Effort(text)
 
 
-def _path(text: str) -> str:
+def _parse_path(text: str) -> str:
     return str(Path(text).expanduser().absolute())
 
 
-def _words(text: str) -> str:
-    return f"@{_path(text[1:])}" if text.startswith("@") else text
+def _parse_words(text: str) -> str:
+    return f"@{_parse_path(text[1:])}" if text.startswith("@") else text
 
 
-def _tokens(text: str) -> int:
+def _parse_tokens(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of tokens")
     return int(text)
@@ -381,13 +394,13 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
-def port(text: str) -> int:
+def parse_port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
     return int(text)
 
 
-def _age(text: str) -> float:
+def _parse_age(text: str) -> float:
     """Seconds."""
     units = {"h": 3600, "d": 86400, "w": 604800}
     if text[-1:] not in units or not text[:-1].isdecimal():
@@ -395,7 +408,7 @@ def _age(text: str) -> float:
     return float(text[:-1]) * units[text[-1]]
 
 
-def _positive(text: str) -> float:
+def _parse_positive(text: str) -> float:
     try:
         number = float(text)
     except ValueError:

@@ -10,7 +10,7 @@ _SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _AGO = re.compile(r"(\d{1,5})([mhdw])")
 
 
-def since(text: str) -> float:
+def parse_since(text: str) -> float:
     """The moment in Unix seconds. Raises UsageError."""
     if found := _AGO.fullmatch(text.strip().lower()):
         return time.time() - int(found[1]) * _SECONDS[found[2]]

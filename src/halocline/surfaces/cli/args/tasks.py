@@ -2,21 +2,21 @@
 
 import argparse
 
-from halocline.surfaces.cli.args.parser import Parser, port, positive_int
+from halocline.surfaces.cli.args.parser import Parser, parse_port, positive_int
 
 TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
 IMPORTED = ("cline", "claude", "codex", "aider")
 """Programs whose conversations can be taken over."""
 
 
-def web() -> Parser:
+def web_parser() -> Parser:
     about = (
         "Open the chat view in a browser. The address that is printed holds the key to it: it lets in whoever has it."
     )
     parser = Parser(prog="halo web", description=about)
     add = parser.add_argument
     add("folders", nargs="*", metavar="DIR", help="where new tasks may begin; without one: this folder")
-    add("--port", type=port, metavar="N", help="listen there; 0 takes any that is free")
+    add("--port", type=parse_port, metavar="N", help="listen there; 0 takes any that is free")
     add(
         "--host",
         default="127.0.0.1",
@@ -36,7 +36,7 @@ def web() -> Parser:
     return parser
 
 
-def attach() -> Parser:
+def attach_parser() -> Parser:
     about = "Join a task that another process runs. When that one ends, this one goes on with it."
     parser = Parser(prog="halo attach", description=about)
     parser.add_argument("id", help="the task, or the beginning or end of its name")
@@ -46,7 +46,7 @@ def attach() -> Parser:
     return parser
 
 
-def tasks() -> Parser:
+def tasks_parser() -> Parser:
     parser = Parser(prog="halo tasks", description="The tasks of this home.")
     known = "list|show|rename|favourite|tag|delete|undelete"
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
@@ -94,7 +94,7 @@ def _task_list(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="one JSON object a line")
 
 
-def import_() -> Parser:
+def import_parser() -> Parser:
     parser = Parser(
         prog="halo import",
         description="Take over conversations with other agents as tasks. Their files are only read.",
@@ -117,7 +117,7 @@ def import_() -> Parser:
     return parser
 
 
-def export() -> Parser:
+def export_parser() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
     parser.add_argument("id", help="the task, or the beginning or end of its name")
     parser.add_argument(
@@ -127,7 +127,7 @@ def export() -> Parser:
     return parser
 
 
-def replay() -> Parser:
+def replay_parser() -> Parser:
     parser = Parser(prog="halo replay", description="Run a recorded task again, with no model and no network.")
     add = parser.add_argument
     add("recording", help="a file that --record wrote, or a task")
@@ -137,7 +137,7 @@ def replay() -> Parser:
     return parser
 
 
-def checkpoints() -> Parser:
+def checkpoints_parser() -> Parser:
     parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
     listing = actions.add_parser("list", help="the newest first")
@@ -160,7 +160,7 @@ def checkpoints() -> Parser:
     return parser
 
 
-def fork() -> Parser:
+def fork_parser() -> Parser:
     parser = Parser(prog="halo fork", description="Go on from a moment of a task, as another task.")
     add = parser.add_argument
     add("id", help="the task, or the beginning or end of its name")
@@ -172,14 +172,14 @@ def fork() -> Parser:
     return parser
 
 
-def todos() -> Parser:
+def todos_parser() -> Parser:
     parser = Parser(prog="halo todos", description="The to-do list of a task, and the file to change it in.")
     parser.add_argument("task", nargs="?", default="", help="its id, or the end of it; the newest here without one")
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
     return parser
 
 
-def memory() -> Parser:
+def memory_parser() -> Parser:
     parser = Parser(prog="halo memory", description="Notes that tasks in a folder begin with.")
     parser.set_defaults(action="show", cwd=".")
     actions = parser.add_subparsers(dest="action", metavar="show|edit|forget")
@@ -193,20 +193,22 @@ def memory() -> Parser:
     return parser
 
 
-def storage() -> Parser:
+def storage_parser() -> Parser:
     parser = Parser(prog="halo storage", description="What Halocline keeps on the disk.")
     parser.set_defaults(action="show")
     parser.add_argument("--json", action="store_true", help="one JSON object, with every task and every store")
     actions = parser.add_subparsers(dest="action", metavar="prune")
     prune = actions.add_parser("prune", help="free what no task needs any more; shows first what that is")
-    prune.add_argument("--older", type=_age, metavar="AGE", help="also checkpoints of tasks not changed for, say, 30d")
+    prune.add_argument(
+        "--older", type=_parse_age, metavar="AGE", help="also checkpoints of tasks not changed for, say, 30d"
+    )
     prune.add_argument("--keep", type=positive_int, metavar="N", help="also all but the newest N checkpoints of a task")
     prune.add_argument("--dry-run", action="store_true", help="only show what would be freed")
     prune.add_argument("-y", "--yes", action="store_true", help="do not ask")
     return parser
 
 
-def _age(text: str) -> float:
+def _parse_age(text: str) -> float:
     """Seconds."""
     units = {"h": 3600, "d": 86400, "w": 604800}
     if text[-1:] not in units or not text[:-1].isdecimal():

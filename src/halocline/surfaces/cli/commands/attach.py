@@ -15,17 +15,17 @@ from halocline.surfaces.cli.commands.run import on_terminal
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.view import View
-from halocline.surfaces.cli.session.conversation import Conversation, close
-from halocline.surfaces.cli.stderr import left, tell
+from halocline.surfaces.cli.session.conversation import Conversation, close_client
+from halocline.surfaces.cli.stderr import describe_left, print_message
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     view = LineMode(attended=on_terminal() and not arguments.watch)
-    return event_loop.run(join(client, client.find(arguments.id), view))
+    return event_loop.run_loop(join_task(client, client.find(arguments.id), view))
 
 
-async def join(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
+async def join_task(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
     """Show what is done in the task, and let a person take part; gives the exit code."""
     writer, is_empty = "", False
     try:
@@ -39,12 +39,12 @@ async def join(client: Client, task: str, view: View, prompt: str = "", along: t
             writer = client.writer(task) if is_elsewhere else ""
             is_empty = not is_elsewhere and state.is_empty
     finally:
-        await close(client)
+        await close_client(client)
     if is_empty:
         with suppress(TaskBusy):  # somebody who joined goes on with it
             client.forget(task)
     if writer:
-        tell(left(task, writer))
+        print_message(describe_left(task, writer))
     return code
 
 
@@ -53,13 +53,13 @@ async def _take_part(
 ) -> tuple[int, str]:
     """The exit code, and the task in which the person was last: they may have gone on to another one from here."""
     if view.asks:
-        return await _converse(client, task, view, prompt, along, after)
+        return await _run_conversation(client, task, view, prompt, along, after)
     async for event in client.events(task, after):
         view.show(event)
     return ExitCode.FINISHED, task
 
 
-async def _converse(
+async def _run_conversation(
     client: Client, task: str, view: View, prompt: str, along: tuple[UserPart, ...], after: int
 ) -> tuple[int, str]:
     conversation = Conversation(client, task, view, None, along, stays=True)

@@ -10,16 +10,16 @@ from halocline.client import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import NotWhole, UsageError
-from halocline.protocol.going_back import brief
+from halocline.protocol.going_back import brief_target
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.history.actions import Comparison, FileDifference, Restored, RestorePlan
 from halocline.runtime.history.undo_target import Checkpoint
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.commands.tasks import confirmed
+from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, moment
-from halocline.surfaces.figures import plural
+from halocline.surfaces.figures import format_plural
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 SHOWN = 20
@@ -44,8 +44,8 @@ OVERWRITE = "To put them back all the same, and lose what others changed in them
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
     workspace = workspace_of(arguments.cwd)
-    action = {"list": _list, "diff": _diff, "restore": _restore}[arguments.action]
-    event_loop.run(_after_mending(action, client, workspace, arguments))
+    action = {"list": _list_checkpoints, "diff": _diff_checkpoints, "restore": _restore_files}[arguments.action]
+    event_loop.run_loop(_after_mending(action, client, workspace, arguments))
     return 0
 
 
@@ -59,9 +59,9 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
     await action(client, workspace, arguments)
 
 
-def planned(plan: RestorePlan) -> list[str]:
+def describe_plan(plan: RestorePlan) -> list[str]:
     """What a restore would do to which files, a line for each."""
-    lines = [line for field, said in KINDS for line in _named(said, getattr(plan, field))]
+    lines = [line for field, said in KINDS for line in _name_paths(said, getattr(plan, field))]
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
@@ -71,7 +71,7 @@ def describe_assumed(plan: RestorePlan) -> list[str]:
         return []
     one = len(plan.assumed) == 1
     return [
-        f"  Changed while a command ran, so taken for its work: {_listed(plan.assumed)}.",
+        f"  Changed while a command ran, so taken for its work: {_join_paths(plan.assumed)}.",
         f"  If you changed {'it' if one else 'one of them'} yourself at that moment, keep a copy first.",
     ]
 
@@ -86,24 +86,26 @@ def nothing_to_do(plan: RestorePlan) -> str:
     return "The files are as they were at that checkpoint."
 
 
-def counted(plan: RestorePlan) -> str:
+def count_plan(plan: RestorePlan) -> str:
     """The same in one line of numbers."""
     stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
-    return f"{plural(plan.changes, 'file')} would change" + (f", {stay} would stay as they are." if stay else ".")
+    return f"{format_plural(plan.changes, 'file')} would change" + (
+        f", {stay} would stay as they are." if stay else "."
+    )
 
 
-async def _list(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
+async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     store = client.checkpoints(workspace)
     found = await store.list()
     if store.unread:
         print(store.unread)
     if not found and not store.unread:
         print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
-    for info in sorted(found, key=_when(found), reverse=True):
+    for info in sorted(found, key=_time_key(found), reverse=True):
         print(entry(f"{info.task}/{info.n}", info.sha[:10], moment(info.at), text=info.label))
 
 
-def _when(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, int]]:
+def _time_key(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, int]]:
     """When each was made, as its task counted: a clock that was set back does not make it older than the one before."""
     latest: dict[str, float] = {}
     times = {}
@@ -112,12 +114,12 @@ def _when(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, in
     return lambda info: (times[info.ref], info.n)
 
 
-async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
+async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     old = arguments.checkpoint
     if arguments.since_completion or arguments.since_start:
         if old:
             raise UsageError("Name a checkpoint or --since-…, not both.", "The task is named with --task.")
-        task = arguments.task or _newest(client, workspace)
+        task = arguments.task or _newest_checkpoint(client, workspace)
         old = client.time.since(task, completion=arguments.since_completion)
     if not old:
         raise UsageError("There is nothing to compare.", "Name a checkpoint, TASK@EVENT, or --since-completion.")
@@ -128,12 +130,12 @@ async def _diff(client: Client, workspace: Path, arguments: argparse.Namespace) 
     elif not found.files:
         print("No difference.")
     elif arguments.stat:
-        print("\n".join(_summed(found)))
+        print("\n".join(_sum_changes(found)))
     else:
         _show_diff("".join(map(diff_text, found.files)))
 
 
-def _newest(client: Client, workspace: Path) -> str:
+def _newest_checkpoint(client: Client, workspace: Path) -> str:
     for info in client.history():
         if info.workspace == str(workspace):
             return info.task
@@ -146,13 +148,13 @@ def diff_text(file: FileDifference) -> str:
     return file.diff + cut
 
 
-def _summed(found: Comparison) -> list[str]:
+def _sum_changes(found: Comparison) -> list[str]:
     lines = []
     for file in found.files:
         name = f"{file.before} → {file.path}" if file.before else file.path
         counts = "binary" if file.added is None else f"+{file.added} −{file.removed}"
         lines.append(f"  {file.kind:<8} {clean(name)}  {counts}")
-    return [*lines, f"{plural(len(found.files), 'file')}, +{found.added} −{found.removed}"]
+    return [*lines, f"{format_plural(len(found.files), 'file')}, +{found.added} −{found.removed}"]
 
 
 def _show_diff(text: str) -> None:
@@ -165,26 +167,26 @@ def _show_diff(text: str) -> None:
         sys.stdout.write(text)
 
 
-async def _restore(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
+async def _restore_files(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     if arguments.what == "chat":
         await _restore_chat(client, arguments)
         return
     plan = await client.time.plan(workspace, arguments.checkpoint, overwrite=arguments.overwrite)
-    for line in planned(plan):
+    for line in describe_plan(plan):
         print(line)
     both = arguments.what == "both"
     if not plan.changes and not both:
         print(nothing_to_do(plan))
         return
-    print(counted(plan))
+    print(count_plan(plan))
     if both:
         print("The conversation goes back as well.")
-    if not arguments.yes and not confirmed("Put the files back?" if not both else "Go back?"):
+    if not arguments.yes and not ask_yes_no("Put the files back?" if not both else "Go back?"):
         raise UsageError("Nothing was changed.", "To restore without being asked: --yes")
     restored = await client.time.restore(
         workspace, arguments.checkpoint, overwrite=arguments.overwrite, conversation=both
     )
-    _tell(restored, arguments)
+    _report_restore(restored, arguments)
 
 
 async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
@@ -195,22 +197,24 @@ async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
         )
     task = client.find(task)
     last = client.past(task)[-1].seq
-    if not arguments.yes and not confirmed(f"Let the conversation of {task} go back to event {seq}?"):
+    if not arguments.yes and not ask_yes_no(f"Let the conversation of {task} go back to event {seq}?"):
         raise UsageError("Nothing was changed.", "To go back without being asked: --yes")
     await client.time.go_back(GoBack(task=task, to=int(seq), files=False))
     print(f"The conversation of {task} goes on from event {seq}; the files stay as they are.")
     print(f"To undo: halo checkpoints restore {task}@{last} --what chat")
 
 
-def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
+def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
     what = "" if arguments.what == "files" else f" --what {arguments.what}"
-    print(f"Put back {plural(len(restored.changed), 'file')}.")
-    print(f"To undo: halo checkpoints restore {brief(restored.undo, 10)}{what}{place}")
+    print(f"Put back {format_plural(len(restored.changed), 'file')}.")
+    print(f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}")
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
-        print(f"{plural(stay, 'file')} stayed, because not only the task changed {'it' if stay == 1 else 'them'}.")
+        print(
+            f"{format_plural(stay, 'file')} stayed, because not only the task changed {'it' if stay == 1 else 'them'}."
+        )
         print(OVERWRITE)
-    for line in _named("could not be written or removed", restored.kept):
+    for line in _name_paths("could not be written or removed", restored.kept):
         print(line)
     _require_whole(restored.lost)
 
@@ -218,16 +222,17 @@ def _tell(restored: Restored, arguments: argparse.Namespace) -> None:
 def _require_whole(lost: Sequence[str]) -> None:
     """Raises NotWhole when contents are lost: what else goes back did."""
     if lost:
+        files = format_plural(len(lost), "file")
         raise NotWhole(
-            f"{plural(len(lost), 'file')} stayed as they are, because what was saved of them is lost: {_listed(lost)}.",
+            f"{files} stayed as they are, because what was saved of them is lost: {_join_paths(lost)}.",
             "Another checkpoint may have them: halo checkpoints list",
         )
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _join_paths(paths: Sequence[str]) -> str:
     return ", ".join(map(clean, paths[:SHOWN])) + (f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else "")
 
 
-def _named(what: str, paths: Sequence[str]) -> list[str]:
+def _name_paths(what: str, paths: Sequence[str]) -> list[str]:
     more = [f"  {what}  … and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
     return [*(f"  {what}  {clean(path)}" for path in paths[:SHOWN]), *more]

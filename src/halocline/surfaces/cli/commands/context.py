@@ -9,13 +9,13 @@ from halocline.client import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.usage import CacheMiss, CacheReport, ContextPart, ContextReport, Rates, Shortened
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import choices_of, workspace_of
 from halocline.surfaces.cli.output.sanitize import clean, reveal
-from halocline.surfaces.figures import count, model_name, money, plural
+from halocline.surfaces.figures import format_count, format_money, format_plural, model_name
 
 MOST = 15
 """Parts of one kind that are listed; the others are counted."""
@@ -35,7 +35,7 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.cache:
         _show_cache(client, arguments)
         return 0
-    state = _state(client, arguments)
+    state = _find_state(client, arguments)
     if arguments.prompt and arguments.json:
         print(json_output.encode({"prompt": state.system_prompt}).decode())
         return 0
@@ -47,109 +47,112 @@ def command(arguments: argparse.Namespace) -> int:
         print(json_output.encode(report).decode())
         return 0
     width = min(shutil.get_terminal_size().columns, WIDEST)
-    print("\n".join(clean(line) for line in lines(report, width)))
+    print("\n".join(clean(line) for line in report_lines(report, width)))
     return 0
 
 
-def _state(client: Client, arguments: argparse.Namespace) -> State:
+def _find_state(client: Client, arguments: argparse.Namespace) -> State:
     if arguments.task:
-        return fold(client.past(client.find(arguments.task)))
+        return fold_events(client.past(client.find(arguments.task)))
     options = TaskOptions(model=arguments.model, attended=True)
-    return event_loop.run(client.fresh(workspace_of(arguments.cwd), options))
+    return event_loop.run_loop(client.fresh(workspace_of(arguments.cwd), options))
 
 
-def lines(report: ContextReport, width: int) -> Iterator[str]:
+def report_lines(report: ContextReport, width: int) -> Iterator[str]:
     """The report for a terminal that is so wide."""
-    yield _cut(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
-    yield _cut(f"{model_name(report.model) or 'no model'} · {_window(report)}", width)
+    yield _cut_end(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
+    yield _cut_end(f"{model_name(report.model) or 'no model'} · {_describe_window(report)}", width)
     yield ""
-    yield from _gauge(report, width)
+    yield from _draw_gauge(report, width)
     yield ""
-    yield _row(("", "tokens", "share", "uncached", "cached"), "", width)
+    yield _format_row(("", "tokens", "share", "uncached", "cached"), "", width)
     for kind, parts in report.kinds().items():
-        yield from _group(kind, parts, report, width)
-    yield _row(("Together", *_figures(report.used, report)), "", width)
+        yield from _group_lines(kind, parts, report, width)
+    yield _format_row(("Together", *_format_figures(report.used, report)), "", width)
     yield ""
-    yield from _wrapped(_explained(report), width)
-    for done in _done(report.shortened):
-        yield from _wrapped(done, width)
+    yield from _wrap_text(_explain_cost(report), width)
+    for done in _describe_removals(report.shortened):
+        yield from _wrap_text(done, width)
 
 
-def _window(report: ContextReport) -> str:
+def _describe_window(report: ContextReport) -> str:
     if report.window_known:
         return f"window of {report.window:,} tokens"
     return f"window unknown, taken for {report.window:,} tokens (--context-window)"
 
 
-def _gauge(report: ContextReport, width: int) -> Iterator[str]:
-    used, kept = (_cells(part, report.window, width) for part in (report.used, report.reserve))
+def _draw_gauge(report: ContextReport, width: int) -> Iterator[str]:
+    used, kept = (_count_cells(part, report.window, width) for part in (report.used, report.reserve))
     kept = max(0, min(kept, width - used))
     yield FULL * used + FREE * (width - used - kept) + KEPT * kept
-    share = _percent(report.used, report.window)
-    yield from _wrapped(
-        f"{count(report.used)} used ({share}) · {count(report.free)} free · {count(report.reserve)} kept in reserve",
+    share = _format_percent(report.used, report.window)
+    yield from _wrap_text(
+        f"{format_count(report.used)} used ({share}) · {format_count(report.free)} free · "
+        f"{format_count(report.reserve)} kept in reserve",
         width,
     )
 
 
-def _cells(part: int, whole: int, width: int) -> int:
+def _count_cells(part: int, whole: int, width: int) -> int:
     return min(width, max(1 if part else 0, round(width * part / whole)))
 
 
-def _group(kind: str, parts: tuple[ContextPart, ...], report: ContextReport, width: int) -> Iterator[str]:
+def _group_lines(kind: str, parts: tuple[ContextPart, ...], report: ContextReport, width: int) -> Iterator[str]:
     total = sum(part.tokens for part in parts)
-    yield _row((kind.capitalize(), *_figures(total, report)), _bar(total, report.used), width)
+    yield _format_row((kind.capitalize(), *_format_figures(total, report)), _draw_bar(total, report.used), width)
     if len(parts) == 1 and parts[0].name in (kind, "words"):
         return
     for part in parts[:MOST]:
-        yield _row((f"  {_name(part)}", *_figures(part.tokens, report)), "", width)
+        yield _format_row((f"  {_part_name(part)}", *_format_figures(part.tokens, report)), "", width)
     if rest := parts[MOST:]:
         tokens = sum(part.tokens for part in rest)
-        yield _row((f"  {len(rest)} more", *_figures(tokens, report)), "", width)
+        yield _format_row((f"  {len(rest)} more", *_format_figures(tokens, report)), "", width)
 
 
-def _name(part: ContextPart) -> str:
+def _part_name(part: ContextPart) -> str:
     times = f" ×{part.times}" if part.times > 1 else ""
-    stale = "" if not part.stale else " (stale)" if part.stale == part.tokens else f" ({count(part.stale)} stale)"
+    stale = (
+        "" if not part.stale else " (stale)" if part.stale == part.tokens else f" ({format_count(part.stale)} stale)"
+    )
     return f"{' '.join(part.name.split())}{times}{stale}"
 
 
-def _figures(tokens: int, report: ContextReport) -> tuple[str, str, str, str]:
-    return (count(tokens), _percent(tokens, report.window), *_prices(tokens, report.rates))
+def _format_figures(tokens: int, report: ContextReport) -> tuple[str, str, str, str]:
+    return (format_count(tokens), _format_percent(tokens, report.window), *_format_prices(tokens, report.rates))
 
 
-def _prices(tokens: int, rates: Rates | None) -> tuple[str, str]:
+def _format_prices(tokens: int, rates: Rates | None) -> tuple[str, str]:
     if rates is None:
         return "?", "?"
-    return _dollars(tokens * rates.input / 1_000_000), _dollars(tokens * rates.cached / 1_000_000)
+    return _format_dollars(tokens * rates.input / 1_000_000), _format_dollars(tokens * rates.cached / 1_000_000)
 
 
-def _percent(part: int, whole: int) -> str:
+def _format_percent(part: int, whole: int) -> str:
     percent = 100 * part / (whole or 1)
     return "<0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
 
 
-def _dollars(amount: float) -> str:
+def _format_dollars(amount: float) -> str:
     if 0 < amount < 0.0001:
         return "<$0.0001"
     return f"${amount:.{2 if amount >= 0.1 else 4}f}" if amount else "$0"
 
 
-def _row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
+def _format_row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
     """One line; a narrow terminal has no room for bars and for the share."""
     name, size, share, *prices = cells
     figures = size.rjust(_SIZE) + (share.rjust(_SHARE + 1) if width >= WIDE else "")
     figures += "".join(price.rjust(_PRICE) for price in prices)
     room = width - len(figures) - (_BAR + 2 if width >= WIDE else 0)
-    name = _front(name, room) if "/" in name else _cut(name, room)
+    name = _cut_front(name, room) if "/" in name else _cut_end(name, room)
     return (name.ljust(room) + figures + (f"  {bar}" if width >= WIDE else "")).rstrip()
 
 
-def _bar(part: int, whole: int) -> str:
-    return FULL * _cells(part, whole or 1, _BAR)
+def _draw_bar(part: int, whole: int) -> str:
+    return FULL * _count_cells(part, whole or 1, _BAR)
 
 
-def _explained(report: ContextReport) -> str:
+def _explain_cost(report: ContextReport) -> str:
     if report.counted:
         about = (
             f"The provider counted {report.counted:,} tokens with the last reply; how the parts share them is "
@@ -162,34 +165,35 @@ def _explained(report: ContextReport) -> str:
     return f"{about}{stale} {price if report.rates else 'The price of the model is not known.'}"
 
 
-def _done(what: Shortened) -> Iterator[str]:
+def _describe_removals(what: Shortened) -> Iterator[str]:
     """What the model does not read, and why."""
     if what.cause:
-        sizes = f"from {count(what.before)} to {count(what.after)} tokens"
-        yield f"Shortened {_CAUSES[what.cause]}, {sizes}: notes stand for {plural(what.replaced, 'message')}."
+        sizes = f"from {format_count(what.before)} to {format_count(what.after)} tokens"
+        yield f"Shortened {_CAUSES[what.cause]}, {sizes}: notes stand for {format_plural(what.replaced, 'message')}."
     if what.outdated:
         copies = "an outdated copy of a file" if what.outdated == 1 else f"{what.outdated} outdated copies of files"
-        yield f"Left out: {copies}, about {count(what.outdated_tokens)} tokens; newer copies stand below them."
+        yield f"Left out: {copies}, about {format_count(what.outdated_tokens)} tokens; newer copies stand below them."
     if what.cut:
-        messages = plural(what.cut, "message")
-        yield f"Cut in the middle: {messages}, about {count(what.cut_tokens)} tokens less, to leave room for others."
+        messages = format_plural(what.cut, "message")
+        saved = format_count(what.cut_tokens)
+        yield f"Cut in the middle: {messages}, about {saved} tokens less, to leave room for others."
     if what.answered_for:
-        yield f"Answered for: {plural(what.answered_for, 'call')} of which no result was recorded."
+        yield f"Answered for: {format_plural(what.answered_for, 'call')} of which no result was recorded."
     if what.unseen:
-        yield f"Not shown: {plural(what.unseen, 'picture')}, as the model sees none."
+        yield f"Not shown: {format_plural(what.unseen, 'picture')}, as the model sees none."
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_end(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
-def _front(text: str, width: int) -> str:
+def _cut_front(text: str, width: int) -> str:
     """Of a path that is too long, the end tells more."""
     indent = len(text) - len(text.lstrip())
     return text if len(text) <= width else " " * indent + "…" + text[len(text) - width + indent + 1 :]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, width)
@@ -208,15 +212,16 @@ def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
 def cache_lines(report: CacheReport) -> Iterator[str]:
     """How the cache was used, and a line for each miss."""
     share = 100 * report.cached / report.read if report.read else 0
-    requests = plural(report.requests, "request")
+    requests = format_plural(report.requests, "request")
     if not report.cached:
-        yield f"{requests}, {count(report.read)} tokens read: the provider told of none from its cache."
+        yield f"{requests}, {format_count(report.read)} tokens read: the provider told of none from its cache."
     else:
-        yield f"{requests}, {count(report.read)} tokens read, {share:.0f} % of them from the cache."
+        yield f"{requests}, {format_count(report.read)} tokens read, {share:.0f} % of them from the cache."
     for miss in report.misses if report.cached else ():
-        yield _missed(miss)
+        yield _describe_miss(miss)
 
 
-def _missed(miss: CacheMiss) -> str:
-    cost = f" (+{money(miss.extra)})" if miss.extra else ""
-    return f"step {miss.step}: {count(miss.cached)} of {count(miss.expected)} tokens from the cache{cost}: {miss.why}."
+def _describe_miss(miss: CacheMiss) -> str:
+    cost = f" (+{format_money(miss.extra)})" if miss.extra else ""
+    cached, expected = format_count(miss.cached), format_count(miss.expected)
+    return f"step {miss.step}: {cached} of {expected} tokens from the cache{cost}: {miss.why}."

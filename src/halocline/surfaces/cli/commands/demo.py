@@ -14,7 +14,7 @@ from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
-from halocline.surfaces.cli.session.conversation import Conversation, close
+from halocline.surfaces.cli.session.conversation import Conversation, close_client
 
 PROMPT = "The tests of this project fail. Find out why, repair it, and show that they pass."
 OPENING = """\
@@ -35,10 +35,10 @@ With a real model, in a project of your own:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    return event_loop.run(_demo(yolo=arguments.yolo))
+    return event_loop.run_loop(_run_demo(yolo=arguments.yolo))
 
 
-async def _demo(*, yolo: bool) -> int:
+async def _run_demo(*, yolo: bool) -> int:
     with as_file(files("halocline.surfaces.cli").joinpath("demo_project")) as bundled:
         place = Path(tempfile.mkdtemp(prefix="halo-demo-")) / "intervals"
         shutil.copytree(bundled / "project", place, ignore=shutil.ignore_patterns("__pycache__"))
@@ -51,17 +51,17 @@ async def _demo(*, yolo: bool) -> int:
         )
         print(OPENING.format(place=place))
         sys.stdout.flush()
-        return await _play(place, options)
+        return await _play_task(place, options)
 
 
-async def _play(place: Path, options: TaskOptions) -> int:
+async def _play_task(place: Path, options: TaskOptions) -> int:
     client = open_client(Choices())
     try:
         task = await client.start(place, options)
         async with LineMode(attended=options.attended) as view:
             code = await Conversation(client, task, view, stays=False).run(PROMPT, after=0)
     finally:
-        await close(client)
+        await close_client(client)
     if code and options.attended:
         print(OFF_SCRIPT)
     print(CLOSING.format(place=place, task=task))

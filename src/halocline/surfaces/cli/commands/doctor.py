@@ -5,31 +5,31 @@ import sys
 
 from halocline._version import __version__
 from halocline.client import open_client
-from halocline.services.doctor.doctor import Finding, examine, way_to_model
+from halocline.services.doctor.doctor import Finding, check_model, run_checks
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import choices_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.stderr import folded
+from halocline.surfaces.cli.stderr import fold_text
 
 
 def command(arguments: argparse.Namespace) -> int:
-    findings = event_loop.run(_findings(arguments))
+    findings = event_loop.run_loop(_collect_findings(arguments))
     print(f"halo {__version__}\n")
     for finding in findings:
-        print(folded(finding.text, f"  {_mark(finding)} {finding.name:<12} ", sys.stdout))
+        print(fold_text(finding.text, f"  {_finding_mark(finding)} {finding.name:<12} ", sys.stdout))
         if not finding.ok:
-            print(folded(finding.hint, " " * 17, sys.stdout))
+            print(fold_text(finding.hint, " " * 17, sys.stdout))
     return ExitCode.ERROR if any(finding.needed and not finding.ok for finding in findings) else ExitCode.FINISHED
 
 
-async def _findings(arguments: argparse.Namespace) -> list[Finding]:
-    findings = await examine(workspace_of(arguments.cwd), fix=arguments.fix)
+async def _collect_findings(arguments: argparse.Namespace) -> list[Finding]:
+    findings = await run_checks(workspace_of(arguments.cwd), fix=arguments.fix)
     if arguments.connect or arguments.model:
-        findings.append(await way_to_model(open_client(choices_of(arguments)).connection(arguments.model or "")))
+        findings.append(await check_model(open_client(choices_of(arguments)).connection(arguments.model or "")))
     return findings
 
 
-def _mark(finding: Finding) -> str:
+def _finding_mark(finding: Finding) -> str:
     if finding.ok:
         return "✓"
     return "✗" if finding.needed else "–"

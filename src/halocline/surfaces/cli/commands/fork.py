@@ -12,14 +12,14 @@ from halocline.surfaces import event_loop
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    event_loop.run(_fork(client, arguments))
+    event_loop.run_loop(_fork_task(client, arguments))
     return 0
 
 
-async def _fork(client: Client, arguments: argparse.Namespace) -> None:
+async def _fork_task(client: Client, arguments: argparse.Namespace) -> None:
     source = client.find(arguments.id)
     at = arguments.at or client.past(source)[-1].seq
-    folder = _folder(arguments.files or arguments.worktree)
+    folder = _target_folder(arguments.files or arguments.worktree)
     fork = Fork("", source, at, arguments.model or "")
     name = await client.time.fork(fork, folder, worktree=bool(arguments.worktree))
     print(f"Forked {source} after event {at}: {name}")
@@ -30,7 +30,7 @@ async def _fork(client: Client, arguments: argparse.Namespace) -> None:
     print(f'Go on: halo -r {name} "what to do"')
 
 
-def _folder(text: str | None) -> Path | None:
+def _target_folder(text: str | None) -> Path | None:
     """Where the files go: a folder that is empty, or not there yet. Raises UsageError."""
     if not text:
         return None

@@ -9,14 +9,14 @@ import msgspec
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.services.imports import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportDesk
+from halocline.services.imports import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportService
 from halocline.surfaces import figures
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, moment
-from halocline.surfaces.cli.stderr import tell
-from halocline.surfaces.figures import plural
+from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.figures import format_plural
 
 BESIDES = "Rules are followed where they lie: halo rules list\nMCP servers can be copied: halo import mcp"
 
@@ -26,19 +26,19 @@ def command(arguments: argparse.Namespace) -> int:
         from halocline.surfaces.cli.commands import import_mcp
 
         return import_mcp.command(arguments)
-    desk = ImportDesk.open()
-    found = _wanted(desk, arguments)
+    desk = ImportService.open()
+    found = _select_found(desk, arguments)
     for remark in desk.remarks:
-        tell(remark)
+        print_message(remark)
     if arguments.list or not (arguments.program or arguments.dry_run):
-        return _list(desk, found, arguments)
-    return _take(desk, found, arguments)
+        return _list_found(desk, found, arguments)
+    return _import_found(desk, found, arguments)
 
 
-def _wanted(desk: ImportDesk, arguments: argparse.Namespace) -> list[Found]:
+def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[Found]:
     """What was asked for, by program, place, name and time. Raises UsageError."""
-    programs, named = _said(arguments.program, arguments.path)
-    path, since = Path(named).expanduser(), _since(arguments.since)
+    programs, named = _parse_source(arguments.program, arguments.path)
+    path, since = Path(named).expanduser(), _parse_since(arguments.since)
     if not named:
         return desk.found(programs, since=since)
     if path.exists():
@@ -52,7 +52,7 @@ def _wanted(desk: ImportDesk, arguments: argparse.Namespace) -> list[Found]:
     return found
 
 
-def _said(program: str, path: str) -> tuple[Sequence[str], str]:
+def _parse_source(program: str, path: str) -> tuple[Sequence[str], str]:
     """The programs that are meant, and the place or name. A place may stand alone. Raises UsageError."""
     if program in PROGRAMS:
         return (program,), path
@@ -65,7 +65,7 @@ def _said(program: str, path: str) -> tuple[Sequence[str], str]:
     )
 
 
-def _since(text: str) -> float:
+def _parse_since(text: str) -> float:
     if not text:
         return 0.0
     try:
@@ -74,16 +74,18 @@ def _since(text: str) -> float:
         raise UsageError(f"{text!r} is no day.", "Write it so: --since 2026-11-01") from error
 
 
-def _list(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -> int:
+def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Namespace) -> int:
     if arguments.json:
         for one in found:
             print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
         return 0
     for one in found:
         print(entry(moment(one.changed), text=one.title or one.id))
-        print(entry("", text=" · ".join(_facts(one, desk.standing(one)))))
+        print(entry("", text=" · ".join(_list_facts(one, desk.standing(one)))))
     if found:
-        print(f"\n{plural(len(found), 'conversation')}. Take them over: halo import {arguments.program or 'all'}")
+        print(
+            f"\n{format_plural(len(found), 'conversation')}. Take them over: halo import {arguments.program or 'all'}"
+        )
         print(f"One of them: halo import {found[0].tool} {clean(found[0].id).rpartition('/')[2][-12:]}")
     else:
         print("No conversation with another program was found.")
@@ -91,18 +93,18 @@ def _list(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -
     return 0
 
 
-def _facts(one: Found, standing: str) -> list[str]:
-    facts = [one.tool, _size(one.size)]
-    facts += [figures.money(one.cost)] if one.cost is not None else []
+def _list_facts(one: Found, standing: str) -> list[str]:
+    facts = [one.tool, _format_size(one.size)]
+    facts += [figures.format_money(one.cost)] if one.cost is not None else []
     facts += [standing] if standing != NEW else []
     return [*facts, one.id, one.workspace] if one.workspace else [*facts, one.id]
 
 
-def _size(number: int) -> str:
+def _format_size(number: int) -> str:
     return f"{number / 1e6:.1f} MB" if number >= 1e6 else f"{max(number / 1e3, 1):.0f} kB"
 
 
-def _take(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -> int:
+def _import_found(desk: ImportService, found: list[Found], arguments: argparse.Namespace) -> int:
     given = bool(arguments.workspace)
     workspace = workspace_of(arguments.workspace or ".")
     counts = dict.fromkeys((NEW, GROWN, MOVED, HERE, GONE_ON, "failed"), 0)
@@ -113,13 +115,13 @@ def _take(desk: ImportDesk, found: list[Found], arguments: argparse.Namespace) -
         except HaloclineError as error:
             done = Done("", "failed", one.title, one.workspace, error=error.text)
             counts["failed"] += 1
-        print(json_output.encode(done).decode()) if arguments.json else _say(done, one)
+        print(json_output.encode(done).decode()) if arguments.json else _report_progress(done, one)
     if not arguments.json:
-        print(_sum(counts, dry=arguments.dry_run))
+        print(_describe_counts(counts, dry=arguments.dry_run))
     return ExitCode.ERROR if counts["failed"] else ExitCode.FINISHED
 
 
-def _say(done: Done, one: Found) -> None:
+def _report_progress(done: Done, one: Found) -> None:
     if done.error:
         print(entry("not imported", text=one.title or one.id))
         print(f"  {clean(done.error)}")
@@ -130,15 +132,15 @@ def _say(done: Done, one: Found) -> None:
     if done.standing == GONE_ON:
         print("  was gone on with here, and stays as it is")
         return
-    facts = [clean(done.workspace), plural(done.turns, "prompt")]
-    print("  " + " · ".join(facts + ([figures.money(done.cost)] if done.cost else [])))
+    facts = [clean(done.workspace), format_plural(done.turns, "prompt")]
+    print("  " + " · ".join(facts + ([figures.format_money(done.cost)] if done.cost else [])))
     if not Path(done.workspace).is_dir():
         print("  That folder is not here; name another with --workspace DIR.")
     for lost in done.lost:
         print(f"  not taken over: {clean(lost)}")
 
 
-def _sum(counts: dict[str, int], *, dry: bool) -> str:
+def _describe_counts(counts: dict[str, int], *, dry: bool) -> str:
     """All in a sentence."""
     taken = counts[NEW] + counts[GROWN] + counts[MOVED]
     parts = [f"{taken} {'would be imported' if dry else 'imported'}"]

@@ -5,15 +5,15 @@ import sys
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.mcp.servers import Elsewhere, McpDesk, runs_as
+from halocline.services.mcp.servers import Elsewhere, McpService, runs_as
 from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.commands.tasks import confirmed
+from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Without a terminal nothing is set up, unless it was agreed to before."""
-    desk = McpDesk.open(workspace_of(arguments.workspace or "."))
+    desk = McpService.open(workspace_of(arguments.workspace or "."))
     found = [one for one in desk.elsewhere() if arguments.path in ("", one.name)]
     if arguments.path and not found:
         raise UsageError(f"No other agent has a server {arguments.path!r} that is not here.", "See: halo import mcp")
@@ -27,14 +27,14 @@ def command(arguments: argparse.Namespace) -> int:
         else:
             print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(runs_as(one.given))}")
             _tell_of_values(one.variables, one.headers)
-        if not looks and (arguments.yes or confirmed("    Set it up, to be run so from now on?")):
+        if not looks and (arguments.yes or ask_yes_no("    Set it up, to be run so from now on?")):
             _set_up(desk, one)
     if found and looks and not arguments.json:
         print("\nNothing was set up. On a terminal you are asked for each; for all of them: halo import mcp --yes")
     return 0
 
 
-def _set_up(desk: McpDesk, one: Elsewhere) -> None:
+def _set_up(desk: McpService, one: Elsewhere) -> None:
     try:
         file = desk.add(one.name, one.given, project=False)
     except UsageError as error:

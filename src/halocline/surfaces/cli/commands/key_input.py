@@ -32,7 +32,7 @@ def piped_key(account: Account) -> str:
     return data.decode("utf-8", "replace")
 
 
-def pick(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -> str:
+def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -> str:
     """One of the options, or of the names, as a person typed it; Enter takes the first when there are two.
 
     Raises UsageError when they leave.

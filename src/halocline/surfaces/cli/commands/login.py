@@ -10,9 +10,9 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.runtime.models.connection_test import Connection
 from halocline.services.models.accounts import Account, Accounts, Kept
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.key_input import next_line, pick, piped_key, typed_key
+from halocline.surfaces.cli.commands.key_input import next_line, pick_option, piped_key, typed_key
 from halocline.surfaces.cli.commands.run import choices_of
-from halocline.surfaces.cli.stderr import folded
+from halocline.surfaces.cli.stderr import fold_text
 from halocline.surfaces.page_opener import open_page
 
 UNTRIED = "Nothing was stored; to store the key without trying it: --no-test"
@@ -22,22 +22,22 @@ REFUSED = "Nothing was stored. Copy the key again, or make a new one."
 def command(arguments: argparse.Namespace) -> int:
     accounts = open_client(choices_of(arguments)).accounts
     if arguments.command == "logout":
-        return _logout(accounts, arguments)
+        return _log_out(accounts, arguments)
     if arguments.list:
-        _list(accounts.all())
+        _list_accounts(accounts.all())
         return 0
-    return _login(accounts, accounts.of(arguments.provider or _chosen(accounts.all())), arguments)
+    return _log_in(accounts, accounts.of(arguments.provider or _choose_provider(accounts.all())), arguments)
 
 
-def _login(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
-    key = _key(accounts, account, arguments)
+def _log_in(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> int:
+    key = _read_key(accounts, account, arguments)
     if not arguments.no_test:
-        _report(event_loop.run(accounts.tried(account.provider, key)))
-    _say(_kept(account, accounts.keep(account.provider, key), key))
+        _report_connection(event_loop.run_loop(accounts.tried(account.provider, key)))
+    _print_text(_describe_kept(account, accounts.keep(account.provider, key), key))
     return 0
 
 
-def _key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
+def _read_key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
     """The key: from the browser, the terminal or a pipe. Raises UsageError and ModelError.
 
     No event loop runs while a person types: it would keep Ctrl-C to itself.
@@ -45,39 +45,41 @@ def _key(accounts: Accounts, account: Account, arguments: argparse.Namespace) ->
     attended = sys.stdin is not None and sys.stdin.isatty()
     may_choose = attended and account.signs_in and not arguments.with_key
     if arguments.no_browser or (may_choose and _prefers_browser(account)):
-        return event_loop.run(_from_browser(accounts, account, opens=not arguments.no_browser))
+        return event_loop.run_loop(_from_browser(accounts, account, opens=not arguments.no_browser))
     return accounts.checked(account.provider, typed_key(account) if attended else piped_key(account))
 
 
 def _prefers_browser(account: Account) -> bool:
-    return pick(f"Sign in to {account.title}:", {"b": "in the browser", "k": "paste a key"}) == "b"
+    return pick_option(f"Sign in to {account.title}:", {"b": "in the browser", "k": "paste a key"}) == "b"
 
 
 async def _from_browser(accounts: Accounts, account: Account, *, opens: bool) -> Secret:
     async with accounts.signing_in(account.provider) as sign_in:
         opened = opens and await asyncio.to_thread(open_page, sign_in.url)
-        _say("Sign in on the page that opened. If none did, open:" if opened else "Open this page and sign in:")
+        _print_text("Sign in on the page that opened. If none did, open:" if opened else "Open this page and sign in:")
         print(f"\n{sign_in.url}\n")  # in one piece, so that it can be copied
-        _say("If the browser is on another machine, its last page will not open: paste that page's address here.")
+        _print_text(
+            "If the browser is on another machine, its last page will not open: paste that page's address here."
+        )
         sys.stdout.flush()
         return await sign_in.key(next_line)
 
 
-def _report(tried: Connection) -> None:
+def _report_connection(tried: Connection) -> None:
     """Say how far the key led. Raises HaloclineError when it did not lead to an answer."""
     if tried.failure and tried.known is None:
         hint = f"{tried.hint} {UNTRIED}" if tried.accepted is None else REFUSED
         raise HaloclineError(tried.failure, hint)
     took = f"{tried.seconds:.1f} s"
     if tried.accepted:
-        _say(f"{tried.server} accepted the key ({took}).")
+        _print_text(f"{tried.server} accepted the key ({took}).")
     else:
-        _say(f"{tried.server} answered ({took}); whether it looks at keys is not known.")
+        _print_text(f"{tried.server} answered ({took}); whether it looks at keys is not known.")
     if tried.failure:
-        _say(f"{tried.failure} {tried.hint}")
+        _print_text(f"{tried.failure} {tried.hint}")
 
 
-def _kept(account: Account, kept: Kept, key: Secret) -> str:
+def _describe_kept(account: Account, kept: Kept, key: Secret) -> str:
     """Where the key went, and how to undo it."""
     server = f" at {kept.server}" if kept.server else ""
     where = "in the system's keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, for you alone"
@@ -89,57 +91,57 @@ def _kept(account: Account, kept: Kept, key: Secret) -> str:
     return text
 
 
-def _chosen(all_of_them: list[Account]) -> str:
+def _choose_provider(all_of_them: list[Account]) -> str:
     """Which provider a person wants. Raises UsageError when nobody can be asked."""
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("Whose key?", f"Write: halo login PROVIDER, with one of: {', '.join(names)}")
-    options = {str(number): _row(account) for number, account in enumerate(all_of_them, start=1)}
-    key = pick("Whose key?", options, names=names)
+    options = {str(number): _account_row(account) for number, account in enumerate(all_of_them, start=1)}
+    key = pick_option("Whose key?", options, names=names)
     return names[int(key) - 1] if key.isdecimal() else key
 
 
-def _list(all_of_them: list[Account]) -> None:
+def _list_accounts(all_of_them: list[Account]) -> None:
     have = [account for account in all_of_them if account.has_key or account.elsewhere]
     for account in have:
-        print(_row(account))
+        print(_account_row(account))
         if account.variable and account.stored:
-            print(f"{'':<14}{_place(account.stored)}, but the variable wins")
+            print(f"{'':<14}{_describe_place(account.stored)}, but the variable wins")
         for server in account.elsewhere:
             print(f"{'':<14}stored for {server}")
     if not have:
         print("No provider has a key. To store one: halo login")
 
 
-def _row(account: Account) -> str:
+def _account_row(account: Account) -> str:
     """A provider, and where its key is from."""
-    source = account.variable or (_place(account.stored) if account.stored else "")
+    source = account.variable or (_describe_place(account.stored) if account.stored else "")
     return f"{account.provider:<14}{source:<22}{account.tail if source else ''}".rstrip()
 
 
-def _place(place: str) -> str:
+def _describe_place(place: str) -> str:
     return "stored in the keyring" if place == "keyring" else "stored in a file"
 
 
-def _logout(accounts: Accounts, arguments: argparse.Namespace) -> int:
+def _log_out(accounts: Accounts, arguments: argparse.Namespace) -> int:
     if bool(arguments.provider) == arguments.all:
         raise UsageError("Whose keys?", "Write: halo logout PROVIDER, or --all. See: halo login --list")
     chosen = accounts.all() if arguments.all else [accounts.of(arguments.provider)]
-    gone = [_forgotten(account, server) for account in chosen for server in accounts.forget(account.provider)]
+    gone = [_describe_forgotten(account, server) for account in chosen for server in accounts.forget(account.provider)]
     for line in gone or ["There was no stored key."]:
-        _say(line)
+        _print_text(line)
     for account in chosen:
         if account.variable:
-            _say(f"The variable {account.variable} still holds a key: unset {account.variable}")
+            _print_text(f"The variable {account.variable} still holds a key: unset {account.variable}")
     return 0
 
 
-def _forgotten(account: Account, server: str) -> str:
+def _describe_forgotten(account: Account, server: str) -> str:
     text = f"Forgot the key for {account.title}{f' at {server}' if server else ''}."
     if account.signs_in and not server:
         text += f" It is still valid; to end it: {account.keys_page}"
     return text
 
 
-def _say(text: str) -> None:
-    print(folded(text, "", sys.stdout))
+def _print_text(text: str) -> None:
+    print(fold_text(text, "", sys.stdout))

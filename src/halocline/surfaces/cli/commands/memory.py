@@ -15,7 +15,7 @@ from halocline.runtime.rules.memory import Memory, Remembered, Source
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.stderr import print_message
 
 OFF = "Memory is off, so tasks neither get notes nor add any. To switch it on: memory = true in settings.toml"
 
@@ -26,40 +26,40 @@ def command(arguments: argparse.Namespace) -> int:
     memory = open_client(Choices()).memory_of(workspace_of(arguments.cwd))
     match arguments.action:
         case "edit":
-            _edit(memory.project if arguments.project else memory.personal)
+            _edit_file(memory.project if arguments.project else memory.personal)
         case "forget":
-            gone = event_loop.run(memory.forget(arguments.number))
+            gone = event_loop.run_loop(memory.forget(arguments.number))
             print(f"Forgotten: {clean(gone.text)}")
         case _:
-            print(told(memory))
+            print(describe_memory(memory))
             if memory.leads_out:
-                tell(f"{memory.project} is a link to a place outside the project, so it is not read.")
+                print_message(f"{memory.project} is a link to a place outside the project, so it is not read.")
     if not memory.on and arguments.action != "forget":
-        tell(OFF)
+        print_message(OFF)
     return 0
 
 
-def told(memory: Memory) -> str:
+def describe_memory(memory: Memory) -> str:
     """The notes for a person, each with its number and where it is from. Raises UsageError."""
-    return "\n\n".join("\n".join(_lines(source, memory)) for source in memory.sources()) or NONE
+    return "\n\n".join("\n".join(_memory_lines(source, memory)) for source in memory.sources()) or NONE
 
 
-def _lines(source: Source, memory: Memory) -> Iterator[str]:
+def _memory_lines(source: Source, memory: Memory) -> Iterator[str]:
     head = "Your own" if source.file == memory.personal else "The project's"
     yield f"{head}, in {clean(str(source.file))}"
-    yield from map(_line, source.notes)
+    yield from map(_note_line, source.notes)
     if source.beside:
         yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, which tasks are given as well"
     if source.is_cut:
         yield "     The file is too long: tasks are given its beginning only."
 
 
-def _line(note: Remembered) -> str:
+def _note_line(note: Remembered) -> str:
     told = [note.date, f"task {note.task}" if note.task else "written by hand"]
     return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, told))}"
 
 
-def _edit(file: Path) -> None:
+def _edit_file(file: Path) -> None:
     """Open a file in the person's editor, which makes it if it is not there."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:

@@ -11,8 +11,8 @@ from halocline.runtime.assembly.assembly import Choices
 from halocline.services.models.model_list import OfferedModel
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.stderr import tell
-from halocline.surfaces.figures import count
+from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.figures import format_count
 
 HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
 LEGEND = "Dollars per million tokens; + for more from a certain length on, ? for unknown."
@@ -24,11 +24,11 @@ MOST_ROWS = 100
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.refresh:
-        event_loop.run(_refresh())
+        event_loop.run_loop(_refresh_catalogue())
         if not (arguments.search or arguments.all or arguments.json):
             return 0
     words = [word.lower() for word in arguments.search]
-    fitting = [model for model in event_loop.run(open_client(Choices()).models()) if _fits(model, words)]
+    fitting = [model for model in event_loop.run_loop(open_client(Choices()).models()) if _matches_words(model, words)]
     shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
     if arguments.json:
         for model in shown:
@@ -36,20 +36,20 @@ def command(arguments: argparse.Namespace) -> int:
     elif len(shown) > MOST_ROWS and sys.stdout.isatty():
         _print_providers(shown, ["halo models", *(["--all"] if arguments.all else []), *words])
     elif shown:
-        _print(shown)
+        _print_models(shown)
     if not arguments.json:
         _say_what_is_left_out(fitting, shown, words)
     return 0
 
 
-async def _refresh() -> None:
+async def _refresh_catalogue() -> None:
     done = await open_client(Choices()).refresh_models()
     news = "The catalogue is new" if done.is_new else "The catalogue was the newest already"
-    tell(f"{news}: {done.models:,} models of {done.providers} providers.")
+    print_message(f"{news}: {done.models:,} models of {done.providers} providers.")
 
 
-def _print(models: Sequence[OfferedModel]) -> None:
-    rows = [HEAD, *(_row(model) for model in models)]
+def _print_models(models: Sequence[OfferedModel]) -> None:
+    rows = [HEAD, *(_model_row(model) for model in models)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
     for name, *facts, able in rows:
         print("  ".join([name.ljust(widths[0]), *map(str.rjust, facts, widths[1:]), able]).rstrip())
@@ -79,29 +79,35 @@ def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[Offer
         print(f"Of {more:,} models that fit, none can be used: no key of theirs is set. To see them: {again}")
 
 
-def _fits(model: OfferedModel, words: Sequence[str]) -> bool:
+def _matches_words(model: OfferedModel, words: Sequence[str]) -> bool:
     names = f"{model.name} {model.title}".lower()
     return all(word in names for word in words)
 
 
-def _row(model: OfferedModel) -> tuple[str, ...]:
+def _model_row(model: OfferedModel) -> tuple[str, ...]:
     costs = (
-        _price(model.input, model.long_from),
-        _price(model.output, model.long_from),
-        _price(model.cache_read, None),
+        _format_price(model.input, model.long_from),
+        _format_price(model.output, model.long_from),
+        _format_price(model.cache_read, None),
     )
-    return (clean(model.name), _size(model.window), _size(model.max_output), *costs, _abilities(model))
+    return (
+        clean(model.name),
+        _format_size(model.window),
+        _format_size(model.max_output),
+        *costs,
+        _list_abilities(model),
+    )
 
 
-def _abilities(model: OfferedModel) -> str:
+def _list_abilities(model: OfferedModel) -> str:
     able = {"tools": model.tools, "images": model.images, "thinking": model.thinking}
     can = " ".join(name for name, has in able.items() if has)
     return f"{can} (being withdrawn)" if model.leaving else can
 
 
-def _size(tokens: int | None) -> str:
-    return count(tokens) if tokens else "?"
+def _format_size(tokens: int | None) -> str:
+    return format_count(tokens) if tokens else "?"
 
 
-def _price(dollars: float | None, long_from: int | None) -> str:
+def _format_price(dollars: float | None, long_from: int | None) -> str:
     return "?" if dollars is None else f"{dollars:g}{'+' if long_from else ''}"

@@ -14,29 +14,29 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events import ApprovalMode, CommandPart, Mode
 from halocline.protocol.permission_rules import Rule, Source, Verdict
 from halocline.services.policy.audit import Reviewed
-from halocline.services.policy.rules import Explanation, PolicyDesk, explained, rules_in
+from halocline.services.policy.rules import Explanation, PolicyService, explain_command, rules_in
 from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.output.rule_text import conditions
+from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import reveal
-from halocline.surfaces.cli.stderr import folded
-from halocline.surfaces.figures import EFFECTS, plural
+from halocline.surfaces.cli.stderr import fold_text
+from halocline.surfaces.figures import EFFECTS, format_plural
 
 Explain = Callable[[str], Explanation]
 
 
 def command(arguments: argparse.Namespace) -> int:
     actions = {
-        "explain": _explain,
-        "rules": _rules,
-        "forget": _forget,
-        "test": _test,
-        "simulate": _simulate,
-        "audit": _audit,
+        "explain": _explain_command,
+        "rules": _list_rules,
+        "forget": _forget_grants,
+        "test": _test_rules,
+        "simulate": _simulate_rules,
+        "audit": _audit_tasks,
     }
-    return actions[arguments.action](PolicyDesk.open(), arguments)
+    return actions[arguments.action](PolicyService.open(), arguments)
 
 
-def _explain(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _explain_command(desk: PolicyService, arguments: argparse.Namespace) -> int:
     chosen = arguments.approval_mode
     mode = Mode.PLAN if "plan" in (arguments.mode, chosen) else Mode.ACT
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
@@ -49,30 +49,30 @@ def _explain(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
             raise UsageError("A command and --mcp are two questions.", "Ask one: halo policy explain --mcp SERVER/TOOL")
         judged = desk.mcp_tools(posture).one(arguments.mcp)
         explanation = Explanation(judged.verdict.value, judged.rule, judged.reason)
-        print(_encode(explanation) if arguments.json else _said(explanation))
+        print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
         return 0
 
     def explain(text: str) -> Explanation:
-        return explained(text, posture)
+        return explain_command(text, posture)
 
     if arguments.words == ["-"]:
-        return _lines(explain)
+        return _explain_lines(explain)
     if not arguments.words:
         raise UsageError("There is no command.", "Give one in quotes: halo policy explain 'ls -la', or - for lines.")
     explanation = explain(" ".join(arguments.words))
-    print(_encode(explanation) if arguments.json else _said(explanation))
+    print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
     return 0
 
 
-def _lines(explain: Explain) -> int:
+def _explain_lines(explain: Explain) -> int:
     """One answer for each line; a line that is none is answered too, so that they stay in step."""
     for line in sys.stdin:
         if line.strip():
-            sys.stdout.write(_encode(_answer(explain, line)) + "\n")
+            sys.stdout.write(_encode_explanation(_answer_line(explain, line)) + "\n")
     return 0
 
 
-def _answer(explain: Explain, line: str) -> Explanation:
+def _answer_line(explain: Explain, line: str) -> Explanation:
     try:
         given = json.loads(line)
     except ValueError:
@@ -82,7 +82,7 @@ def _answer(explain: Explain, line: str) -> Explanation:
     return explain(given["command"])
 
 
-def _encode(explanation: Explanation) -> str:
+def _encode_explanation(explanation: Explanation) -> str:
     told = msgspec.to_builtins(explanation)
     order = CommandPart.__struct_fields__
     told["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
@@ -92,108 +92,118 @@ def _encode(explanation: Explanation) -> str:
     return json.dumps(told)
 
 
-def _said(explanation: Explanation) -> str:
+def _describe_explanation(explanation: Explanation) -> str:
     lines = []
     for part in explanation.parts:
         lines.append(f"  {reveal(part.text)}")
         why = EFFECTS[part.effect] + (f": {part.reason}" if part.reason else "")
-        lines.append(folded(reveal(why), "      ", sys.stdout))
+        lines.append(fold_text(reveal(why), "      ", sys.stdout))
         if part.targets:
-            lines.append(folded(reveal(f"targets: {', '.join(part.targets)}"), "      ", sys.stdout))
+            lines.append(fold_text(reveal(f"targets: {', '.join(part.targets)}"), "      ", sys.stdout))
     why = f"{explanation.reason} (rule {explanation.rule})"
-    lines.append(folded(reveal(why), f"{explanation.decision}: ", sys.stdout))
+    lines.append(fold_text(reveal(why), f"{explanation.decision}: ", sys.stdout))
     if explanation.runs:
-        lines.append(folded(reveal(explanation.runs), "runs as: ", sys.stdout))
+        lines.append(fold_text(reveal(explanation.runs), "runs as: ", sys.stdout))
     for script in explanation.scripts:
         name, _, fingerprint = script.rpartition("=")
-        lines.append(folded(reveal(f"{name} as it is now ({fingerprint[:12]})"), "leave is for: ", sys.stdout))
+        lines.append(fold_text(reveal(f"{name} as it is now ({fingerprint[:12]})"), "leave is for: ", sys.stdout))
     return "\n".join(lines)
 
 
-def _rules(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _list_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     book = desk.book(workspace_of(arguments.cwd))
     here = str(workspace_of(arguments.cwd))
     there = [rule for rule in book.rules if rule.source is Source.GRANT and rule.workspace not in ("", here)]
     for rule in (rule for rule in book.rules if rule not in there):
-        print(folded(reveal(_whole(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout))
+        print(
+            fold_text(reveal(_describe_grant(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout)
+        )
     if any(rule.source is Source.GRANT for rule in book.rules):
         print("To take back what you allowed for good: halo policy forget NAME")
     if there:
-        print(f"{plural(len(there), 'permission')} for other folders: halo policy rules -C FOLDER")
+        print(f"{format_plural(len(there), 'permission')} for other folders: halo policy rules -C FOLDER")
     if left_out := desk.rules_left_out(workspace_of(arguments.cwd)):
-        print(f"{plural(len(left_out), 'rule')} of the project that allow nothing until you trust it: halo trust add")
+        rules = format_plural(len(left_out), "rule")
+        print(f"{rules} of the project that allow nothing until you trust it: halo trust add")
         for rule in left_out:
-            print(folded(reveal(conditions(rule)), "  allow  ", sys.stdout))
+            print(fold_text(reveal(describe_conditions(rule)), "  allow  ", sys.stdout))
     for source, given in book.permissions:
         bounds = json.dumps(msgspec.to_builtins(given))
-        print(folded(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
+        print(fold_text(reveal(bounds), f"bounds {source:<8} command_permissions  ", sys.stdout))
     if book.ignored:
         print(f"hidden from the model: {reveal(' '.join(book.ignored))}")
     if not (book.rules or book.permissions or book.ignored or book.problems):
         print("There are no rules but those of the approval mode.")
     for problem in book.problems:
-        print(folded(reveal(problem), "error: ", sys.stdout))
+        print(fold_text(reveal(problem), "error: ", sys.stdout))
     return 1 if book.problems else 0
 
 
-def _forget(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _forget_grants(desk: PolicyService, arguments: argparse.Namespace) -> int:
     """Each by its name of now; these change when one before them is gone, so all are found first."""
     rules = {rule.name: rule for rule in desk.book(workspace_of(arguments.cwd)).rules}
     if unknown := [name for name in arguments.names if name not in rules]:
         raise UsageError(f"There is no rule {unknown[0]!r} here.", "Their names: halo policy rules")
     for name in dict.fromkeys(arguments.names):
         if desk.take_out(rules[name]):
-            print(folded(reveal(conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
+            print(fold_text(reveal(describe_conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
     return 0
 
 
-def _whole(rule: Rule) -> str:
+def _describe_grant(rule: Rule) -> str:
     """What leave is for, and when it was given."""
-    return f"{conditions(rule)} ({rule.reason})" if rule.source is Source.GRANT and rule.reason else conditions(rule)
+    return (
+        f"{describe_conditions(rule)} ({rule.reason})"
+        if rule.source is Source.GRANT and rule.reason
+        else describe_conditions(rule)
+    )
 
 
-def _test(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _test_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     """The examples in files of rules are tried whenever they are read: reading them is the test."""
     if not arguments.files:
         book = desk.book(workspace_of(arguments.cwd))
         for problem in book.problems:
-            print(folded(reveal(problem), "error: ", sys.stdout))
+            print(fold_text(reveal(problem), "error: ", sys.stdout))
         if not book.problems:
-            print(f"{plural(len(book.rules), 'rule')} in force, all as their examples say.")
+            print(f"{format_plural(len(book.rules), 'rule')} in force, all as their examples say.")
         return 1 if book.problems else 0
     for file in arguments.files:
-        print(f"{file}: {plural(len(rules_in(Path(file))), 'rule')}, all as their examples say.")
+        print(f"{file}: {format_plural(len(rules_in(Path(file))), 'rule')}, all as their examples say.")
     return 0
 
 
-def _simulate(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _simulate_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     rows = desk.simulate(rules_in(Path(arguments.file)), arguments.tasks)
     if arguments.json:
         return _as_lines(rows)
     tasks = len({row.task for row in rows})
-    print(f"{plural(len(rows), 'call')} of {plural(tasks, 'task')}: {_counts([row.now for row in rows])}")
-    print(f"as they were: {_counts([row.then for row in rows])}")
+    calls, of_tasks = format_plural(len(rows), "call"), format_plural(tasks, "task")
+    print(f"{calls} of {of_tasks}: {_count_verdicts([row.now for row in rows])}")
+    print(f"as they were: {_count_verdicts([row.then for row in rows])}")
     other = [row for row in rows if row.now is not row.then]
     for row in other:
-        print(folded(reveal(f"{row.title} ({row.now_rule}, {row.task})"), f"  {row.then} → {row.now}  ", sys.stdout))
+        print(fold_text(reveal(f"{row.title} ({row.now_rule}, {row.task})"), f"  {row.then} → {row.now}  ", sys.stdout))
     print(
-        f"{plural(len(other), 'call')} would be decided otherwise." if other else "Nothing would be decided otherwise."
+        f"{format_plural(len(other), 'call')} would be decided otherwise."
+        if other
+        else "Nothing would be decided otherwise."
     )
     return 0
 
 
-def _counts(verdicts: Sequence[Verdict]) -> str:
+def _count_verdicts(verdicts: Sequence[Verdict]) -> str:
     counted = Counter(verdicts)
     return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
 
 
-def _audit(desk: PolicyDesk, arguments: argparse.Namespace) -> int:
+def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
     rows = desk.audit(arguments.task)
     if arguments.json:
         return _as_lines(rows)
     for row in rows:
         why = row.rule or row.reason
-        print(folded(reveal(f"{row.title}  ({why}{f'; {row.by}' if row.by else ''})"), f"{row.then:<6}", sys.stdout))
+        print(fold_text(reveal(f"{row.title}  ({why}{f'; {row.by}' if row.by else ''})"), f"{row.then:<6}", sys.stdout))
     if not rows:
         print("No call of this task was judged.")
     return 0

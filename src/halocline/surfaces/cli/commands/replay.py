@@ -10,24 +10,28 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.figures import plural
+from halocline.surfaces.figures import format_plural
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Exit code 1 says that something differed."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
-    done = event_loop.run(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
-    print(json_output.encode(done).decode() if arguments.json else clean(told(done, strict=not arguments.tolerant)))
+    done = event_loop.run_loop(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
+    print(
+        json_output.encode(done).decode()
+        if arguments.json
+        else clean(describe_replay(done, strict=not arguments.tolerant))
+    )
     return ExitCode.FINISHED if done.same else ExitCode.ERROR
 
 
-def told(done: Replay, *, strict: bool) -> str:
+def describe_replay(done: Replay, *, strict: bool) -> str:
     """What a person reads of a replay."""
-    extent = f"{plural(done.steps, 'step')} and {plural(done.events, 'event')} of task {done.task}"
+    extent = f"{format_plural(done.steps, 'step')} and {format_plural(done.events, 'event')} of task {done.task}"
     if done.same:
-        return f"The same: {extent}, {_requests(done)}."
-    lines = [f"Not the same: {extent} were replayed, of {done.recorded_events} events; {_requests(done)}."]
+        return f"The same: {extent}, {_count_requests(done)}."
+    lines = [f"Not the same: {extent} were replayed, of {done.recorded_events} events; {_count_requests(done)}."]
     for difference in done.differences:
         lines += [
             f"\n{difference.place}{', ' if difference.path else ''}{difference.path}",
@@ -39,7 +43,7 @@ def told(done: Replay, *, strict: bool) -> str:
     return "\n".join(lines)
 
 
-def _requests(done: Replay) -> str:
+def _count_requests(done: Replay) -> str:
     if not done.requests:
         return "no requests compared (a log alone holds none; --record writes them)"
-    return f"{plural(done.requests, 'request')} compared"
+    return f"{format_plural(done.requests, 'request')} compared"

@@ -6,39 +6,39 @@ from pathlib import Path
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.instructions import Listed, RulesDesk, Verdict
+from halocline.services.instructions import InstructionService, Listed, Verdict
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.stderr import print_message
 
 NONE = "There are no rules here. Make one: halo rules new NAME. Where they may lie: halo rules list --all"
 ALL_OFF = "The setting rules is false, so no rules are followed."
 
 
 def command(arguments: argparse.Namespace) -> int:
-    desk = RulesDesk.open(workspace_of(arguments.cwd))
+    desk = InstructionService.open(workspace_of(arguments.cwd))
     if not desk.is_on and arguments.action != "new":
-        tell(ALL_OFF)
+        print_message(ALL_OFF)
     match arguments.action:
         case "list":
-            _list(desk, as_json=arguments.json, with_places=arguments.all)
+            _list_files(desk, as_json=arguments.json, with_places=arguments.all)
         case "why":
             _say_why(desk.why(arguments.path))
         case "new":
-            _make(desk, arguments)
+            _make_rule(desk, arguments)
         case _:
-            _switch(desk, arguments.file, on=arguments.action == "on")
+            _switch_file(desk, arguments.file, on=arguments.action == "on")
     return 0
 
 
-def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
+def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -> None:
     files = desk.found()
     if as_json:
         for file in files:
             print(json_output.encode(file).decode())
         return
     if files or not with_places:
-        print(told(files))
+        print(describe_files(files))
     if with_places:
         print("\nRules are looked for in:" if files else "Rules are looked for in:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))
@@ -46,12 +46,12 @@ def _list(desk: RulesDesk, *, as_json: bool, with_places: bool) -> None:
         print("  and in the folders above, up to the repository's")
 
 
-def told(files: Sequence[Listed]) -> str:
+def describe_files(files: Sequence[Listed]) -> str:
     """The files, and when each holds."""
-    return "\n".join(line for file in files for line in _lines(file)) or NONE
+    return "\n".join(line for file in files for line in _file_lines(file)) or NONE
 
 
-def _lines(file: Listed) -> Iterator[str]:
+def _file_lines(file: Listed) -> Iterator[str]:
     state = f"not followed: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
     yield clean(file.path)
     yield f"    {file.of}, {clean(' '.join(state.split()))}"
@@ -66,7 +66,7 @@ def _say_why(verdicts: Sequence[Verdict]) -> None:
         print(f"{'holds' if verdict.holds else 'does not hold':<13}  {clean(verdict.path)}: {clean(verdict.reason)}")
 
 
-def _make(desk: RulesDesk, arguments: argparse.Namespace) -> None:
+def _make_rule(desk: InstructionService, arguments: argparse.Namespace) -> None:
     if arguments.example == "list":
         for name, title in desk.examples().items():
             print(f"{name:<24}{title}")
@@ -74,19 +74,19 @@ def _make(desk: RulesDesk, arguments: argparse.Namespace) -> None:
     if not (arguments.name or arguments.example):
         raise UsageError("The new rule needs a name.", "Write: halo rules new NAME, or --from EXAMPLE")
     made = desk.new(arguments.name, own=arguments.user, paths=arguments.paths or (), example=arguments.example or "")
-    print(f"Made {clean(_near(made.path))}.")
+    print(f"Made {clean(_short_path(made.path))}.")
     if made.is_workflow:
         print(f"It is a workflow: type /{made.path.name} at the prompt.")
     elif not arguments.example:
         print("Write in it what the model should do; it holds from your next prompt on.")
 
 
-def _near(path: Path) -> str:
+def _short_path(path: Path) -> str:
     """A path from here, when it is below here."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _switch(desk: RulesDesk, file: str, *, on: bool) -> None:
+def _switch_file(desk: InstructionService, file: str, *, on: bool) -> None:
     name, changed = desk.switch(file, on=on)
     state = "on" if on else "off"
     print(

@@ -20,12 +20,12 @@ from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.parser import APPROVALS
-from halocline.surfaces.cli.exit_codes import explained
+from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.view import Foreign, View, make_view
-from halocline.surfaces.cli.session.conversation import Conversation, close
+from halocline.surfaces.cli.session.conversation import Conversation, close_client
 from halocline.surfaces.cli.session.prompt_source import prompt_text
-from halocline.surfaces.cli.stderr import left, stopped, tell
+from halocline.surfaces.cli.stderr import describe_left, describe_stopped, print_message
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
@@ -50,9 +50,9 @@ def command(arguments: argparse.Namespace) -> int:
         if not (prompt or stays or resumes):
             raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:
-            from halocline.surfaces.cli.session.images import read
+            from halocline.surfaces.cli.session.images import read_images
 
-            arguments.images = read(arguments.images)
+            arguments.images = read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
         approver = open_approver(client, folder) if folder else None
@@ -62,12 +62,14 @@ def command(arguments: argparse.Namespace) -> int:
         if not arguments.trust:
             _settle_trust(client, arguments, workspace, attended=view.asks)
         if stays and resumes and (busy := _to_join(client, arguments, workspace)):
-            from halocline.surfaces.cli.commands.attach import join
+            from halocline.surfaces.cli.commands.attach import join_task
 
-            return event_loop.run(join(client, busy, view, prompt, piped))
-        return event_loop.run(_run(client, arguments, workspace, prompt, piped, schema, view, approver, stays=stays))
+            return event_loop.run_loop(join_task(client, busy, view, prompt, piped))
+        return event_loop.run_loop(
+            _run_conversation(client, arguments, workspace, prompt, piped, schema, view, approver, stays=stays)
+        )
     except (HaloclineError, ExceptionGroup) as error:
-        view.fail(explained(error))
+        view.fail(explain_error(error))
         raise
 
 
@@ -156,28 +158,28 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
     workspace = Path(info.workspace) if info else workspace
     known = info.roots if info else None
     for problem in client.rule_problems(workspace):
-        tell(f"{clean(problem)} Until it is corrected, every call asks.")
+        print_message(f"{clean(problem)} Until it is corrected, every call asks.")
     if asked := client.with_code(workspace, options_of(arguments, attended=attended).roots, known):
-        from halocline.surfaces.cli.commands.trust import settled
+        from halocline.surfaces.cli.commands.trust import settle_trust
 
         for folder in asked:
-            settled(client, folder, attended=attended)
+            settle_trust(client, folder, attended=attended)
 
 
 def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
     """The task to resume, when another process has it open and the person would rather join it than give up."""
-    name = client.find(arguments.resume) if arguments.resume else _newest(client, workspace)
+    name = client.find(arguments.resume) if arguments.resume else _newest_task(client, workspace)
     pid = client.writer(name)
     if not pid:
         return ""
     if arguments.roots:
         raise UsageError(f"Process {pid} has task {name} open.", "Add the folder there, with /add-dir.")
-    from halocline.surfaces.cli.commands.tasks import confirmed
+    from halocline.surfaces.cli.commands.tasks import ask_yes_no
 
-    return name if confirmed(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
+    return name if ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 
-async def _run(
+async def _run_conversation(
     client: Client,
     arguments: argparse.Namespace,
     workspace: Path,
@@ -194,8 +196,8 @@ async def _run(
     ended: tuple[str, ...] = ()
     try:
         async with view, approver or nullcontext():
-            task, after = await _open(client, arguments, workspace, options, view)
-            along = (*piped, *await _pictures(client, arguments, task, view))
+            task, after = await _open_task(client, arguments, workspace, options, view)
+            along = (*piped, *await _attach_images(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
                 if approver:
@@ -220,25 +222,25 @@ async def _run(
             is_empty = not writer and state.is_empty
             ended = client.running(task)
     finally:
-        await close(client)
+        await close_client(client)
         if ended:
-            tell(stopped(ended))
+            print_message(describe_stopped(ended))
     if writer:
-        tell(left(task, writer))
+        print_message(describe_left(task, writer))
     if is_empty:
         with suppress(TaskBusy):  # somebody who joined goes on with it
             client.forget(task)
     return code
 
 
-async def _pictures(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
+async def _attach_images(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
     """What `--image` named, for the first prompt."""
     if not arguments.images:
         return ()
-    from halocline.surfaces.cli.session.images import attach
+    from halocline.surfaces.cli.session.images import attach_images
 
     try:
-        return await attach(client, task, arguments.images, view)
+        return await attach_images(client, task, arguments.images, view)
     except HaloclineError:
         await _forget_empty(client, task)
         raise
@@ -251,13 +253,13 @@ async def _forget_empty(client: Client, task: str) -> None:
         client.forget(task)
 
 
-async def _open(
+async def _open_task(
     client: Client, arguments: argparse.Namespace, workspace: Path, options: TaskOptions, view: View
 ) -> tuple[str, int]:
     """The task, and the last event that was written before this run."""
     name = client.find(arguments.resume) if arguments.resume else ""
     if arguments.continue_ and not name:
-        name = _newest(client, workspace)
+        name = _newest_task(client, workspace)
     if not name:
         name = await client.start(workspace, options)
         for heard in client.remarks(name):
@@ -285,7 +287,7 @@ def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
             raise UsageError(f"{place}, the folder of task {task}, is not there.", hint)
 
 
-def _newest(client: Client, workspace: Path) -> str:
+def _newest_task(client: Client, workspace: Path) -> str:
     if info := client.newest(workspace):
         return info.task
     raise UsageError(f"There is no task of {workspace} to go on with.", 'Begin one: halo "what to do"')

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.storage import PrunePlan, Storage, prune, prune_plan, storage
-from halocline.surfaces.cli.commands.tasks import confirmed
+from halocline.services.storage import PrunePlan, Storage, measure_storage, prune_plan, prune_storage
+from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry
-from halocline.surfaces.figures import plural, size
+from halocline.surfaces.figures import format_plural, format_size
 
 SHOWN = 10
 """Folders and tasks that are named."""
@@ -18,34 +18,34 @@ SHOWN = 10
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.action == "prune":
-        return _prune(arguments)
-    kept = storage(os.environ)
+        return _prune_storage(arguments)
+    kept = measure_storage(os.environ)
     if arguments.json:
-        print(json_output.encode(kept, enc_hook=_text).decode())
+        print(json_output.encode(kept, enc_hook=_read_text).decode())
     else:
-        _show(kept)
+        _show_storage(kept)
     return 0
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError
 
 
-def _show(kept: Storage) -> None:
-    print(f"{kept.root} takes {size(kept.total)}.\n")
-    unused = f"{size(kept.unused)} of it named by no task" if kept.unused else ""
+def _show_storage(kept: Storage) -> None:
+    print(f"{kept.root} takes {format_size(kept.total)}.\n")
+    unused = f"{format_size(kept.unused)} of it named by no task" if kept.unused else ""
     rows = [
-        ("tasks", kept.tasks, plural(len(kept.by_task), "task")),
+        ("tasks", kept.tasks, format_plural(len(kept.by_task), "task")),
         ("contents", kept.blobs, unused),
-        ("checkpoints", kept.checkpoints, f"of {plural(len(kept.stores), 'folder')}" if kept.stores else ""),
+        ("checkpoints", kept.checkpoints, f"of {format_plural(len(kept.stores), 'folder')}" if kept.stores else ""),
         ("trash", kept.trash, ""),
         ("caches", kept.caches, ""),
         ("other", kept.other, ""),
     ]
     for name, taken, remark in rows:
-        print(f"  {name:<12}{size(taken):>9}  {remark}".rstrip())
+        print(f"  {name:<12}{format_size(taken):>9}  {remark}".rstrip())
     _show_folders(kept)
     _show_tasks(kept)
     print("\nTo free what no task needs: halo storage prune")
@@ -55,9 +55,9 @@ def _show_folders(kept: Storage) -> None:
     if kept.stores:
         print("\nCheckpoints by folder")
     for store in kept.stores[:SHOWN]:
-        count = plural(sum(len(task.numbers) for task in store.tasks), "checkpoint")
+        count = format_plural(sum(len(task.numbers) for task in store.tasks), "checkpoint")
         what = "damaged, put aside" if store.is_damaged else count
-        print(entry(f"  {size(store.size):>9}", what, text=store.workspace or str(store.path)))
+        print(entry(f"  {format_size(store.size):>9}", what, text=store.workspace or str(store.path)))
         if store.is_half_restored:
             print("             A restore was cut short here. To mend it: halo doctor --fix")
         if store.is_borrowing and not store.is_damaged:
@@ -69,10 +69,10 @@ def _show_tasks(kept: Storage) -> None:
     if largest:
         print("\nThe largest tasks, with contents of their own")
     for use in largest:
-        print(entry(f"  {size(use.folder + use.blobs):>9}", use.task, text=use.title))
+        print(entry(f"  {format_size(use.folder + use.blobs):>9}", use.task, text=use.title))
 
 
-def _prune(arguments: argparse.Namespace) -> int:
+def _prune_storage(arguments: argparse.Namespace) -> int:
     plan = prune_plan(os.environ, arguments.older, arguments.keep)
     if not plan:
         print("There is nothing to free.")
@@ -81,10 +81,10 @@ def _prune(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         print("Nothing was freed: this is what prune would do.")
         return 0
-    if not arguments.yes and not confirmed("Free it? This cannot be undone."):
+    if not arguments.yes and not ask_yes_no("Free it? This cannot be undone."):
         raise UsageError("Nothing was changed.", "To prune without being asked: --yes")
-    done = prune(os.environ, plan, lambda step: print(clean(step), flush=True))
-    print(f"Freed {size(done.freed)}.")
+    done = prune_storage(os.environ, plan, lambda step: print(clean(step), flush=True))
+    print(f"Freed {format_size(done.freed)}.")
     for problem in done.problems:
         print(f"  {problem}")
     return 0
@@ -92,9 +92,9 @@ def _prune(arguments: argparse.Namespace) -> int:
 
 def _show_plan(plan: PrunePlan) -> None:
     for one in plan.checkpoints:
-        what = f"{plural(one.count, 'checkpoint')} of {one.task} ({one.why})"
+        what = f"{format_plural(one.count, 'checkpoint')} of {one.task} ({one.why})"
         print(f"  {what}  {clean(one.workspace)}")
     for store in plan.damaged:
-        print(f"  {size(store.size)} of a damaged store that was put aside  {clean(store.workspace)}")
+        print(f"  {format_size(store.size)} of a damaged store that was put aside  {clean(store.workspace)}")
     if plan.blobs:
-        print(f"  {size(plan.blob_bytes)} of contents that no task names")
+        print(f"  {format_size(plan.blob_bytes)} of contents that no task names")

@@ -10,16 +10,16 @@ from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.history.snapshots import Moment
+from halocline.runtime.history.snapshots import Snapshot
 from halocline.surfaces import event_loop, figures
-from halocline.surfaces.cli.args.relative_time import since
+from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, moment
-from halocline.surfaces.exporting import Form, exported
+from halocline.surfaces.exporting import Form, export_task
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 STATUSES = {
@@ -43,10 +43,10 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _list(client: Client, arguments: argparse.Namespace) -> None:
+def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
     everywhere = arguments.all or arguments.cwd == "all" or bool(arguments.subagents)
     workspace = "" if everywhere else str(workspace_of(arguments.cwd))
-    query = _query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
+    query = _build_query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
     tasks = client.history(query)
     for folder in client.half_restored():
         print(
@@ -59,18 +59,18 @@ def _list(client: Client, arguments: argparse.Namespace) -> None:
             print(json_output.encode(info).decode())
         return
     if not tasks:
-        print(_none(query))
+        print(_describe_none(query))
     for info in tasks:
-        print(_entry(info, query))
+        print(_task_line(info, query))
         if info.snippet:
-            print(f"  {marked(info.snippet)}")
+            print(f"  {mark_words(info.snippet)}")
         if everywhere and not query.parent:
             print(f"  {clean(info.workspace)}")
         if info.roots:
             print(f"  also in {', '.join(map(clean, info.roots))}")
 
 
-def _query(arguments: argparse.Namespace, workspace: str, parent: str = "") -> TaskQuery:
+def _build_query(arguments: argparse.Namespace, workspace: str, parent: str = "") -> TaskQuery:
     words = " ".join(arguments.search)
     return TaskQuery(
         words=words,
@@ -79,14 +79,14 @@ def _query(arguments: argparse.Namespace, workspace: str, parent: str = "") -> T
         status=frozenset(reason for reason, word in STATUSES.items() if word.replace(" ", "-") in arguments.status),
         tags=frozenset(map(tag_name, arguments.tag)),
         favourite=arguments.favourite,
-        since=since(arguments.since) if arguments.since else 0.0,
+        since=parse_since(arguments.since) if arguments.since else 0.0,
         order=Order(arguments.sort) if arguments.sort else None,
         limit=arguments.limit or (FOUND if words else None),
         parent=parent,
     )
 
 
-def _none(query: TaskQuery) -> str:
+def _describe_none(query: TaskQuery) -> str:
     if query.parent:
         return f"Task {query.parent} had no such sub-agents."
     if query == TaskQuery():
@@ -96,30 +96,30 @@ def _none(query: TaskQuery) -> str:
     return "No such tasks." + (" Look in every folder: --all" if query.workspace else "")
 
 
-def _entry(info: TaskInfo, query: TaskQuery) -> str:
+def _task_line(info: TaskInfo, query: TaskQuery) -> str:
     """A line; it says what was sorted by."""
     status = STATUSES.get(info.status, info.status)
     facts = [info.task, moment(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:
-            facts.append(f"{figures.money(info.cost):>8}")
+            facts.append(f"{figures.format_money(info.cost):>8}")
         case Order.TOKENS:
             facts.append(f"{info.tokens:>11,}")
         case Order.SIZE:
-            facts.append(f"{size(info.size):>8}")
+            facts.append(f"{format_size(info.size):>8}")
     words = ["★"] if info.favourite else []
     words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
     return entry(*facts, text=" ".join(words))
 
 
-def marked(snippet: str) -> str:
+def mark_words(snippet: str) -> str:
     """The words that were searched for stand out where a terminal can show it."""
     begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     parts = re.split(f"([{''.join(MARKS)}])", snippet)
     return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)
 
 
-def size(bytes_: float) -> str:
+def format_size(bytes_: float) -> str:
     """`820 B`, `4.1 kB`, `1.3 GB`."""
     for unit in ("B", "kB", "MB"):
         if bytes_ < 1000:
@@ -128,24 +128,24 @@ def size(bytes_: float) -> str:
     return f"{bytes_:.1f} GB"
 
 
-def _rename(client: Client, arguments: argparse.Namespace) -> None:
+def _rename_task(client: Client, arguments: argparse.Namespace) -> None:
     task, name = client.find(arguments.id), " ".join(" ".join(arguments.name).split())
-    _label(client, Label(task=task, name=name))
+    _label_task(client, Label(task=task, name=name))
     print(f"{task} is called {clean(name)} now." if name else f"{task} has no name any more.")
 
 
-def _favourite(client: Client, arguments: argparse.Namespace) -> None:
+def _mark_favourite(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
-    _label(client, Label(task=task, favourite=not arguments.off))
+    _label_task(client, Label(task=task, favourite=not arguments.off))
     print(f"{task} is {'no favourite any more' if arguments.off else 'a favourite now'}.")
 
 
-def _tag(client: Client, arguments: argparse.Namespace) -> None:
+def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
     named = [tag_name(tag) for tag in arguments.tags]
-    has = fold(client.past(task)).labels.tags
+    has = fold_events(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
-    _label(client, Label(task=task, tags=tuple(tags)))
+    _label_task(client, Label(task=task, tags=tuple(tags)))
     print(f"{task} has the tags {', '.join(tags)}." if tags else f"{task} has no tags.")
 
 
@@ -157,17 +157,17 @@ def tag_name(text: str) -> str:
     return tag
 
 
-def _label(client: Client, command: Label) -> None:
-    event_loop.run(client.label(command))
+def _label_task(client: Client, command: Label) -> None:
+    event_loop.run_loop(client.label(command))
 
 
-def _show(client: Client, arguments: argparse.Namespace) -> None:
+def _show_task(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
     past = client.past(task)
     if arguments.cost:
-        from halocline.surfaces.costs import table, turns_of
+        from halocline.surfaces.costs import cost_table, turns_of
 
-        print("\n".join(map(clean, table(turns_of(past)))))
+        print("\n".join(map(clean, cost_table(turns_of(past)))))
         from halocline.surfaces.cli.commands.context import cache_lines
 
         print("\nCache · " + "\n  ".join(map(clean, cache_lines(client.cache(task)))))
@@ -182,18 +182,25 @@ def _show(client: Client, arguments: argparse.Namespace) -> None:
     view = LineMode(attended=False)
     for event in past:
         view.show(event)
-    state = fold(past)
+    state = fold_events(past)
     if arguments.follow:
-        event_loop.run(_follow(client, task, state.seq, view))
+        event_loop.run_loop(_follow_task(client, task, state.seq, view))
         return
     view.close()
-    about = [state.task, state.model, state.workspace, *state.roots, f"{state.steps} steps", figures.money(state.cost)]
+    about = [
+        state.task,
+        state.model,
+        state.workspace,
+        *state.roots,
+        f"{state.steps} steps",
+        figures.format_money(state.cost),
+    ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
     if arguments.at:
-        _about(then, task)
+        _describe_moment(then, task)
 
 
-def _about(then: Moment, task: str) -> None:
+def _describe_moment(then: Snapshot, task: str) -> None:
     """What stood at a moment: the list of things to do, the files that were written, and how to go on from there."""
     print(f"\nAfter event {then.seq}, {moment(then.state.last_at)}:")
     for todo in then.state.todos:
@@ -206,13 +213,13 @@ def _about(then: Moment, task: str) -> None:
     print(f"To go on from there as another task: halo fork {task} --at {then.seq}")
 
 
-async def _follow(client: Client, task: str, after: int, view: LineMode) -> None:
+async def _follow_task(client: Client, task: str, after: int, view: LineMode) -> None:
     async with view:
         async for event in client.events(task, after):
             view.show(event)
 
 
-def _delete(client: Client, arguments: argparse.Namespace) -> None:
+def _delete_tasks(client: Client, arguments: argparse.Namespace) -> None:
     """Ask about one, show the plan for several."""
     chosen = _to_delete(client, arguments)
     if not chosen:
@@ -220,10 +227,10 @@ def _delete(client: Client, arguments: argparse.Namespace) -> None:
         return
     if len(chosen) > 1:
         for info in chosen:
-            print(_entry(info, TaskQuery()))
-        print(f"{len(chosen)} tasks, {size(sum(info.size for info in chosen))}.")
+            print(_task_line(info, TaskQuery()))
+        print(f"{len(chosen)} tasks, {format_size(sum(info.size for info in chosen))}.")
     what = f"{len(chosen)} tasks" if len(chosen) > 1 else f"task {chosen[0].task}"
-    if not arguments.yes and not confirmed(f"Put {what} into the trash?"):
+    if not arguments.yes and not ask_yes_no(f"Put {what} into the trash?"):
         raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
     for info in chosen:
         client.delete(info.task)
@@ -236,18 +243,18 @@ def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
     if bool(arguments.id) == bool(arguments.older):
         raise UsageError("Name the tasks to delete, or how old they are.", "halo tasks delete ID …, or: --older 30d")
     if arguments.older:
-        before = since(arguments.older)
+        before = parse_since(arguments.older)
         return [info for info in client.history() if info.changed_at < before and not info.favourite]
     named = dict.fromkeys(map(client.find, arguments.id))
     infos = {info.task: info for info in client.history()}
-    return [infos.get(task) or client.info(task) or _unreadable(task) for task in named]
+    return [infos.get(task) or client.info(task) or _unreadable_task(task) for task in named]
 
 
-def _unreadable(task: str) -> TaskInfo:
+def _unreadable_task(task: str) -> TaskInfo:
     return TaskInfo(task, "", "", "", 0.0, 0.0, "unreadable", 0)
 
 
-def _undelete(client: Client, arguments: argparse.Namespace) -> None:
+def _undelete_task(client: Client, arguments: argparse.Namespace) -> None:
     if arguments.id:
         print(f"{client.undelete(arguments.id)} is back.")
         return
@@ -258,7 +265,7 @@ def _undelete(client: Client, arguments: argparse.Namespace) -> None:
         print("The trash is empty.")
 
 
-def confirmed(question: str) -> bool:
+def ask_yes_no(question: str) -> bool:
     """Ask on the terminal; without one the answer is no. What was typed before the question is no answer."""
     if not sys.stdin.isatty():
         return False
@@ -272,8 +279,8 @@ def confirmed(question: str) -> bool:
         return False
 
 
-def _export(client: Client, arguments: argparse.Namespace) -> None:
-    text = _exported(client, arguments)
+def _export_task(client: Client, arguments: argparse.Namespace) -> None:
+    text = _write_export(client, arguments)
     if not arguments.output:
         sys.stdout.write(text)
         return
@@ -283,22 +290,22 @@ def _export(client: Client, arguments: argparse.Namespace) -> None:
         raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
 
 
-def _exported(client: Client, arguments: argparse.Namespace) -> str:
-    return exported(client.past(arguments.id), Form(arguments.format), client.without_secrets)
+def _write_export(client: Client, arguments: argparse.Namespace) -> str:
+    return export_task(client.past(arguments.id), Form(arguments.format), client.without_secrets)
 
 
 def markdown_of(client: Client, task: str) -> str:
     """A task as a document, without what looks like a key."""
-    return exported(client.past(task), Form.MARKDOWN, client.without_secrets)
+    return export_task(client.past(task), Form.MARKDOWN, client.without_secrets)
 
 
 _ACTIONS = {
-    "list": _list,
-    "show": _show,
-    "rename": _rename,
-    "favourite": _favourite,
-    "tag": _tag,
-    "delete": _delete,
-    "undelete": _undelete,
-    "export": _export,
+    "list": _list_tasks,
+    "show": _show_task,
+    "rename": _rename_task,
+    "favourite": _mark_favourite,
+    "tag": _tag_task,
+    "delete": _delete_tasks,
+    "undelete": _undelete_task,
+    "export": _export_task,
 }

@@ -7,16 +7,20 @@ from halocline.protocol.errors import UsageError
 from halocline.runtime.assembly.assembly import Choices
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.todos import todos_of, told
+from halocline.surfaces.todos import describe_todos, todos_of
 
 
 def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices())
-    print(clean(told(todos_of(client, arguments.task or _newest(client, str(workspace_of(arguments.cwd)))))))
+    print(
+        clean(
+            describe_todos(todos_of(client, arguments.task or _newest_task(client, str(workspace_of(arguments.cwd)))))
+        )
+    )
     return 0
 
 
-def _newest(client: Client, workspace: str) -> str:
+def _newest_task(client: Client, workspace: str) -> str:
     found = next((info.task for info in client.history() if info.workspace == workspace), "")
     if not found:
         raise UsageError(f"There is no task of {workspace}.", "Name one; all of them: halo tasks list --all")

@@ -11,12 +11,12 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.rules.hooks import FolderHooks, SetUp
-from halocline.surfaces.cli.commands.key_input import pick
+from halocline.surfaces.cli.commands.key_input import pick_option
 from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.output.rule_text import conditions
+from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.table import entry, moment
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.stderr import print_message
 
 RULES_FILE = ".halocline/policy.toml"
 OFF = "Its programs are off. To switch them on: halo trust add, or --trust for one run."
@@ -27,11 +27,11 @@ def command(arguments: argparse.Namespace) -> int:
     client = open_client(Choices(hook_folders=getattr(arguments, "hook_folders", None)))
     match arguments.action:
         case "remove":
-            _remove(client.hooks_of(Path.cwd()), folder)
+            _distrust_folder(client.hooks_of(Path.cwd()), folder)
         case "add":
             if not folder.is_dir():
                 raise UsageError(f"{folder} is not a folder.", "Name an existing one: halo trust add FOLDER")
-            _add(client.hooks_of(workspace_of(arguments.folder)), workspace_of(arguments.folder))
+            _trust_folder(client.hooks_of(workspace_of(arguments.folder)), workspace_of(arguments.folder))
         case _ if arguments.command == "trust":
             _list_folders(client.hooks_of(Path.cwd()))
         case _:
@@ -39,47 +39,48 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def settled(client: Client, folder: Path, *, attended: bool) -> None:
+def settle_trust(client: Client, folder: Path, *, attended: bool) -> None:
     """Ask a person about a folder that has hooks, once; without one, say what stays off. Raises SettingsError."""
     hooks = client.hooks_of(folder)
     standing = hooks.standing
     if standing in ("nothing", "trusted"):
         return
     if attended and standing != "refused":
-        _ask(hooks, folder, changed=standing == "changed")
+        _ask_trust(hooks, folder, changed=standing == "changed")
         return
     files = dict.fromkeys(
-        (*(clean(hook.file) for hook in _projects(hooks.list())), *(server.file.name for server in hooks.servers))
+        (*(clean(hook.file) for hook in _project_hooks(hooks.list())), *(server.file.name for server in hooks.servers))
     )
     if hooks.allowing_rules:
         files[RULES_FILE] = None
     for problem in hooks.problems:
-        tell(f"{clean(problem)} Its servers are off until it can be read.")
+        print_message(f"{clean(problem)} Its servers are off until it can be read.")
     if not files:
         return
     why = "changed since it was trusted" if standing == "changed" else "is not trusted"
-    tell(
-        f"{clean(str(folder))} {why}, so its {_kinds(hooks)} are off ({', '.join(files)}). "
+    print_message(
+        f"{clean(str(folder))} {why}, so its {_describe_kinds(hooks)} are off ({', '.join(files)}). "
         "Switch them on: halo trust add, --trust."
     )
 
 
-def _ask(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
+def _ask_trust(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
     why = " It changed since you trusted it." if changed else ""
-    print(f"The folder {reveal(str(folder))} has {_kinds(hooks)} of its own: they run while you work here.{why}\n")
+    kinds = _describe_kinds(hooks)
+    print(f"The folder {reveal(str(folder))} has {kinds} of its own: they run while you work here.{why}\n")
     _show_all(hooks)
     print()
-    trusted = pick("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
+    trusted = pick_option("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
     hooks.say(trusted=trusted)
     if not trusted:
         print(OFF)
 
 
-def _projects(hooks: Sequence[SetUp]) -> list[SetUp]:
+def _project_hooks(hooks: Sequence[SetUp]) -> list[SetUp]:
     return [hook for hook in hooks if hook.source is HookSource.PROJECT]
 
 
-def _show(hooks: Sequence[SetUp]) -> None:
+def _show_hooks(hooks: Sequence[SetUp]) -> None:
     for hook in hooks:
         at = f" in {hook.file}" if hook.file != hook.name else ""
         print(f"  {reveal(hook.event or '?'):<16}  {' '.join(reveal(hook.name + at).split())}")
@@ -90,20 +91,20 @@ def _show_servers(hooks: FolderHooks) -> None:
         print(f"  {'MCP server':<16}  {' '.join(reveal(f'{server.name}: {server.runs}').split())}")
 
 
-def _kinds(hooks: FolderHooks) -> str:
+def _describe_kinds(hooks: FolderHooks) -> str:
     """What the folder would switch on, in words."""
     rules = ("rules that allow", hooks.allowing_rules)
-    kinds = (("hooks", _projects(hooks.list())), ("MCP servers", hooks.servers), rules)
+    kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules)
     names = [name for name, found in kinds if found]
     return " and ".join((", ".join(names[:-1]), names[-1]) if names[1:] else names) or "rules"
 
 
 def _show_rules(hooks: FolderHooks) -> None:
     for rule in hooks.allowing_rules:
-        print(f"  {'rule':<16}  allow {reveal(conditions(rule))}")
+        print(f"  {'rule':<16}  allow {reveal(describe_conditions(rule))}")
 
 
-def _add(hooks: FolderHooks, folder: Path) -> None:
+def _trust_folder(hooks: FolderHooks, folder: Path) -> None:
     if hooks.standing == "nothing":
         text = f"{folder} has no hooks and no MCP servers, so there is nothing to trust."
         raise UsageError(text, "See: halo hooks list, halo mcp list")
@@ -114,14 +115,14 @@ def _add(hooks: FolderHooks, folder: Path) -> None:
 
 def _show_all(hooks: FolderHooks) -> None:
     """Everything that trust switches on, and what cannot be read."""
-    _show(_projects(hooks.list()))
+    _show_hooks(_project_hooks(hooks.list()))
     _show_servers(hooks)
     _show_rules(hooks)
     for problem in hooks.problems:
         print(f"  {'cannot be read':<16}  {clean(problem)}")
 
 
-def _remove(hooks: FolderHooks, folder: Path) -> None:
+def _distrust_folder(hooks: FolderHooks, folder: Path) -> None:
     if not hooks.forget(folder):
         raise UsageError(f"Nothing is known of the folder {folder.resolve()}.", "See: halo trust list")
     print(f"{clean(str(folder.resolve()))} is forgotten; its hooks and MCP servers are off.")

@@ -37,7 +37,7 @@ class Asker:
         """
         row = self._screen.show_approval(event)
         self._call_person(f"needs your approval: {event.title}")
-        options, message = _options(event, row), None
+        options, message = _list_options(event, row), None
         while True:
             key = await self._key(options, lambda: self._screen.show_approval(event, again=True, whole=True))
             if key == "d" or (key in ALLOWING and "d" in options):
@@ -48,9 +48,9 @@ class Asker:
                 options |= _WITH_MESSAGE if message else {}
                 self._screen.say(f"With your message: {message.text.strip()}" if message else "No message.")
             elif key == "n" and message:
-                return _with(message, Decision(Choice.REJECT_ONCE))
+                return _with_message(message, Decision(Choice.REJECT_ONCE))
             elif decision := await self._decision(key, row, event):
-                return _with(message, decision)
+                return _with_message(message, decision)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
         """Show the question and wait for a number or for words; None when the person would rather stop."""
@@ -77,7 +77,7 @@ class Asker:
 
     async def _key(self, options: dict[str, str], show_again: Callable[[], object]) -> str:
         while True:
-            with self._screen.passing(_menu(options)) as erasing:
+            with self._screen.passing(_draw_menu(options)) as erasing:
                 key = await self._keyboard.choose("".join(options))
                 if key != RESUMED:
                     return key
@@ -106,14 +106,16 @@ class Asker:
 
     async def _saved(self, event: ApprovalRequested) -> Decision | None:
         """Which rule to keep; None when the person went back."""
-        rules = {str(number): rule for number, rule in enumerate(_rules(event), start=1)}
-        shown = {number: f"always allow {cards.granted(*_meant(event, rule))}" for number, rule in rules.items()}
+        rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
+        shown = {
+            number: f"always allow {cards.describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()
+        }
         key = await self._key({**shown, ESCAPE: "back"}, lambda: self._screen.show_approval(event, again=True))
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
     async def _edited(self, row: CallRow) -> Decision | None:
-        command = _command(row)
+        command = _command_of(row)
         edited = await self._typed("$ ", initial=command)
         if edited is None or not edited.strip():
             return None
@@ -122,49 +124,49 @@ class Asker:
         return Decision(Choice.ALLOW_ONCE, arguments={**row.arguments, "command": edited})
 
 
-def _with(message: Prompt | None, decision: Decision) -> Decision:
+def _with_message(message: Prompt | None, decision: Decision) -> Decision:
     """The decision with what the person wrote; one that stops the turn goes to no model."""
     if message is None or decision.stop:
         return decision
     return decision._replace(note=message.text.strip(), content=message.parts)
 
 
-def _command(row: CallRow) -> str:
+def _command_of(row: CallRow) -> str:
     return row.approval.detail if row.approval and row.approval.detail else row.title
 
 
-def _options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
+def _list_options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
     """The keys on offer, each with what it does."""
     options = {"y": "yes, once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
-        options["a"] = f"always allow {cards.granted(event.grant)}"
+        options["a"] = f"always allow {cards.describe_grant(event.grant)}"
         options["s"] = "allow more, or for longer"
     options["n"] = "no, and say why"
     options["t"] = "type a message, to go with your yes or no"
-    if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command(row):
+    if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"
     if cards.is_cut(row):
         options["d"] = "show the whole diff"
     return {**options, ESCAPE: "no, and stop"}
 
 
-def _rules(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
+def _grant_choices(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
     """How far leave for good can reach: where, and whether for more of the kind."""
     wider = [(scope, True) for scope in Scope] if event.wider else []
     return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
 
 
-def _meant(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:
+def _grant_of(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant, Scope]:
     grant = event.wider if rule[1] else event.grant
     assert grant is not None
     return grant, rule[0]
 
 
-def _menu(options: dict[str, str]) -> RenderableType:
+def _draw_menu(options: dict[str, str]) -> RenderableType:
     """A line for each key that says something."""
-    return Group(Text(), *(_choice(key, text) for key, text in options.items() if text))
+    return Group(Text(), *(_draw_choice(key, text) for key, text in options.items() if text))
 
 
-def _choice(key: str, text: str) -> RenderableType:
+def _draw_choice(key: str, text: str) -> RenderableType:
     name, style = ("esc", "quiet") if key == ESCAPE else (key, "")
     return Gutter(wrapped(text, style), Text(f"  {name:<4}", style="accent", end=""), Text(" " * 6, end=""))

@@ -30,7 +30,7 @@ MAC = Program(("pngpaste", "-"), "pngpaste")
 SCRIPT = Program(("osascript", "-e", "get the clipboard as «class PNGf»"), "osascript", hex=True)
 
 
-def programs(platform: str, env: Mapping[str, str]) -> tuple[Program, ...]:
+def list_programs(platform: str, env: Mapping[str, str]) -> tuple[Program, ...]:
     """The programs to try here, in order; none without a desktop."""
     if platform == "darwin":
         return (MAC, SCRIPT)
@@ -38,9 +38,9 @@ def programs(platform: str, env: Mapping[str, str]) -> tuple[Program, ...]:
     return tuple(program for variable, program in by_display if env.get(variable))
 
 
-async def picture() -> bytes:
+async def read_image() -> bytes:
     """The picture as PNG. Raises UsageError, which says what is missing."""
-    wanted = programs(sys.platform, os.environ)
+    wanted = list_programs(sys.platform, os.environ)
     if not wanted:
         raise UsageError(
             "There is no desktop here whose clipboard could be read.", "Save the picture and type its @path."
@@ -49,12 +49,12 @@ async def picture() -> bytes:
     if not there:
         raise UsageError(f"{HOPELESS} {' or '.join(program.package for program in wanted)}.", "Or type @path.")
     for program in there:
-        if data := await _asked(program):
+        if data := await _run_program(program):
             return data
     raise UsageError(EMPTY)
 
 
-async def _asked(program: Program) -> bytes:
+async def _run_program(program: Program) -> bytes:
     """What the program gives, if that is a PNG."""
     process = await asyncio.create_subprocess_exec(
         *program.words,
@@ -72,11 +72,11 @@ async def _asked(program: Program) -> bytes:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    data = _unhexed(data) if program.hex else data
+    data = _decode_hex(data) if program.hex else data
     return data if data.startswith(b"\x89PNG") and len(data) <= LARGEST else b""
 
 
-def _unhexed(data: bytes) -> bytes:
+def _decode_hex(data: bytes) -> bytes:
     digits = data.decode("utf-8", "replace").strip().removeprefix("«data PNGf").removesuffix("»")
     try:
         return bytes.fromhex(digits)

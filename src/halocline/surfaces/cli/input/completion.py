@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.runtime.mentions.suggestions import WORD_MEANINGS, Mentionable, as_mention, beside
+from halocline.runtime.mentions.suggestions import WORD_MEANINGS, Mentionable, as_mention, paths_beside
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -48,7 +48,7 @@ def is_begun(before: str) -> bool:
     return _TYPED.search(before) is not None or (before.startswith("/") and " " not in before)
 
 
-def completer(sources: Sequence[Source]) -> "Completer":
+def build_completer(sources: Sequence[Source]) -> "Completer":
     """What the editor asks; it asks the sources in their order."""
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
     from prompt_toolkit.document import Document
@@ -112,7 +112,7 @@ class Known:
 
     def __init__(self, found: Mentionable) -> None:
         self._found = found
-        self._paths = (*found.files, *_folders(found.files))
+        self._paths = (*found.files, *_list_folders(found.files))
         self._lower = [path.lower() for path in self._paths]
         self._files = frozenset(self._lower[: len(found.files)])
         self._recent = found.recent
@@ -122,7 +122,7 @@ class Known:
         for word, meaning in WORD_MEANINGS.items():
             if word.startswith(query):
                 yield f"@{word}", f"@{word}", meaning
-        for path in dict.fromkeys([*self.paths(query), *beside(query, self._found, MOST)]):
+        for path in dict.fromkeys([*self.paths(query), *paths_beside(query, self._found, MOST)]):
             yield as_mention(path), path, ""
         yield from self._others(query)
 
@@ -139,7 +139,7 @@ class Known:
         fits = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in wanted), re.DOTALL).match
         known = enumerate(self._lower)
         found = (
-            (_rank(path, wanted, known_well=at < self._recent), at)
+            (_rank_path(path, wanted, known_well=at < self._recent), at)
             for at, path in known
             if path != wanted and fits(path)
         )
@@ -157,7 +157,7 @@ class Known:
                 yield f"@task:{task}", f"task:{task}", title
 
 
-def _folders(files: Iterable[str]) -> list[str]:
+def _list_folders(files: Iterable[str]) -> list[str]:
     folders: dict[str, None] = {}
     for file in files:
         at = file.rfind("/")
@@ -167,7 +167,7 @@ def _folders(files: Iterable[str]) -> list[str]:
     return sorted(folders, key=lambda folder: (folder.count("/"), folder))
 
 
-def _rank(path: str, wanted: str, *, known_well: bool) -> tuple[int, bool, int]:
+def _rank_path(path: str, wanted: str, *, known_well: bool) -> tuple[int, bool, int]:
     """The lower the better: where the words stand, whether the task used the file, how long the path is."""
     last = path.rfind("/", 0, len(path) - 1) + 1
     if path.startswith(wanted, last):

@@ -26,7 +26,7 @@ from halocline.protocol.events import Mode
 from halocline.protocol.messages import Image, UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard
-from halocline.surfaces.cli.input.completion import Mentions, Source, completer, is_begun
+from halocline.surfaces.cli.input.completion import Mentions, Source, build_completer, is_begun
 from halocline.surfaces.cli.input.line_input import Prompt
 from halocline.surfaces.cli.input.mention_preview import MentionedLine
 from halocline.surfaces.cli.input.pasting import Chips, mentions_of
@@ -61,7 +61,7 @@ class Composer:
         self.task = task
         self._client = client
         self._words = Menu(client, task)
-        self._completer = completer(sources_of(client, task, self._words))
+        self._completer = build_completer(sources_of(client, task, self._words))
         self._chips = Chips()
         self._kept = ""
 
@@ -83,7 +83,9 @@ class Composer:
             text = ""
             while not text.strip():
                 before, self._kept = self._kept, ""
-                text = await session.prompt_async(partial(_shown, chosen, line), default=before, handle_sigint=False)
+                text = await session.prompt_async(
+                    partial(_prompt_text, chosen, line), default=before, handle_sigint=False
+                )
         except (EOFError, KeyboardInterrupt):
             return None
         except asyncio.CancelledError:
@@ -111,10 +113,12 @@ class Composer:
             enable_suspend=True,
             key_bindings=self._keys(chosen, line),
             prompt_continuation="  ",
-            placeholder=FormattedText([("ansibrightblack", hint or _placeholder())]),
+            placeholder=FormattedText([("ansibrightblack", hint or _choose_placeholder())]),
             erase_when_done=True,
             completer=self._completer,
-            complete_while_typing=Condition(lambda: is_begun(_before()) or Menu.is_open(_before())),
+            complete_while_typing=Condition(
+                lambda: is_begun(_text_before_cursor()) or Menu.is_open(_text_before_cursor())
+            ),
             style=STYLE,
         )
         session.default_buffer.on_text_changed += lambda buffer: line.typed(buffer.text)
@@ -133,9 +137,9 @@ class Composer:
             typed = mentions_of(text, workspace) or chips.chip(text)
             event.current_buffer.insert_text(f"{typed} " if chips.before(typed) else typed)
 
-        @keys.add("backspace", filter=Condition(lambda: bool(chips.before(_before()))))
+        @keys.add("backspace", filter=Condition(lambda: bool(chips.before(_text_before_cursor()))))
         def drop(event: KeyPressEvent) -> None:
-            event.current_buffer.delete_before_cursor(len(chips.before(_before())))
+            event.current_buffer.delete_before_cursor(len(chips.before(_text_before_cursor())))
 
         @keys.add("c-v")
         async def picture(event: KeyPressEvent) -> None:
@@ -154,7 +158,7 @@ class Composer:
         """The chip of the picture in the clipboard, and what it stands for. Raises HaloclineError."""
         if self._chips.pictures(typed) >= MOST_PICTURES:
             raise UsageError(f"A prompt takes {MOST_PICTURES} pictures.", "Send these first.")
-        data = await clipboard.picture()
+        data = await clipboard.read_image()
         name = self._chips.next_picture()
         parts = await self._client.attach(self.task, name, data)
         return self._chips.picture(name, parts), parts
@@ -181,12 +185,12 @@ class WholeHistory(FileHistory):
         super().store_string(self._chips.whole(string))
 
 
-def _placeholder() -> str:
+def _choose_placeholder() -> str:
     """As much as has room on one line."""
     return PLACEHOLDER if get_terminal_size().columns > len(PLACEHOLDER) + len("plan ❯ ") else SHORT_PLACEHOLDER
 
 
-def _shown(chosen: Chosen, line: MentionedLine) -> FormattedText:
+def _prompt_text(chosen: Chosen, line: MentionedLine) -> FormattedText:
     """The line that stands empty above the text tells of the mentions, so that nothing moves when it does."""
     plan = [("ansiyellow", "plan ")] if chosen.mode is Mode.PLAN else []
     told = line.shown(get_app().output.get_size().columns - INDENT - 1)
@@ -198,7 +202,7 @@ def _shown(chosen: Chosen, line: MentionedLine) -> FormattedText:
     return FormattedText([*above, ("", "\n"), *plan, ("ansicyan bold", "❯ ")])
 
 
-def _before() -> str:
+def _text_before_cursor() -> str:
     return get_app().current_buffer.document.text_before_cursor
 
 
@@ -230,12 +234,12 @@ def _add_completion(keys: KeyBindings) -> None:
     def take(event: KeyPressEvent) -> None:
         state = event.current_buffer.complete_state
         if state and state.completions:
-            _take(event.current_buffer, state.current_completion or state.completions[0])
+            _take_choice(event.current_buffer, state.current_completion or state.completions[0])
 
     @keys.add("enter", filter=Condition(lambda: _moved_to() is not None))
     def accept(event: KeyPressEvent) -> None:
         if choice := _moved_to():
-            _take(event.current_buffer, choice)
+            _take_choice(event.current_buffer, choice)
             if not choice.text.startswith("@") and not choice.text.endswith(" "):
                 event.current_buffer.validate_and_handle()
 
@@ -244,7 +248,7 @@ def _add_completion(keys: KeyBindings) -> None:
         event.current_buffer.cancel_completion()
 
 
-def _take(buffer: Buffer, choice: Completion) -> None:
+def _take_choice(buffer: Buffer, choice: Completion) -> None:
     """Type the choice; what may follow it is offered next."""
     buffer.apply_completion(choice)
     if choice.text.endswith(" "):

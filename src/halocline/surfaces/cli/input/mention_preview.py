@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from halocline.protocol.queries.mentions import Mentioned
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.figures import count
+from halocline.surfaces.figures import format_count
 
 REST = 0.2
 """Seconds without a key before it is looked up what is mentioned."""
@@ -56,7 +56,7 @@ class MentionedLine:
         """The line, cut to the width, or as many lines as what else is told needs; empty when there is nothing."""
         if self._said:
             return [(PROBLEM, "\n".join(wrap(clean(self._said), width)))]
-        return told(self._mentions, width)
+        return describe_mentions(self._mentions, width)
 
     def _look(self, text: str) -> None:
         self._asking = asyncio.get_running_loop().create_task(self._looked_up(text))
@@ -66,31 +66,31 @@ class MentionedLine:
         self._redraw()
 
 
-def told(mentions: Sequence[Mentioned], width: int) -> Fragments:
+def describe_mentions(mentions: Sequence[Mentioned], width: int) -> Fragments:
     """Each mention with its size, before several their sum; those for which there is no room are counted."""
     line: Fragments = []
     sized = [mention.tokens for mention in mentions if mention.tokens is not None]
     if len(sized) > 1:
-        line.append((QUIET, f"~{count(sum(sized))} tokens"))
+        line.append((QUIET, f"~{format_count(sum(sized))} tokens"))
     for at, mention in enumerate(mentions):
         left = len(mentions) - at
-        text = _told(mention, unit=len(sized) < 2)
+        text = _describe_mention(mention, unit=len(sized) < 2)
         apart = " · " if line else ""
         room = width - sum(cell_len(part) for _, part in line) - len(apart)
         spare = len(f" · +{left - 1}") if left > 1 else 0
         if cell_len(text) > room - spare and line:
             return [*line, (QUIET, f"{apart}+{left}")]
         line += [(QUIET, apart)] if apart else []
-        line.append((PROBLEM if mention.problem else QUIET, _cut(text, room - spare)))
+        line.append((PROBLEM if mention.problem else QUIET, _cut_text(text, room - spare)))
     return line
 
 
-def _told(mention: Mentioned, *, unit: bool) -> str:
+def _describe_mention(mention: Mentioned, *, unit: bool) -> str:
     name = clean(mention.text)
     if mention.tokens is None:
         return f"{name}: {clean(mention.what)}".replace("\n", " ")
-    return f"{name} ~{count(mention.tokens)}{' tokens' if unit else ''}"
+    return f"{name} ~{format_count(mention.tokens)}{' tokens' if unit else ''}"
 
 
-def _cut(text: str, room: int) -> str:
+def _cut_text(text: str, room: int) -> str:
     return text if cell_len(text) <= room else set_cell_size(text, max(room - 1, 0)) + "…"

@@ -70,21 +70,21 @@ def mentions_of(pasted: str, workspace: Path) -> str:
     if not text.startswith(("/", "~/", "file://", "'", '"')) or len(text) > LONG_TEXT:
         return ""
     try:
-        words = [word for line in text.splitlines() for word in _words(line)]
+        words = [word for line in text.splitlines() for word in _pasted_words(line)]
     except ValueError:
         return ""
-    paths = [_path(word) for word in words]
+    paths = [_existing_path(word) for word in words]
     if not paths or not all(paths):
         return ""
-    return " ".join(as_mention(_shown(path, workspace)) for path in paths if path) + " "
+    return " ".join(as_mention(_shown_path(path, workspace)) for path in paths if path) + " "
 
 
-def _words(line: str) -> list[str]:
+def _pasted_words(line: str) -> list[str]:
     """The paths on a line: the whole line when it is one, as some terminals neither quote nor escape."""
-    return [line.strip()] if _path(line.strip()) else shlex.split(line)
+    return [line.strip()] if _existing_path(line.strip()) else shlex.split(line)
 
 
-def _path(word: str) -> Path | None:
+def _existing_path(word: str) -> Path | None:
     """The file that a word names, if it is absolute and there."""
     if word.startswith("file://"):
         parts = urlsplit(word)
@@ -96,7 +96,7 @@ def _path(word: str) -> Path | None:
         return None
 
 
-def _shown(path: Path, workspace: Path) -> str:
+def _shown_path(path: Path, workspace: Path) -> str:
     folder = "/" if path.is_dir() else ""
     inside = path.is_relative_to(workspace) and path != workspace
     return f"{path.relative_to(workspace) if inside else path}{folder}"

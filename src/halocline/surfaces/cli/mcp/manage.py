@@ -15,39 +15,39 @@ from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import JsonObject
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.controller import TaskOptions
-from halocline.services.mcp.servers import Listed, McpDesk, Tried
-from halocline.services.policy.rules import PolicyDesk
+from halocline.services.mcp.servers import Listed, McpService, Tried
+from halocline.services.policy.rules import PolicyService
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean, reveal
-from halocline.surfaces.cli.stderr import folded, tell
-from halocline.surfaces.figures import plural
+from halocline.surfaces.cli.stderr import fold_text, print_message
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.page_opener import open_page
 
 
 def command(arguments: argparse.Namespace) -> int:
     actions = {
-        "list": _list,
-        "test": _test,
-        "doctor": _doctor,
-        "logs": _logs,
-        "add": _add,
-        "remove": _remove,
-        "enable": _switch,
-        "disable": _switch,
-        "login": _login,
-        "logout": _logout,
-        "serve": _serve,
-        "search": _shop,
-        "show": _shop,
-        "install": _shop,
+        "list": _list_servers,
+        "test": _test_server,
+        "doctor": _check_servers,
+        "logs": _show_logs,
+        "add": _add_server,
+        "remove": _remove_server,
+        "enable": _switch_server,
+        "disable": _switch_server,
+        "login": _log_in,
+        "logout": _log_out,
+        "serve": _serve_mcp,
+        "search": _run_marketplace,
+        "show": _run_marketplace,
+        "install": _run_marketplace,
     }
-    return actions[arguments.action](McpDesk.open(workspace_of(arguments.cwd)), arguments)
+    return actions[arguments.action](McpService.open(workspace_of(arguments.cwd)), arguments)
 
 
-def _list(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    policy = PolicyDesk.open()
+def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
+    policy = PolicyService.open()
     judged = policy.mcp_tools(policy.posture(workspace_of(arguments.cwd), Mode.ACT, None)).all()
     servers = [replace(server, decisions=judged.get(server.name, {})) for server in desk.listed()]
     if arguments.json:
@@ -57,62 +57,66 @@ def _list(desk: McpDesk, arguments: argparse.Namespace) -> int:
     if not servers:
         print("No MCP server is set up. Add one: halo mcp add NAME -- COMMAND …")
     for server in servers:
-        print(_line(server))
+        print(_server_line(server))
         print(f"    {clean(server.runs) or '?'}")
         if server.problem:
             print(f"    {clean(server.problem)}")
         for verdict in Verdict:
             if names := [reveal(tool) for tool, decided in server.decisions.items() if decided == verdict]:
-                print(folded(", ".join(names), f"    {verdict:<6} ", sys.stdout))
+                print(fold_text(", ".join(names), f"    {verdict:<6} ", sys.stdout))
     return 0
 
 
-def _line(server: Listed) -> str:
+def _server_line(server: Listed) -> str:
     facts = [clean(server.name), server.transport, server.state]
     if server.tools is not None and server.tokens is not None:
-        facts.append(f"{plural(server.tools, 'tool')}, about {server.tokens:,} tokens")
+        facts.append(f"{format_plural(server.tools, 'tool')}, about {server.tokens:,} tokens")
     elif server.state == "on":
         facts.append("not started yet")
     owners = {"managed": "the administrator's", "user": "yours", "project": "the project's", "cline": "Cline's"}
     return "  ".join([*facts, f"({owners[server.owner]})"])
 
 
-def _test(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _test_server(desk: McpService, arguments: argparse.Namespace) -> int:
     names = arguments.names or desk.usable()
     if not names:
         raise UsageError("There is no MCP server to try.", "See: halo mcp list")
-    tried = event_loop.run(desk.tried(names))
+    tried = event_loop.run_loop(desk.tried(names))
     if arguments.json:
         _as_json(tried)
     else:
         for each in tried:
-            _show(each, whole=len(tried) == 1)
+            _show_result(each, whole=len(tried) == 1)
     return 0 if all(each.ok for each in tried) else int(ExitCode.ERROR)
 
 
-def _doctor(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _check_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     _tell_problems(desk)
     broken = [server for server in desk.listed() if server.problem]
     names = desk.usable()
-    tried = event_loop.run(desk.tried(names)) if names else []
+    tried = event_loop.run_loop(desk.tried(names)) if names else []
     if arguments.json:
         _as_json([*broken, *tried])
     for server in broken if not arguments.json else ():
         print(f"✗ {clean(server.name)}: {clean(server.problem)}")
     for each in tried if not arguments.json else ():
-        _show(each, whole=False)
+        _show_result(each, whole=False)
     if not broken and not tried and not arguments.json:
         print("No MCP server is set up.")
     return 0 if not broken and not desk.problems and all(each.ok for each in tried) else int(ExitCode.ERROR)
 
 
-def _show(tried: Tried, *, whole: bool) -> None:
+def _show_result(tried: Tried, *, whole: bool) -> None:
     name = clean(tried.name)
     if not tried.ok:
         print(f"✗ {name}: {clean(tried.error)}")
         print(f"    all that it printed: halo mcp logs {name}")
         return
-    facts = [plural(len(tried.tools), "tool"), f"about {tried.tokens:,} tokens", f"protocol {clean(tried.protocol)}"]
+    facts = [
+        format_plural(len(tried.tools), "tool"),
+        f"about {tried.tokens:,} tokens",
+        f"protocol {clean(tried.protocol)}",
+    ]
     print(f"✓ {name}: {', '.join(facts)}, {tried.seconds:g} s")
     if not whole:
         return
@@ -126,41 +130,41 @@ def _show(tried: Tried, *, whole: bool) -> None:
         print("    It has resources to read.")
 
 
-def _logs(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _show_logs(desk: McpService, arguments: argparse.Namespace) -> int:
     lines = desk.log(arguments.name).read_text("utf-8", "replace").splitlines()
     for line in lines[-max(1, arguments.lines) :]:
         print(clean(line))
     return 0
 
 
-def _add(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    given = _given(arguments)
+def _add_server(desk: McpService, arguments: argparse.Namespace) -> int:
+    given = _server_of_arguments(arguments)
     file = desk.add(arguments.name, given, project=arguments.project)
     print(f"{clean(arguments.name)} is set up in {clean(str(file))}. Try it: halo mcp test {clean(arguments.name)}")
-    warn(desk, arguments.name, given)
+    warn_not_allowed(desk, arguments.name, given)
     return 0
 
 
-def warn(desk: McpDesk, name: str, given: JsonObject) -> None:
+def warn_not_allowed(desk: McpService, name: str, given: JsonObject) -> None:
     """Say so where the administrator would not let a server run."""
     if why := desk.barred(name, given):
-        tell(why)
+        print_message(why)
 
 
-def _given(arguments: argparse.Namespace) -> JsonObject:
+def _server_of_arguments(arguments: argparse.Namespace) -> JsonObject:
     """The server as it is written to the file. Raises UsageError."""
     if not arguments.words:
         raise UsageError("What is to be run, or reached?", "halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
     first, *rest = arguments.words
     given: JsonObject = {"type": arguments.type} if arguments.type else {}
     if first.startswith(("http://", "https://")) and not rest:
-        given |= {"url": first} | pairs(arguments.header, ":", "headers")
+        given |= {"url": first} | parse_pairs(arguments.header, ":", "headers")
     else:
-        given |= {"command": first, "args": rest} | pairs(arguments.env, "=", "env")
+        given |= {"command": first, "args": rest} | parse_pairs(arguments.env, "=", "env")
     return given | ({"timeout": arguments.timeout} if arguments.timeout else {})
 
 
-def pairs(given: list[str], sign: str, name: str) -> JsonObject:
+def parse_pairs(given: list[str], sign: str, name: str) -> JsonObject:
     """`NAME=VALUE` and the like, under a name; nothing when there is none. Raises UsageError."""
     found: dict[str, str] = {}
     for pair in given:
@@ -171,60 +175,64 @@ def pairs(given: list[str], sign: str, name: str) -> JsonObject:
     return {name: found} if found else {}
 
 
-def _remove(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _remove_server(desk: McpService, arguments: argparse.Namespace) -> int:
     print(f"{clean(arguments.name)} is gone from {clean(str(desk.remove(arguments.name)))}.")
     return 0
 
 
-def _switch(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _switch_server(desk: McpService, arguments: argparse.Namespace) -> int:
     on = arguments.action == "enable"
     desk.switch(arguments.name, on=on)
     print(f"{clean(arguments.name)} is {'on' if on else 'off'}.")
     return 0
 
 
-def _login(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    tried = event_loop.run(desk.signed_in(arguments.name, _open))
-    _show(tried, whole=False)
+def _log_in(desk: McpService, arguments: argparse.Namespace) -> int:
+    tried = event_loop.run_loop(desk.signed_in(arguments.name, _open_page))
+    _show_result(tried, whole=False)
     return 0 if tried.ok else int(ExitCode.ERROR)
 
 
-def _open(url: str) -> None:
+def _open_page(url: str) -> None:
     print(f"Open this page to sign in:\n  {clean(url)}", flush=True)
     if sys.stdout.isatty():
         open_page(url)
 
 
-def _logout(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _log_out(desk: McpService, arguments: argparse.Namespace) -> int:
     gone = desk.sign_out(arguments.name)
     print(f"The sign-in at {clean(arguments.name)} is forgotten." if gone else "There was no sign-in to forget.")
     return 0
 
 
-def _serve(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _serve_mcp(desk: McpService, arguments: argparse.Namespace) -> int:
     try:
-        from halocline.surfaces.cli.mcp.serve import serve
+        from halocline.surfaces.cli.mcp.serve import serve_stdio
     except ImportError as error:
         raise UsageError("Serving needs a package that is not installed.", "pip install 'halocline[mcp]'") from error
     chosen = arguments.approval_mode
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
     options = TaskOptions(model=arguments.model, mode=Mode.PLAN if chosen == "plan" else None, approval_mode=approval)
-    serve(open_client(Choices(unattended=True), "mcp"), workspace_of(arguments.cwd), options)
+    serve_stdio(open_client(Choices(unattended=True), "mcp"), workspace_of(arguments.cwd), options)
     return 0
 
 
-def _shop(desk: McpDesk, arguments: argparse.Namespace) -> int:
+def _run_marketplace(desk: McpService, arguments: argparse.Namespace) -> int:
     from halocline.surfaces.cli.mcp import marketplace
 
-    actions = {"search": marketplace.search, "show": marketplace.show, "install": marketplace.install}
+    actions = {
+        "search": marketplace.search_servers,
+        "show": marketplace.show_server,
+        "install": marketplace.install_server,
+    }
     return actions[arguments.action](desk, arguments)
 
 
-def _tell_problems(desk: McpDesk) -> None:
+def _tell_problems(desk: McpService) -> None:
     if desk.is_off:
-        tell("MCP servers are switched off in the settings (mcp.enabled = false).")
+        print_message("MCP servers are switched off in the settings (mcp.enabled = false).")
     for problem in desk.problems:
-        tell(problem)
+        print_message(problem)
 
 
 def _as_json(values: Sequence[msgspec.Struct]) -> None:

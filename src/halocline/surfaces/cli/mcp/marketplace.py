@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
-from halocline.services.mcp.servers import McpDesk
+from halocline.services.mcp.servers import McpService
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.mcp.manage import pairs, warn
+from halocline.surfaces.cli.mcp.manage import parse_pairs, warn_not_allowed
 from halocline.surfaces.cli.output.sanitize import clean, reveal
-from halocline.surfaces.figures import plural
+from halocline.surfaces.figures import format_plural
 
 if TYPE_CHECKING:
-    from halocline.mcp.registry.bundles import Bundle, Wish
-    from halocline.mcp.registry.registry import Offered, Way
+    from halocline.mcp.registry.bundles import Bundle, BundleField
+    from halocline.mcp.registry.registry import InstallOption, Offered
 
 SECRET = "••••"
 
 
-def search(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    found = event_loop.run(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
+def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
+    found = event_loop.run_loop(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
     if arguments.json:
         for one in found:
             sys.stdout.write(json_output.encode(one).decode() + "\n")
@@ -35,61 +35,61 @@ def search(desk: McpDesk, arguments: argparse.Namespace) -> int:
     if not found:
         print("The registry has no server with these words.")
     for one in found:
-        print(_head(one))
+        print(_describe_server(one))
         print(f"    {' '.join(clean(one.description).split())[:200]}")
         if one.page:
             print(f"    {clean(one.page)}")
     return 0
 
 
-def show(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    async def shown() -> "tuple[Offered, list[Way], str]":
-        from halocline.mcp.registry.registry import ways
+def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
+    async def shown() -> "tuple[Offered, list[InstallOption], str]":
+        from halocline.mcp.registry.registry import list_install_options
 
         one = await desk.named(arguments.name)
-        return one, list(ways(one, {})), await desk.readme(one, arguments.readme)
+        return one, list(list_install_options(one, {})), await desk.readme(one, arguments.readme)
 
-    one, known, text = event_loop.run(shown())
-    print(_head(one))
+    one, known, text = event_loop.run_loop(shown())
+    print(_describe_server(one))
     print(f"    {' '.join(clean(one.description).split())}")
     print(f"    from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.")
     for number, way in enumerate(known, start=1):
-        print(f"    {number}. {reveal(_runs(way))}")
+        print(f"    {number}. {reveal(_describe_option(way))}")
     print(f"\n{clean(text).strip()}" if text else "\nWhat its makers say of it is not known here: --readme URL")
     return 0
 
 
-def install(desk: McpDesk, arguments: argparse.Namespace) -> int:
-    values = pairs(arguments.set, "=", "").get("", {})
+def install_server(desk: McpService, arguments: argparse.Namespace) -> int:
+    values = parse_pairs(arguments.set, "=", "").get("", {})
     if arguments.name.lower().endswith((".mcpb", ".dxt")):
-        bundle = event_loop.run(desk.bundle(arguments.name, arguments.sha256.lower()))
+        bundle = event_loop.run_loop(desk.bundle(arguments.name, arguments.sha256.lower()))
         return _install_bundle(desk, arguments, values, bundle)
     if arguments.sha256:
         raise UsageError("Only a bundle that you name by its place has --sha256.", "Leave it out.")
-    one, ways = event_loop.run(desk.offered(arguments.name, values))
+    one, ways = event_loop.run_loop(desk.offered(arguments.name, values))
     if not 1 <= arguments.way <= len(ways):
         raise UsageError(f"There is no way {arguments.way}.", f"There are {len(ways)}.")
     way = ways[arguments.way - 1]
     if way.bundle:
-        return _install_bundle(desk, arguments, values, event_loop.run(desk.bundle(way.bundle, way.sha256)))
+        return _install_bundle(desk, arguments, values, event_loop.run_loop(desk.bundle(way.bundle, way.sha256)))
     name = arguments.called or one.name.rpartition("/")[2]
     print(f"{reveal(one.name)} {clean(one.version)}: {' '.join(clean(one.description).split())}")
     print(f"  from {clean(one.page) or 'an unknown place'}. Nobody here has looked at it.\n")
     for number, each in enumerate(ways, start=1):
-        print(f"{'>' if each is way else ' '} {number}. {reveal(_runs(each))}")
+        print(f"{'>' if each is way else ' '} {number}. {reveal(_describe_option(each))}")
     for variable, meaning in way.wanted:
         print(f"  It wants {reveal(variable)}{': ' + clean(meaning) if meaning else ''}")
-    warn(desk, name, way.given)
-    if not _agreed(arguments, name):
+    warn_not_allowed(desk, name, way.given)
+    if not _ask_agreement(arguments, name):
         return 0
-    _told(name, str(desk.add(name, way.given, project=arguments.project)))
+    _report_installed(name, str(desk.add(name, way.given, project=arguments.project)))
     if way.wanted:
         names = ", ".join(variable for variable, _ in way.wanted)
         print(f"Before that, set the variables it names for {clean(names)}, or write the values there.")
     return 0
 
 
-def _install_bundle(desk: McpDesk, arguments: argparse.Namespace, values: dict[str, str], bundle: "Bundle") -> int:
+def _install_bundle(desk: McpService, arguments: argparse.Namespace, values: dict[str, str], bundle: "Bundle") -> int:
     from halocline.mcp.registry import bundles
 
     if arguments.project:
@@ -99,33 +99,33 @@ def _install_bundle(desk: McpDesk, arguments: argparse.Namespace, values: dict[s
         raise UsageError(f"The bundle does not want {', '.join(sorted(unknown))}.", f"It wants {names}.")
     name = arguments.called or bundles.name_of(bundle)
     folder = desk.place_of(name)
-    print(reveal(bundles.described(bundle)))
+    print(reveal(bundles.describe_bundle(bundle)))
     print(f"  {' '.join(clean(bundle.manifest.description).split())[:300]}")
     print(f"  from {clean(arguments.name)}, SHA-256 {bundle.sha256[:16]}…. Nobody here has looked at it.\n")
-    values |= {key: _asked(key, wish) for key, wish in bundles.wanted(bundle, values).items()}
-    given = bundles.entry(bundle, folder, values)
+    values |= {key: _ask_value(key, wish) for key, wish in bundles.wanted_fields(bundle, values).items()}
+    given = bundles.server_entry(bundle, folder, values)
     print(f"  It is unpacked to {clean(str(folder))}, and run there:")
-    print(f"  {reveal(_command(_blotted(given, bundle, values)))}")
-    warn(desk, name, given)
-    if not _agreed(arguments, name):
+    print(f"  {reveal(_command_line(_redact_server(given, bundle, values)))}")
+    warn_not_allowed(desk, name, given)
+    if not _ask_agreement(arguments, name):
         return 0
-    _told(name, str(desk.add_bundle(name, bundle, given)))
+    _report_installed(name, str(desk.add_bundle(name, bundle, given)))
     return 0
 
 
-def _asked(name: str, wish: "Wish") -> str:
+def _ask_value(name: str, wish: "BundleField") -> str:
     """What a person says a value is. Raises UsageError where nobody is there, or nothing is said."""
     about = clean(" ".join((wish.description or wish.title).split()))[:300]
     if not sys.stdin.isatty():
         raise UsageError(f"The bundle wants {name}{': ' + about if about else ''}.", f"Give it: --set {name}=VALUE")
     question = f"  {reveal(wish.title or name)}{' (' + about + ')' if about else ''}: "
-    said = _typed(question, getpass.getpass if wish.sensitive else input)
+    said = _read_answer(question, getpass.getpass if wish.sensitive else input)
     if not said.strip():
         raise UsageError(f"The bundle cannot do without {name}.", "Nothing was set up.")
     return said.strip()
 
 
-def _blotted(given: JsonObject, bundle: "Bundle", values: dict[str, str]) -> JsonObject:
+def _redact_server(given: JsonObject, bundle: "Bundle", values: dict[str, str]) -> JsonObject:
     """The same to be shown: secrets that were given are not."""
     secret = [values[name] for name, wish in bundle.manifest.user_config.items() if wish.sensitive and name in values]
 
@@ -138,42 +138,42 @@ def _blotted(given: JsonObject, bundle: "Bundle", values: dict[str, str]) -> Jso
     return {**given, "args": [hidden(word) for word in given["args"]], "env": env}
 
 
-def _head(one: "Offered") -> str:
+def _describe_server(one: "Offered") -> str:
     old = "  (deprecated)" if one.is_deprecated else ""
     tags = f"  [{clean(', '.join(one.tags))}]" if one.tags else ""
-    counts = [plural(count, what) for count, what in ((one.stars, "star"), (one.downloads, "download")) if count]
+    counts = [format_plural(count, what) for count, what in ((one.stars, "star"), (one.downloads, "download")) if count]
     facts = filter(None, (reveal(one.name), clean(one.version), *counts, clean(one.changed_at)[:10]))
     return "  ".join(facts) + tags + old
 
 
-def _runs(way: "Way") -> str:
+def _describe_option(way: "InstallOption") -> str:
     if way.bundle:
         return f"unpack the bundle {way.bundle}, and run what it says, which is shown first"
     if "url" in way.given:
         headers = way.given.get("headers", {})
         return " ".join((f"reach {way.given['url']}", *(f"{name}: {headers[name]}" for name in headers)))
-    return f"run {_command(way.given)}"
+    return f"run {_command_line(way.given)}"
 
 
-def _command(given: JsonObject) -> str:
+def _command_line(given: JsonObject) -> str:
     env = [f"{name}={value}" for name, value in given.get("env", {}).items()]
     return shlex.join((given["command"], *given["args"])) + (f" with {' '.join(env)}" if env else "")
 
 
-def _agreed(arguments: argparse.Namespace, name: str) -> bool:
+def _ask_agreement(arguments: argparse.Namespace, name: str) -> bool:
     """Whether a person agrees. Raises UsageError where nobody is there."""
     if arguments.yes:
         return True
     if not sys.stdin.isatty():
         raise UsageError("Nobody is there to agree.", "Look at it first, then add --yes.")
     question = f"\nSet it up as {clean(name)}, to be run so from now on? [y/N] "
-    agreed = _typed(question, input).strip().lower() in ("y", "yes")
+    agreed = _read_answer(question, input).strip().lower() in ("y", "yes")
     if not agreed:
         print("Nothing was set up.")
     return agreed
 
 
-def _typed(question: str, read: Callable[[str], str]) -> str:
+def _read_answer(question: str, read: Callable[[str], str]) -> str:
     """What a person types; nothing when they close the input."""
     try:
         return read(question)
@@ -182,5 +182,5 @@ def _typed(question: str, read: Callable[[str], str]) -> str:
         return ""
 
 
-def _told(name: str, file: str) -> None:
+def _report_installed(name: str, file: str) -> None:
     print(f"{clean(name)} is set up in {clean(file)}. Try it: halo mcp test {clean(name)}")

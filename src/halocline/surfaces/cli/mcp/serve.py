@@ -28,7 +28,7 @@ from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
 from halocline.surfaces.export import to_markdown
-from halocline.surfaces.figures import plural
+from halocline.surfaces.figures import format_plural
 from halocline.surfaces.rows import rows_of
 
 MOST_TASKS = 50
@@ -43,22 +43,22 @@ TaskId = Annotated[str, Field(description="The task, as run_task and list_tasks 
 Resumed = Annotated[str, Field(description="A task to go on with, instead of a new one.")]
 
 
-def serve(client: Client, folder: Path, options: TaskOptions) -> None:
+def serve_stdio(client: Client, folder: Path, options: TaskOptions) -> None:
     """Until the client closes our input."""
-    event_loop.run(_serving(client, folder, options))
+    event_loop.run_loop(_serve_client(client, folder, options))
 
 
-async def _serving(client: Client, folder: Path, options: TaskOptions) -> None:
+async def _serve_client(client: Client, folder: Path, options: TaskOptions) -> None:
     try:
-        await made(client, folder, options).run_stdio_async()
+        await build_server(client, folder, options).run_stdio_async()
     finally:
         await client.close()
 
 
-def made(client: Client, folder: Path, options: TaskOptions) -> MCPServer:
+def build_server(client: Client, folder: Path, options: TaskOptions) -> MCPServer:
     """The server with its three tools."""
     server = MCPServer("halocline", version=__version__, instructions=ABOUT.format(folder=folder))
-    desk = _Desk(client, folder, options)
+    desk = _Server(client, folder, options)
 
     @server.tool(description="Let Halocline, a coding agent, do a task in its folder, and give its final answer.")
     async def run_task(prompt: Prompt, ctx: Context, task: Resumed = "") -> str | types.InputRequiredResult:
@@ -92,7 +92,7 @@ class _Work:
     since: float = 0.0
 
 
-class _Desk:
+class _Server:
     """The tasks of one client. Those that wait for its next call are kept, and given up after a while."""
 
     def __init__(self, client: Client, folder: Path, options: TaskOptions) -> None:
@@ -112,7 +112,7 @@ class _Desk:
                     self._waiting[work.task] = work
                     request = types.ElicitRequest(params=form_of(asked))
                     return types.InputRequiredResult(input_requests={QUESTION: request}, request_state=work.task)
-                self._client.send(answer_to(asked, await _elicited(asked, ctx)))
+                self._client.send(answer_to(asked, await _elicit(asked, ctx)))
             return self._answer(work)
         finally:
             if work.task not in self._waiting:
@@ -165,7 +165,7 @@ class _Desk:
         end = state.last_end
         said = final_text(state) or (end.text if end else "")
         refused = " Some calls needed an approval, which nobody could give." if state.nobody_answered else ""
-        facts = f"{end.reason.value if end else 'open'}, {plural(work.calls, 'tool call')}"
+        facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
         return f"{said}\n\n[task {work.task}: {facts}.{refused}]"
 
     async def _give_up(self) -> None:
@@ -179,7 +179,7 @@ class _Desk:
         await self._client.let_go(work.task)
 
 
-async def _elicited(asked: Asked, ctx: Context) -> types.ElicitResult | None:
+async def _elicit(asked: Asked, ctx: Context) -> types.ElicitResult | None:
     """What the client's person says; None when the client could not ask."""
     form = form_of(asked)
     try:

@@ -37,12 +37,14 @@ def form_of(asked: Asked) -> types.ElicitRequestFormParams:
         text = f"Halocline wants to do this, and asks ({asked.reason}):\n{asked.detail or asked.title}{diffs}"
         always = asked.grant is not None
         titled = [(choice, said) for choice, said in _CHOICES.items() if always or choice is not Choice.ALLOW_ALWAYS]
-        fields = {"decision": _choice("Allow it?", titled), "note": _text("What you want to say to it")}
-        return _form(text, fields, ["decision"])
+        fields = {"decision": _choice_schema("Allow it?", titled), "note": _text_schema("What you want to say to it")}
+        return _build_form(text, fields, ["decision"])
     if not asked.options:
-        return _form(asked.question, {"answer": _text("Your answer")}, ["answer"])
+        return _build_form(asked.question, {"answer": _text_schema("Your answer")}, ["answer"])
     options = [(option, option) for option in asked.options]
-    return _form(asked.question, {"answer": _choice("Your answer", options), "other": _text("Another answer")}, [])
+    return _build_form(
+        asked.question, {"answer": _choice_schema("Your answer", options), "other": _text_schema("Another answer")}, []
+    )
 
 
 def answer_to(asked: Asked, given: types.ElicitResult | None) -> cmd.ResolveApproval | cmd.AnswerQuestion:
@@ -61,16 +63,16 @@ def answer_to(asked: Asked, given: types.ElicitResult | None) -> cmd.ResolveAppr
     )
 
 
-def _form(text: str, fields: dict[str, Any], required: list[str]) -> types.ElicitRequestFormParams:
+def _build_form(text: str, fields: dict[str, Any], required: list[str]) -> types.ElicitRequestFormParams:
     message = text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… {len(text) - LONGEST:,} more characters"
     schema = {"type": "object", "properties": fields, "required": required}
     return types.ElicitRequestFormParams(message=message, requested_schema=schema)
 
 
-def _choice(title: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _choice_schema(title: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
     titled = [{"const": str(value), "title": said} for value, said in options]
     return {"type": "string", "title": title, "oneOf": titled}
 
 
-def _text(title: str) -> dict[str, Any]:
+def _text_schema(title: str) -> dict[str, Any]:
     return {"type": "string", "title": title}

@@ -6,26 +6,26 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from halocline.protocol.events import CallStatus, Choice, CommandPart, Diff, Grant, Scope, TodoStatus, ToolKind
-from halocline.protocol.going_back import brief
+from halocline.protocol.going_back import brief_target
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
 from halocline.protocol.messages import StopReason
 from halocline.protocol.permission_rules import Effect
-from halocline.protocol.state.todo_markdown import done
+from halocline.protocol.state.todo_markdown import count_done
 from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.cli.output.diff_view import diff_view, stat
+from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import line, marked, wrapped
 from halocline.surfaces.figures import (
     EFFECTS,
     compaction_said,
-    ending,
+    describe_ending,
+    describe_retry,
+    format_plural,
     hook_ending,
     job_ending,
     lane_said,
     model_name,
-    plural,
-    retrying,
     rules_said,
 )
 
@@ -58,9 +58,9 @@ def prompt_card(row: r.PromptRow) -> RenderableType:
     beginning = "\n".join(lines[:PROMPT_LINES])
     body: list[RenderableType] = [wrapped(beginning[:PROMPT_LETTERS], "prompt")]
     if hidden := lines[PROMPT_LINES:]:
-        body.append(line(f"… {plural(len(hidden), 'more line')}", "quiet"))
+        body.append(line(f"… {format_plural(len(hidden), 'more line')}", "quiet"))
     elif (letters := len(beginning) - PROMPT_LETTERS) > 0:
-        body.append(line(f"… {plural(letters, 'more character')}", "quiet"))
+        body.append(line(f"… {format_plural(letters, 'more character')}", "quiet"))
     return marked(Group(*body), "❯", "accent")
 
 
@@ -73,10 +73,10 @@ def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
 
 def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
     """Reads, lists and searches that followed one another, as one line."""
-    return marked(wrapped(looks(rows), "quiet"), "▸", "quiet")
+    return marked(wrapped(summarize_looks(rows), "quiet"), "▸", "quiet")
 
 
-def looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
+def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
     """`Read a.py, b.py · Search "x"`: titles that begin with the same verb share it."""
     parts: list[tuple[str, list[str]]] = []
     for row in rows[:limit]:
@@ -102,21 +102,25 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
         seen = row.approval is not None and row.approval.diffs == row.diffs and not headed
         explained = any(diff.remarks for diff in row.diffs)
         limit = 0 if seen else (WHOLE if details or explained else DIFF_LINES)
-        return Group(*head, *([_end("applied", "good")] if seen else _indented(diff_view(row.diffs, limit))))
-    body = [marked(line(text, "quiet"), "│", "quiet") for text in _lines(row.output)] if details else []
-    return Group(*head, *body, *([] if headed else [_end("done", "good")]))
+        return Group(*head, *([_draw_end("applied", "good")] if seen else _indent(diff_view(row.diffs, limit))))
+    body = [marked(line(text, "quiet"), "│", "quiet") for text in _split_lines(row.output)] if details else []
+    return Group(*head, *body, *([] if headed else [_draw_end("done", "good")]))
 
 
 def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -> RenderableType:
     """What a tool of an MCP server said: its words, in whatever form, and only their beginning unless `whole`."""
-    lines = _lines(row.output)
+    lines = _split_lines(row.output)
     shown = lines if whole or len(lines) <= OUTPUT_LINES + 1 else lines[:OUTPUT_LINES]
     body: RenderableType = Group(*(wrapped(text, "quiet") for text in shown))
     if markdown and shown:
         from halocline.surfaces.cli.output.markdown import Prose
 
         body = Prose("\n".join(shown))
-    more = [_end(f"… {plural(len(lines) - len(shown), 'more line')}", "quiet")] if len(lines) > len(shown) else []
+    more = (
+        [_draw_end(f"… {format_plural(len(lines) - len(shown), 'more line')}", "quiet")]
+        if len(lines) > len(shown)
+        else []
+    )
     head = [call_head(row)] if headed else []
     return Group(*head, *([marked(body, "│", "quiet", "│")] if shown else []), *more)
 
@@ -127,7 +131,7 @@ def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
     child = f" · task {lane.child}" if lane.model else ""
     head = Text.assemble((clean(lane.name), "title"), "  ", (clean(lane_said(lane)) + child, "quiet"), overflow="fold")
     said = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
-    body = [wrapped(text, "quiet") for part in said for text in _lines(part)]
+    body = [wrapped(text, "quiet") for part in said for text in _split_lines(part)]
     return marked(Group(head, *body), mark, style)
 
 
@@ -146,7 +150,7 @@ def call_head(row: r.CallRow) -> RenderableType:
         return marked(line(title, "quiet"), _MARKS[row.kind], "quiet")
     if row.own:
         return marked(Text.assemble(wrapped(title, "title"), ("  you", "quiet"), overflow="fold"), "$", "accent")
-    head = _headline(title, row.diffs)
+    head = _draw_headline(title, row.diffs)
     if row.approval and row.approval.edited:
         head = Text.assemble(head, ("  edited by you", "quiet"), overflow="fold")
     return marked(head, _MARKS.get(row.kind, "•"), "accent")
@@ -155,15 +159,17 @@ def call_head(row: r.CallRow) -> RenderableType:
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
     """What is to be decided: exactly what would happen, and which rule asks. Nothing hidden, nothing cut in a line."""
     approval = row.approval or r.Approval("", "")
-    head = marked(_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent")
+    head = marked(
+        _draw_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent"
+    )
     where = f" · runs in {approval.place}" if approval.place else ""
     where += f" · {approval.sandbox}" if approval.sandbox else ""
     reason = marked(wrapped(reveal(approval.reason + where), "quiet"), "│", "quiet", "│")
     diffs = diff_view(approval.diffs, WHOLE if whole else DIFF_LINES, whole_lines=True)
-    return Group(head, reason, *_parts(approval.parts), *_indented(diffs))
+    return Group(head, reason, *_draw_parts(approval.parts), *_indent(diffs))
 
 
-def _parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
+def _draw_parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
     """Each command found in a command line, and what it changes. One that is the whole line is not said again."""
     said: list[RenderableType] = []
     for part in parts:
@@ -176,9 +182,9 @@ def _parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
     return said
 
 
-def _headline(title: str, diffs: tuple[Diff, ...]) -> Text:
+def _draw_headline(title: str, diffs: tuple[Diff, ...]) -> Text:
     head = wrapped(title, "title")
-    return Text.assemble(head, "  ", stat(diffs), overflow="fold") if diffs else head
+    return Text.assemble(head, "  ", draw_stat(diffs), overflow="fold") if diffs else head
 
 
 def is_cut(row: r.CallRow) -> bool:
@@ -189,13 +195,15 @@ def is_cut(row: r.CallRow) -> bool:
 _REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EVERYWHERE: "everywhere"}
 
 
-def granted(grant: Grant, scope: Scope = Scope.TASK) -> str:
+def describe_grant(grant: Grant, scope: Scope = Scope.TASK) -> str:
     """What *always* allows, in words."""
     names = ", ".join(entry.rpartition("=")[0] for entry in grant.scripts)
-    return f"{_leave(grant)} {_REACH[scope]}" + (f", as long as {reveal(names)} stays as it is" if names else "")
+    return f"{_describe_rule(grant)} {_REACH[scope]}" + (
+        f", as long as {reveal(names)} stays as it is" if names else ""
+    )
 
 
-def _leave(grant: Grant) -> str:
+def _describe_rule(grant: Grant) -> str:
     subject = f"`{reveal(grant.subject)}`" if grant.subject else ""
     match grant.kind:
         case _ if grant.mcp:
@@ -218,7 +226,9 @@ def decision_line(row: r.CallRow) -> RenderableType | None:
     """What is worth saying of a decision: leave for good, or one that somebody else gave."""
     approval = row.approval
     if approval and approval.decision is Choice.ALLOW_ALWAYS and approval.grant:
-        return marked(wrapped(f"always allowed: {granted(approval.grant, approval.scope)}", "quiet"), "│", "quiet")
+        return marked(
+            wrapped(f"always allowed: {describe_grant(approval.grant, approval.scope)}", "quiet"), "│", "quiet"
+        )
     return None
 
 
@@ -232,7 +242,7 @@ def question_card(row: r.QuestionRow) -> RenderableType:
 
 def answer_line(row: r.QuestionRow) -> RenderableType:
     if row.by != "user":
-        return _end(_UNANSWERED.get(row.by, "nobody was there to answer"), "warn")
+        return _draw_end(_UNANSWERED.get(row.by, "nobody was there to answer"), "warn")
     return marked(wrapped(clean(row.answer)), "└", "quiet")
 
 
@@ -241,12 +251,12 @@ _UNANSWERED = {"interrupt": "interrupted", "message": "answered with a message",
 
 def todos_card(row: r.TodosRow) -> RenderableType:
     edited = ", edited by you" if row.by == "person" else ""
-    head = Text.assemble(("Plan", "title"), (f"  {done(row.todos)}/{len(row.todos)}{edited}", "quiet"))
-    items = [_todo(todo.text, todo.status) for todo in row.todos]
+    head = Text.assemble(("Plan", "title"), (f"  {count_done(row.todos)}/{len(row.todos)}{edited}", "quiet"))
+    items = [_draw_todo(todo.text, todo.status) for todo in row.todos]
     return marked(Group(head, *items), "≡", "accent")
 
 
-def _todo(text: str, status: TodoStatus) -> RenderableType:
+def _draw_todo(text: str, status: TodoStatus) -> RenderableType:
     mark, style, mark_style = _TODO[status]
     return marked(wrapped(clean(text), style), mark, mark_style)
 
@@ -256,13 +266,13 @@ def checkpoint_card(row: r.CheckpointRow) -> RenderableType:
 
 
 def restored_card(row: r.RestoredRow) -> RenderableType:
-    text = f"restored {brief(clean(row.checkpoint))} · {plural(len(row.changed), 'file')} changed"
-    undo = f" · undo: {brief(clean(row.undo))}" if row.undo else ""
+    text = f"restored {brief_target(clean(row.checkpoint))} · {format_plural(len(row.changed), 'file')} changed"
+    undo = f" · undo: {brief_target(clean(row.undo))}" if row.undo else ""
     return marked(wrapped(text + undo, "quiet"), "↺", "accent")
 
 
 def retry_card(row: r.RetryRow) -> RenderableType:
-    return marked(wrapped(clean(retrying(row)), "quiet"), "↻", "warn")
+    return marked(wrapped(clean(describe_retry(row)), "quiet"), "↻", "warn")
 
 
 def job_end_card(row: r.JobEndRow) -> RenderableType:
@@ -305,36 +315,36 @@ def end_card(row: r.TurnEndRow) -> RenderableType:
             mark, style = "✗", "bad"
         case _:
             mark, style = "■", "warn"
-    return marked(wrapped(clean(ending(row)), "quiet"), mark, style)
+    return marked(wrapped(clean(describe_ending(row)), "quiet"), mark, style)
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return clean(text).rstrip().split("\n") if text.strip() else []
 
 
-def _indented(body: Sequence[RenderableType]) -> list[RenderableType]:
+def _indent(body: Sequence[RenderableType]) -> list[RenderableType]:
     return [marked(part) for part in body]
 
 
-def _end(text: str, style: str) -> RenderableType:
+def _draw_end(text: str, style: str) -> RenderableType:
     return marked(wrapped(text, style), "└", "quiet")
 
 
 def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     """The last lines, then the status line of the command."""
-    *lines, status = _lines(row.output) or [""]
+    *lines, status = _split_lines(row.output) or [""]
     if lines == ["[no output]"]:
         lines = []
     shown = lines if details or len(lines) == OUTPUT_LINES + 1 else lines[-OUTPUT_LINES:]
     parts: list[RenderableType] = []
     if hidden := len(lines) - len(shown):
-        parts.append(marked(line(f"… {plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
+        parts.append(marked(line(f"… {format_plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
     parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
     said = status.strip("[]")
-    return [*parts, _end(f"✗ {said}", "bad") if row.failure else _end(said, _outcome(status))]
+    return [*parts, _draw_end(f"✗ {said}", "bad") if row.failure else _draw_end(said, _outcome_style(status))]
 
 
-def _outcome(status: str) -> str:
+def _outcome_style(status: str) -> str:
     """Green for exit code 0, nothing when the line names none."""
     return "good" if status.startswith("[exit code 0") else "quiet"
 
@@ -346,16 +356,16 @@ def _unhappy_end(row: r.CallRow) -> RenderableType:
     match row.status:
         case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
             note = clean(row.approval.note)
-            return _end(f"declined: {note}" if note else "declined", "warn")
+            return _draw_end(f"declined: {note}" if note else "declined", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "message":
-            return _end("not run: a message came instead", "warn")
+            return _draw_end("not run: a message came instead", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":
-            return _end(f"not approved: {clean(row.approval.reason)}, and nobody could be asked", "warn")
+            return _draw_end(f"not approved: {clean(row.approval.reason)}, and nobody could be asked", "warn")
         case CallStatus.CANCELLED:
-            return _end("interrupted", "warn")
+            return _draw_end("interrupted", "warn")
         case CallStatus.SKIPPED:
-            return _end("skipped", "quiet")
+            return _draw_end("skipped", "quiet")
         case _:
-            lines = _lines(row.output)
-            text = "\n".join(lines[:6]) + (f"\n… {plural(len(lines) - 6, 'more line')}" if lines[6:] else "")
-            return _end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")
+            lines = _split_lines(row.output)
+            text = "\n".join(lines[:6]) + (f"\n… {format_plural(len(lines) - 6, 'more line')}" if lines[6:] else "")
+            return _draw_end(text or "failed", "bad" if row.status is CallStatus.FAILED else "warn")

@@ -10,7 +10,7 @@ from rich.text import Text
 from halocline.protocol.events import Diff, Remark
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
-from halocline.surfaces.figures import plural
+from halocline.surfaces.figures import format_plural
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _STYLES = {"+": "good", "-": "bad"}
@@ -25,14 +25,14 @@ class Line:
     text: str
 
 
-def stat(diffs: Iterable[Diff]) -> Text:
+def draw_stat(diffs: Iterable[Diff]) -> Text:
     """`+3 −1`, coloured."""
     diffs = tuple(diffs)
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     return Text.assemble((f"+{added}", "good"), " ", (f"−{removed}", "bad"))
 
 
-def parse(text: str) -> Iterator[Line]:
+def parse_diff(text: str) -> Iterator[Line]:
     """The lines of all hunks; file headers are left out, a remark stands between hunks."""
     old = new = 0
     for raw in text.removesuffix("\n").split("\n"):
@@ -57,26 +57,26 @@ def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False)
     shown: list[RenderableType] = []
     hidden = 0
     for diff in diffs:
-        lines = list(parse(diff.text))
+        lines = list(parse_diff(diff.text))
         room = max(0, limit - len(shown))
         if len(diffs) > 1 and room:
-            shown.append(Text.assemble(reveal(diff.path), "  ", stat((diff,)), style="title"))
-        width, remarks = _width(lines), {remark.line: remark for remark in diff.remarks}
+            shown.append(Text.assemble(reveal(diff.path), "  ", draw_stat((diff,)), style="title"))
+        width, remarks = _number_width(lines), {remark.line: remark for remark in diff.remarks}
         for entry in lines[:room]:
-            shown.append(_row(entry, width, whole_lines))
+            shown.append(_draw_row(entry, width, whole_lines))
             if entry.sign != "-" and entry.number in remarks:
-                shown.append(_remark(remarks[entry.number], width))
+                shown.append(_draw_remark(remarks[entry.number], width))
         hidden += len(lines[room:])
     if hidden:
-        shown.append(line(f"… {plural(hidden, 'more line')}", "quiet"))
+        shown.append(line(f"… {format_plural(hidden, 'more line')}", "quiet"))
     return shown
 
 
-def _width(lines: list[Line]) -> int:
+def _number_width(lines: list[Line]) -> int:
     return max((len(str(entry.number)) for entry in lines if entry.number), default=1)
 
 
-def _row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
+def _draw_row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
     if entry.number is None:
         return line(f"{'':>{width}} {entry.text}", "quiet")
     style = _STYLES.get(entry.sign, "")
@@ -85,7 +85,7 @@ def _row(entry: Line, width: int, whole_lines: bool) -> RenderableType:
     return Gutter(wrapped(text, style) if whole_lines else line(text, style), first, Text(" " * (width + 3), end=""))
 
 
-def _remark(remark: Remark, width: int) -> RenderableType:
+def _draw_remark(remark: Remark, width: int) -> RenderableType:
     margin = Text(" " * (width + 3), end="")
     return Gutter(
         wrapped(clean(remark.text), "accent"),

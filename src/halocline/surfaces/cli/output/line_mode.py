@@ -11,7 +11,7 @@ from rich.console import Console
 from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.state.reducer import fold
+from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces.cli.input.approval_prompt import Asker
 from halocline.surfaces.cli.input.decision import Decision
@@ -19,7 +19,7 @@ from halocline.surfaces.cli.input.keys import Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, edit_line
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.stderr import print_message
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.composer import Composer
@@ -61,7 +61,7 @@ class LineMode:
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
         """Where the conversation stands: its posture, and the last things that were said."""
-        self._screen.recall(past, fold(past))
+        self._screen.recall(past, fold_events(past))
 
     def begin_anew(self) -> None:
         self._screen.begin_anew()
@@ -78,7 +78,7 @@ class LineMode:
     def result(self, state: State, seconds: float) -> None:
         """All of it is on the screen already, but what to do about it."""
         if state.nobody_answered:
-            tell(UNANSWERED, APPROVE)
+            print_message(UNANSWERED, APPROVE)
 
     def fail(self, error: HaloclineError) -> None:
         return None

@@ -34,9 +34,9 @@ class Block(Markdown):
 
     def __init__(self, text: str) -> None:
         # Rich makes a parser for each block, which takes longer than reading most of them.
-        vars(self).update(vars(_blank()))
+        vars(self).update(vars(_blank_markdown()))
         self.markup = clean(text)
-        self.parsed = _parser().parse(self.markup)
+        self.parsed = _build_parser().parse(self.markup)
         inner = [child for token in self.parsed for child in token.children or ()]
         for token in (*self.parsed, *inner):
             if token.type == "html_inline" or token.markup == "autolink":
@@ -49,12 +49,12 @@ class Block(Markdown):
 
 
 @cache
-def _blank() -> Markdown:
+def _blank_markdown() -> Markdown:
     return Markdown("", hyperlinks=False)
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _build_parser() -> MarkdownIt:
     """As rich makes it. It keeps nothing of what it read."""
     return MarkdownIt().enable("strikethrough").enable("table")
 

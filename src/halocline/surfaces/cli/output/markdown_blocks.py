@@ -125,7 +125,7 @@ class Blocks:
         return done
 
 
-def split(text: str) -> list[str]:
+def split_blocks(text: str) -> list[str]:
     """The blocks of a whole text."""
     blocks = Blocks()
     return blocks.feed(text) + blocks.flush()

@@ -53,7 +53,7 @@ def _by_words(call: Refused, said: str) -> Refused:
     return replace(call, reason=found["reason"], rule=found["rule"]) if found else replace(call, reason=said)
 
 
-def refusal(refused: Refused) -> str:
+def describe_refusal(refused: Refused) -> str:
     """`Not done: execute_command touch q: ask mode asks … (rule mode-ask)`."""
     call = " ".join(refused.call.split())
     call = call if len(call) <= LONGEST_CALL else call[:LONGEST_CALL] + "…"

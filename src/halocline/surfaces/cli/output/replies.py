@@ -4,7 +4,7 @@ import re
 
 from rich.text import Text
 
-from halocline.surfaces.cli.output.markdown_blocks import split
+from halocline.surfaces.cli.output.markdown_blocks import split_blocks
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.theme import Gutter, line
@@ -40,7 +40,7 @@ class Replies:
     def _draw(self, text: str) -> None:
         from halocline.surfaces.cli.output.markdown import Prose
 
-        for block in split(text):
+        for block in split_blocks(text):
             if _ADDRESS.fullmatch(block):
                 self._out.print_whole(clean(block.strip()))
             else:

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 
 from halocline.protocol import events as ev
 from halocline.protocol.state.state import State
-from halocline.protocol.state.todo_markdown import at_work, done
+from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
@@ -23,8 +23,8 @@ from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.status_line import Activity
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
-from halocline.surfaces.figures import lane_said, plural
-from halocline.surfaces.rows import Transcript, fold, transcript_of
+from halocline.surfaces.figures import format_plural, lane_said
+from halocline.surfaces.rows import Transcript, fold_event, transcript_of
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is seen in the row of the to-do list or of the question."""
@@ -121,7 +121,7 @@ class Screen:
             case ev.ToolCallProgressed():
                 self._progress = (self._progress + event.text)[-400:]
             case _:
-                self._transcript = fold(self._transcript, event)
+                self._transcript = fold_event(self._transcript, event)
                 self._settle(event)
                 self._follow(event)
 
@@ -129,7 +129,7 @@ class Screen:
         """Print the card of an approval, unless it is printed and not wanted `again`; `whole`: with its whole diff."""
         row = self._transcript.call(event.call) or r.CallRow(event.call, event.name, event.title, event.kind)
         if row.approval is None or row.approval.request != event.request:
-            self._transcript = fold(self._transcript, event)
+            self._transcript = fold_event(self._transcript, event)
             row = self._transcript.call(event.call) or row
         if again or event.request not in self._asked:
             self._asked[event.request] = event.title
@@ -370,7 +370,7 @@ class Screen:
 
     def _do(self, what: str) -> None:
         """Name the activity, behind the reads that are finished and not printed yet."""
-        looks = f"{cards.looks(self._looks, limit=3)} · " if self._looks else ""
+        looks = f"{cards.summarize_looks(self._looks, limit=3)} · " if self._looks else ""
         self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
 
     def _show_lanes(self, call: str) -> None:
@@ -379,7 +379,7 @@ class Screen:
         working = [lane for lane in row.lanes if not lane.end] if row else []
         if row and working:
             below = [f"· {lane.name}: {lane_said(lane)}" for lane in working]
-            text = f"{len(working)} of {plural(len(row.lanes), 'sub-agent')} at work"
+            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} at work"
             self._out.status.set(Activity(text, below=below))
 
     def _preview(self, event: ev.EditPreviewed) -> None:
@@ -403,7 +403,7 @@ def step(todos: Sequence[ev.Todo]) -> str:
     if current is None:
         return ""
     text = " ".join(current.text.split())
-    return f" · {done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
+    return f" · {count_done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
 
 
 def growth(event: ev.EditPreviewed) -> str:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.theme import WIDEST
-from halocline.surfaces.figures import elapsed
+from halocline.surfaces.figures import format_elapsed
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1
@@ -101,10 +101,10 @@ class StatusLine:
     def _counted(self, activity: Activity, now: float) -> str:
         """The words with the time that is left, or that it took so far."""
         if activity.until is not None:
-            left = f"{activity.text} {elapsed(ceil(max(0.0, activity.until - now)))}"
+            left = f"{activity.text} {format_elapsed(ceil(max(0.0, activity.until - now)))}"
             return f"{left} · {activity.hint}" if activity.hint else left
         took = now - self._since
-        text = f"{activity.text} · {elapsed(took)}" if took >= 1 else activity.text
+        text = f"{activity.text} · {format_elapsed(took)}" if took >= 1 else activity.text
         text += " · Ctrl-C stops" if took > PATIENCE else ""
         return f"{text} · {activity.hint}" if activity.hint and took > HINT_AFTER else text
 

@@ -17,8 +17,8 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.cli.exit_codes import of_error, of_state
 from halocline.surfaces.cli.input.decision import Decision
-from halocline.surfaces.cli.output.refusals import Refusals, Refused, refusal
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.output.refusals import Refusals, Refused, describe_refusal
+from halocline.surfaces.cli.stderr import print_message
 
 if TYPE_CHECKING:
     from halocline.client import Client
@@ -89,7 +89,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
         )
 
 
-def printed(state: State) -> str:
+def final_output(state: State) -> str:
     """What a program reads: the answer's words, or its JSON alone when a form was asked for, and nothing else then."""
     if state.output_schema is None:
         return final_text(state)
@@ -179,14 +179,14 @@ class Silent:
     def show(self, event: ev.Event) -> None:
         match event:
             case ev.Noticed():
-                tell(event.text)
+                print_message(event.text)
             case ev.StepRetried():
-                from halocline.surfaces.figures import retrying
+                from halocline.surfaces.figures import describe_retry
 
-                tell(retrying(event))
+                print_message(describe_retry(event))
 
     def say(self, text: str) -> None:
-        tell(text)
+        print_message(text)
 
     def fail(self, error: HaloclineError) -> None:
         return None
@@ -216,26 +216,26 @@ class Answer(Silent):
     def show(self, event: ev.Event) -> None:
         super().show(event)
         if refused := self._refusals.take(event):
-            tell(refusal(refused))
+            print_message(describe_refusal(refused))
         if isinstance(event, ev.AnswerRefused):
-            tell("The answer does not fit the schema.", " ".join(event.problems))
+            print_message("The answer does not fit the schema.", " ".join(event.problems))
         if isinstance(event, ev.ErrorRaised):
-            tell(event.text, event.hint)
+            print_message(event.text, event.hint)
 
     def result(self, state: State, seconds: float) -> None:
-        if text := printed(state):
+        if text := final_output(state):
             print(text, flush=True)
         end = state.last_end
         if end and end.limit:
-            tell(end.text, f"Go on with: halo -r {state.task}")
+            print_message(end.text, f"Go on with: halo -r {state.task}")
         elif end and end.reason is StopReason.MAX_TOKENS:
-            tell("The reply was cut off by the output limit.", f"Go on with: halo -r {state.task}")
+            print_message("The reply was cut off by the output limit.", f"Go on with: halo -r {state.task}")
         elif end and end.reason is StopReason.CANCELLED:
-            tell("Interrupted.", f"Go on with: halo -r {state.task}")
+            print_message("Interrupted.", f"Go on with: halo -r {state.task}")
         elif end and end.reason is StopReason.REFUSAL:
-            tell(end.text or "The model refused to answer.")
+            print_message(end.text or "The model refused to answer.")
         elif state.nobody_answered:
-            tell(UNANSWERED, APPROVE)
+            print_message(UNANSWERED, APPROVE)
 
 
 class Json(Silent):
@@ -256,10 +256,10 @@ class Json(Silent):
             self._raised = event
 
     def result(self, state: State, seconds: float) -> None:
-        _write(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
+        _write_line(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
 
     def fail(self, error: HaloclineError) -> None:
-        _write(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
+        _write_line(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
 
 
 class StreamJson(Json):
@@ -268,7 +268,7 @@ class StreamJson(Json):
     def show(self, event: ev.Event) -> None:
         super().show(event)
         if isinstance(event, ev.Durable):
-            _write(codec.encode(event))
+            _write_line(codec.encode(event))
 
 
 def make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
@@ -285,6 +285,6 @@ def make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
     return LineMode(attended=attended)
 
 
-def _write(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()

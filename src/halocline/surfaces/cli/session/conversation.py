@@ -116,9 +116,9 @@ class Conversation:
                 self._view.offer_leave(None)
             match event:
                 case ev.ApprovalRequested(request=request) if self._asks:
-                    await self._wait_for(self._decide(event), event.seq, partial(_decides, request))
+                    await self._wait_for(self._decide(event), event.seq, partial(_decides_request, request))
                 case ev.QuestionAsked(request=request) if self._asks:
-                    await self._wait_for(self._answer(event), event.seq, partial(_answers, request))
+                    await self._wait_for(self._answer(event), event.seq, partial(_answers_request, request))
                 case ev.StepRetried(wait=wait) if wait:
                     self._retrying = True
                     self._view.offer_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
@@ -238,11 +238,11 @@ class Conversation:
 
     async def _answered(self, text: str) -> bool:
         """Answer a word with a slash that is not for the model. False when it is none."""
-        from halocline.surfaces.cli.slash.dispatch import Desk, Leave, answer, ours
+        from halocline.surfaces.cli.slash.dispatch import Leave, SlashContext, answer_command, find_own_command
 
-        if ours(text) is None:
+        if find_own_command(text) is None:
             return False
-        match await answer(text, Desk(self._client, self._task, self._view)):
+        match await answer_command(text, SlashContext(self._client, self._task, self._view)):
             case Leave(to=to, roots=roots):
                 self.leaves_for, self.adds = to or FOR_GOOD, roots
             case str(said) if said:
@@ -254,7 +254,7 @@ class Conversation:
 
     async def _compose(self) -> str:
         """What the person types next; the mode that they chose for it holds from now on."""
-        typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins)
+        typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins_turn)
         if typed is None:
             return ""
         if typed.mode is not self._client.state(self._task).mode:
@@ -360,15 +360,15 @@ class Conversation:
             self._main.cancel()
 
 
-def _begins(event: ev.Event) -> bool:
+def _begins_turn(event: ev.Event) -> bool:
     return isinstance(event, ev.TurnStarted | ev.TurnResumed)
 
 
-def _decides(request: str, event: ev.Event) -> bool:
+def _decides_request(request: str, event: ev.Event) -> bool:
     return _asks_no_more(event) or (isinstance(event, ev.ApprovalResolved) and event.request == request)
 
 
-def _answers(request: str, event: ev.Event) -> bool:
+def _answers_request(request: str, event: ev.Event) -> bool:
     return _asks_no_more(event) or (isinstance(event, ev.QuestionAnswered) and event.request == request)
 
 
@@ -377,7 +377,7 @@ def _asks_no_more(event: ev.Event) -> bool:
     return isinstance(event, ev.TurnEnded | ev.TurnResumed)
 
 
-async def close(client: Client) -> None:
+async def close_client(client: Client) -> None:
     """Let the tasks write their ends, for a bounded time. Raises what broke a task."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CLOSING_TIME):

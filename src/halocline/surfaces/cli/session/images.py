@@ -17,14 +17,14 @@ BLIND = "The model sees no pictures: it is only told of them. Choose another wit
 Pictures = Sequence[tuple[str, bytes]]
 
 
-def read(paths: Sequence[str]) -> Pictures:
+def read_images(paths: Sequence[str]) -> Pictures:
     """Each picture with its name. Raises UsageError."""
     if len(paths) > MOST_PICTURES:
         raise UsageError(f"{len(paths)} pictures are too many: a prompt takes {MOST_PICTURES}.", "Leave some out.")
-    return [(Path(path).name, _data(path)) for path in paths]
+    return [(Path(path).name, _read_data(path)) for path in paths]
 
 
-def _data(text: str) -> bytes:
+def _read_data(text: str) -> bytes:
     path = Path(text).expanduser()
     try:
         if not path.is_file():
@@ -36,7 +36,7 @@ def _data(text: str) -> bytes:
         raise UsageError(f"{text} cannot be read: {error.strerror}.", "Check its permissions.") from error
 
 
-async def attach(client: Client, task: str, pictures: Pictures, view: View) -> tuple[UserPart, ...]:
+async def attach_images(client: Client, task: str, pictures: Pictures, view: View) -> tuple[UserPart, ...]:
     """The parts of the prompt that are the pictures. Raises UsageError for what is none, or too large."""
     parts = [part for name, data in pictures for part in await client.attach(task, name, data)]
     if parts and not any(isinstance(part, Image) for part in parts):

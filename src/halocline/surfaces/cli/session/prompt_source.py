@@ -4,7 +4,7 @@ import sys
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import PIPED, Note, UserPart
-from halocline.surfaces.cli.stderr import tell
+from halocline.surfaces.cli.stderr import print_message
 
 STDIN_WAIT = 2.0
 """Seconds to wait for the first byte on standard input when there is something to do without it."""
@@ -18,14 +18,14 @@ def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart,
 
     Without words, a prompt that is `needed` is waited for. Raises UsageError for bytes that are no text.
     """
-    prompt = _checked(" ".join(words))
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(patient=needed and not words).strip()
+    prompt = _check_text(" ".join(words))
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else _read_pipe(patient=needed and not words).strip()
     if not prompt or not piped:
         return prompt or piped, ()
     return prompt, (Note(piped, PIPED),)
 
 
-def _checked(prompt: str) -> str:
+def _check_text(prompt: str) -> str:
     """What the shell passed as bytes that are no text came here as lone surrogates, which no log can hold."""
     try:
         prompt.encode()
@@ -34,11 +34,11 @@ def _checked(prompt: str) -> str:
     return prompt
 
 
-def _piped(*, patient: bool) -> str:
+def _read_pipe(*, patient: bool) -> str:
     import select
 
     if not patient and not select.select([sys.stdin], [], [], STDIN_WAIT)[0]:
-        tell(SILENT, NOT_SILENT)
+        print_message(SILENT, NOT_SILENT)
         return ""
     try:
         return sys.stdin.buffer.read().decode("utf-8")

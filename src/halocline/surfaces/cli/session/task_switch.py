@@ -9,12 +9,12 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 from halocline.runtime.controller import TaskOptions
-from halocline.runtime.mentions.suggestions import quieted  # a model wrote it: it mentions nothing
+from halocline.runtime.mentions.suggestions import quiet_mentions  # a model wrote it: it mentions nothing
 from halocline.surfaces.cli.commands.attach import before_the_turn
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.slash.dispatch import ANEW
-from halocline.surfaces.cli.stderr import stopped
+from halocline.surfaces.cli.stderr import describe_stopped
 
 HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
 
@@ -39,11 +39,11 @@ def goes_on_elsewhere(client: Client, conversation: Conversation, task: str, vie
 async def next_task(client: Client, conversation: Conversation, task: str, options: TaskOptions, view: View) -> Next:
     """Open what the person goes on with, and close this task. One that cannot be opened leaves them where they are."""
     if conversation.adds:
-        return await _widened(client, task, conversation.adds, options, view)
+        return await _reopen_with_folders(client, task, conversation.adds, options, view)
     handed = conversation.handed_over
     ended = client.running(task)
     try:
-        found = await _opened(client, conversation, task, options)
+        found = await _open_next(client, conversation, task, options)
     except HaloclineError as error:
         if handed:
             raise
@@ -58,31 +58,31 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
     if writer := client.is_attached(found.task) and client.writer(found.task):
         view.say(f"Joined task {found.task}, which process {writer} runs.")
     if ended:
-        view.show(ev.Noticed(stopped(ended)))
+        view.show(ev.Noticed(describe_stopped(ended)))
     return found
 
 
-async def _opened(client: Client, conversation: Conversation, task: str, options: TaskOptions) -> Next:
+async def _open_next(client: Client, conversation: Conversation, task: str, options: TaskOptions) -> Next:
     if conversation.handed_over:
-        return await _successor(client, task, conversation.handed_over, options)
+        return await _start_successor(client, task, conversation.handed_over, options)
     if conversation.leaves_for == ANEW:
-        return await _new(client, task, options)
-    return await _old(client, conversation.leaves_for, options)
+        return await _start_new(client, task, options)
+    return await _open_old(client, conversation.leaves_for, options)
 
 
-async def _successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
+async def _start_successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
     """Begin the task that goes on with another one's work, as that one was."""
     state = client.state(task)
     name = await client.start(Path(state.workspace), _as_now(client, task, options), handed.to)
-    return Next(name, 0, HANDED_OVER.format(context=quieted(handed.context), task=handed.task))
+    return Next(name, 0, HANDED_OVER.format(context=quiet_mentions(handed.context), task=handed.task))
 
 
-async def _new(client: Client, task: str, options: TaskOptions) -> Next:
+async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:
     name = await client.start(Path(client.state(task).workspace), _as_now(client, task, options))
     return Next(name)
 
 
-async def _old(client: Client, task: str, options: TaskOptions) -> Next:
+async def _open_old(client: Client, task: str, options: TaskOptions) -> Next:
     """Open a task of the history; one that another process has open is joined, and its running turn shown from here."""
     wish = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
     if client.writer(task):
@@ -95,7 +95,9 @@ async def _old(client: Client, task: str, options: TaskOptions) -> Next:
     return Next(task, past[-1].seq, past=tuple(past))
 
 
-async def _widened(client: Client, task: str, roots: tuple[str, ...], options: TaskOptions, view: View) -> Next:
+async def _reopen_with_folders(
+    client: Client, task: str, roots: tuple[str, ...], options: TaskOptions, view: View
+) -> Next:
     """The same task, opened anew with more folders."""
     await client.let_go(task)
     await client.resume(task, TaskOptions(attended=options.attended, trusted=options.trusted, roots=roots))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from halocline.client import Client
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import brief
+from halocline.protocol.going_back import brief_target
 from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
-from halocline.surfaces.cli.commands.checkpoints import diff_text, nothing_to_do, planned
+from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
 from halocline.surfaces.cli.output.table import moment
 from halocline.surfaces.cli.output.view import View
 
@@ -24,12 +24,12 @@ LISTED = 30
 
 async def about_checkpoints(rest: str, client: Client, task: str, view: View) -> str:
     """What is said to `/checkpoint` with this behind it."""
-    workspace = _workspace(client, task)
+    workspace = _workspace_of(client, task)
     store = client.checkpoints(workspace)
     known = await newest_first(store, task)
     match rest.split():
         case [] | ["list"]:
-            return "\n".join(map(_listed, known[:LISTED])) or NONE
+            return "\n".join(map(_checkpoint_line, known[:LISTED])) or NONE
         case ["diff", number] if _is_of(known, number):
             found = await client.time.compare(workspace, f"{task}/{number}")
             return "".join(map(diff_text, found.files)) or "No difference."
@@ -41,9 +41,9 @@ async def about_checkpoints(rest: str, client: Client, task: str, view: View) ->
     return USAGE
 
 
-async def undo(client: Client, task: str, view: View) -> str:
+async def undo_changes(client: Client, task: str, view: View) -> str:
     """Go back by one saved state."""
-    workspace = _workspace(client, task)
+    workspace = _workspace_of(client, task)
     step = await step_back(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
     if step is None:
         return "There is nothing to undo: no older state of this task differs from the files as they are."
@@ -53,23 +53,23 @@ async def undo(client: Client, task: str, view: View) -> str:
 async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
     if not plan.changes:
         said = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
-        return "\n".join([*planned(plan), said])
-    view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *planned(plan)]))
+        return "\n".join([*describe_plan(plan), said])
+    view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *describe_plan(plan)]))
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
     if await view.ask_question(question) != YES:
         return "Nothing was changed."
-    restored = await client.restore(_workspace(client, task), name)
+    restored = await client.restore(_workspace_of(client, task), name)
     kept = [f"could not be restored: {path}" for path in (*restored.kept, *restored.lost)]
-    return "\n".join([*kept, f"To take that back: halo checkpoints restore {brief(restored.undo, 10)}"])
+    return "\n".join([*kept, f"To take that back: halo checkpoints restore {brief_target(restored.undo, 10)}"])
 
 
 def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
     return any(str(info.n) == number for info in known)
 
 
-def _listed(info: Checkpoint) -> str:
+def _checkpoint_line(info: Checkpoint) -> str:
     return f"{info.n:>4}  {moment(info.at)}  {info.label}"
 
 
-def _workspace(client: Client, task: str) -> Path:
+def _workspace_of(client: Client, task: str) -> Path:
     return Path(client.state(task).workspace)

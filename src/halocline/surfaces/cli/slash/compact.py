@@ -9,7 +9,7 @@ from halocline.surfaces.cli.output.view import View
 UNDO = "undo"
 
 
-async def compact(rest: str, client: Client, task: str, view: View) -> str:
+async def answer_compact(rest: str, client: Client, task: str, view: View) -> str:
     """What is said to `/compact` with this behind it."""
     state = client.state(task)
     command = cmd.Compact(task=task, undo=True) if rest == UNDO else cmd.Compact(task=task, focus=rest)
@@ -19,13 +19,13 @@ async def compact(rest: str, client: Client, task: str, view: View) -> str:
     if rest != UNDO:
         view.say("Shortening what the model reads. Ctrl-C leaves it as it is.")
     try:
-        return await _outcome(client, task, state.seq)
+        return await _describe_outcome(client, task, state.seq)
     except asyncio.CancelledError:
         client.send(cmd.Interrupt(task=task))
         raise
 
 
-async def _outcome(client: Client, task: str, after: int) -> str:
+async def _describe_outcome(client: Client, task: str, after: int) -> str:
     async for event in client.events(task, after):
         match event:
             case ev.Compacted() | ev.CompactionUndone() | ev.ErrorRaised():

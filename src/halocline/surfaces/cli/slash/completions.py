@@ -14,7 +14,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.runtime.history.undo_target import newest_first
 from halocline.runtime.prompts.command_files import MCP, Word
-from halocline.runtime.prompts.mcp_prompts import listed
+from halocline.runtime.prompts.mcp_prompts import list_prompts
 from halocline.runtime.prompts.slash_commands import SLASH, Follows, Where
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.output.sanitize import clean
@@ -73,18 +73,18 @@ class Menu:
     async def _all(self) -> Sequence[Word]:
         if self._words is None:
             words = self._client.words(Path(self._client.state(self._task).workspace))
-            prompts = listed(self._client.mcp_prompts(self._task))
+            prompts = list_prompts(self._client.mcp_prompts(self._task))
             self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
         return self._words
 
     def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
         """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
         found = [word for word in words if not in_text or _is_for_the_model(word)]
-        names = ranked(typed, [word.name for word in found])
+        names = rank_names(typed, [word.name for word in found])
         if in_text:
             names = [name for name in names if typed and name.startswith(typed)]
         by_name = {word.name: word for word in found}
-        return [_offer(by_name[name], len(typed) + 1) for name in names[:MOST]]
+        return [_offer_word(by_name[name], len(typed) + 1) for name in names[:MOST]]
 
     async def _following(self, what: Follows, given: Sequence[str], typed: str) -> list[Choice]:
         try:
@@ -94,50 +94,52 @@ class Menu:
         by_text = {offer.text: offer for offer in known}
         return [
             Choice(offer.text, len(typed), clean(offer.text.strip()), offer.meaning)
-            for offer in (by_text[name] for name in ranked(typed, list(by_text))[:MOST])
+            for offer in (by_text[name] for name in rank_names(typed, list(by_text))[:MOST])
         ]
 
     async def _values(self, what: Follows, given: Sequence[str]) -> list[Choice]:
         """Every value that may stand here, whatever is typed of it."""
         match what, given:
             case Follows.MODES, []:
-                return [_value(mode) for mode in ev.Mode]
+                return [_offer_value(mode) for mode in ev.Mode]
             case Follows.APPROVALS, []:
-                return [_value(mode) for mode in ev.ApprovalMode]
+                return [_offer_value(mode) for mode in ev.ApprovalMode]
             case Follows.SWITCHES, []:
                 from halocline.services.policy.approval_switches import MEANINGS  # it imports the gate
 
-                return [_value(f"{switch} ", MEANINGS[switch][0]) for switch in ev.ApprovalSwitch]
+                return [_offer_value(f"{switch} ", MEANINGS[switch][0]) for switch in ev.ApprovalSwitch]
             case Follows.SWITCHES, [_]:
-                return [_value(word) for word in ("on", "ask", "mode")]
+                return [_offer_value(word) for word in ("on", "ask", "mode")]
             case Follows.MODELS, []:
                 return await self._known_models()
             case Follows.EFFORTS, []:
                 state = self._client.state(self._task)
-                return [_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")]
+                return [
+                    _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
+                ]
             case Follows.COMPACTIONS, []:
-                return [_value("undo", "let the model read again what it read before the latest time")]
+                return [_offer_value("undo", "let the model read again what it read before the latest time")]
             case Follows.CHECKPOINTS | Follows.JOBS, []:
                 verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
-                return [_value(verb) for verb in verbs]
+                return [_offer_value(verb) for verb in verbs]
             case Follows.CHECKPOINTS, ["diff" | "restore"]:
                 store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
                 return [
-                    _value(str(info.n), f"{moment(info.at)}  {info.label}")
+                    _offer_value(str(info.n), f"{moment(info.at)}  {info.label}")
                     for info in await newest_first(store, self._task)
                 ]
             case Follows.JOBS, ["show" | "stop"]:
-                return [_value(job.name, job.command) for job in self._client.jobs(self._task)]
+                return [_offer_value(job.name, job.command) for job in self._client.jobs(self._task)]
             case Follows.TASKS, []:
                 here = self._client.state(self._task).workspace
                 tasks = [info for info in self._client.history() if info.workspace == here and info.task != self._task]
-                return [_value(info.task, info.title) for info in tasks]
+                return [_offer_value(info.task, info.title) for info in tasks]
         return []
 
     async def _known_models(self) -> list[Choice]:
         if self._models is None:
             models = [model for model in await self._client.models() if model.usable and not model.leaving]
-            self._models = [_value(model.name, model.title) for model in models]
+            self._models = [_offer_value(model.name, model.title) for model in models]
         return self._models
 
 
@@ -146,7 +148,7 @@ def _is_for_the_model(word: Word) -> bool:
     return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
 
 
-def ranked(typed: str, names: Sequence[str]) -> list[str]:
+def rank_names(typed: str, names: Sequence[str]) -> list[str]:
     """The names that fit: those that begin so, those that hold it, those that have its letters in this order."""
     low = typed.lower()
     begin = [name for name in names if name.lower().startswith(low)]
@@ -160,17 +162,17 @@ def _has_letters(letters: str, name: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _offer(word: Word, typed: int) -> Choice:
+def _offer_word(word: Word, typed: int) -> Choice:
     takes, columns = " " if word.rest or word.kind == "skill" else "", get_terminal_size().columns
-    rest = f" {_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
+    rest = f" {_first_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
     kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""
-    about = _line(word.about) + (f"  ({_line(word.source)})" if word.source else "")
+    about = _first_line(word.about) + (f"  ({_first_line(word.source)})" if word.source else "")
     return Choice(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, kind + about)
 
 
-def _value(text: str, about: str = "") -> Choice:
-    return Choice(text, 0, "", _line(about))
+def _offer_value(text: str, about: str = "") -> Choice:
+    return Choice(text, 0, "", _first_line(about))
 
 
-def _line(text: str) -> str:
+def _first_line(text: str) -> str:
     return clean(" ".join(text.split()))[:LONGEST_ABOUT]

@@ -18,7 +18,7 @@ from halocline.protocol.kinds import is_looser
 from halocline.protocol.values import Value
 from halocline.runtime.prompts.slash_commands import SLASH, Slash, Where, first_word
 from halocline.surfaces.cli.output.view import View
-from halocline.surfaces.figures import model_name, plural
+from halocline.surfaces.figures import format_plural, model_name
 
 ANEW = "anew"
 LISTED_TASKS = 15
@@ -40,7 +40,7 @@ class Leave(Value, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class SlashContext:
     """Where a word is answered: the task, and the view that can ask about it."""
 
     client: Client
@@ -56,13 +56,13 @@ Said = str | Leave
 """An empty text says nothing: what changed is told by its event."""
 
 
-def ours(prompt: str) -> Slash | None:
+def find_own_command(prompt: str) -> Slash | None:
     """The word that a prompt begins with, when it is answered here and not sent to a model."""
     row = SLASH.get(first_word(prompt)[0])
     return row if row and not row.is_for_the_model else None
 
 
-async def answer(prompt: str, desk: Desk) -> Said:
+async def answer_command(prompt: str, desk: SlashContext) -> Said:
     """What is said to a prompt that is ours; in the middle of a turn only what needs none of it."""
     name, rest = first_word(prompt)
     row = SLASH[name]
@@ -74,13 +74,13 @@ async def answer(prompt: str, desk: Desk) -> Said:
         return f"{error.text} {error.hint}".rstrip()
 
 
-async def _help(desk: Desk, rest: str) -> Said:
-    from halocline.runtime.prompts.mcp_prompts import listed
+async def _answer_help(desk: SlashContext, rest: str) -> Said:
+    from halocline.runtime.prompts.mcp_prompts import list_prompts
     from halocline.surfaces.cli.output.sanitize import clean
 
     words = desk.client.words(desk.workspace)
     lines, kind = [], ""
-    prompts = listed(desk.client.mcp_prompts(desk.task))
+    prompts = list_prompts(desk.client.mcp_prompts(desk.task))
     for word in [*words.listed(Where.TERMINAL), *prompts]:
         if word.kind != kind:
             lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
@@ -90,15 +90,15 @@ async def _help(desk: Desk, rest: str) -> Said:
     return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
 
 
-async def _quit(desk: Desk, rest: str) -> Said:
+async def _answer_quit(desk: SlashContext, rest: str) -> Said:
     return Leave()
 
 
-async def _clear(desk: Desk, rest: str) -> Said:
+async def _answer_clear(desk: SlashContext, rest: str) -> Said:
     return Leave(ANEW)
 
 
-async def _resume(desk: Desk, rest: str) -> Said:
+async def _answer_resume(desk: SlashContext, rest: str) -> Said:
     workspace = str(desk.workspace)
     others = [info for info in desk.client.history() if info.workspace == workspace and info.task != desk.task]
     if rest:
@@ -115,7 +115,7 @@ async def _resume(desk: Desk, rest: str) -> Said:
     return "\n".join([*lines[:LISTED_TASKS], *more, how])
 
 
-async def _add_dir(desk: Desk, rest: str) -> Said:
+async def _add_dir(desk: SlashContext, rest: str) -> Said:
     state = desk.client.state(desk.task)
     if not rest:
         folders = "\n".join((state.workspace, *state.roots))
@@ -130,14 +130,14 @@ async def _add_dir(desk: Desk, rest: str) -> Said:
     return Leave(desk.task, (rest,))
 
 
-async def _export(desk: Desk, rest: str) -> Said:
+async def _answer_export(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.commands.tasks import markdown_of
 
     name = rest or f"halocline-{desk.task}.md"
-    return await asyncio.to_thread(_written, desk.workspace, name, markdown_of(desk.client, desk.task))
+    return await asyncio.to_thread(_write_export, desk.workspace, name, markdown_of(desk.client, desk.task))
 
 
-def _written(folder: Path, name: str, text: str) -> str:
+def _write_export(folder: Path, name: str, text: str) -> str:
     path = folder / Path(name).expanduser()
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -149,19 +149,19 @@ def _written(folder: Path, name: str, text: str) -> str:
     return f"Written to {path}"
 
 
-async def _undo(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.slash.checkpoints import undo
+async def _answer_undo(desk: SlashContext, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.checkpoints import undo_changes
 
-    return await undo(desk.client, desk.task, desk.view)
+    return await undo_changes(desk.client, desk.task, desk.view)
 
 
-async def _checkpoint(desk: Desk, rest: str) -> Said:
+async def _answer_checkpoint(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.slash.checkpoints import about_checkpoints
 
     return await about_checkpoints(rest, desk.client, desk.task, desk.view)
 
 
-async def _model(desk: Desk, rest: str) -> Said:
+async def _answer_model(desk: SlashContext, rest: str) -> Said:
     before = desk.client.state(desk.task).model
     if rest:
         await desk.client.change_model(desk.task, rest)
@@ -170,36 +170,36 @@ async def _model(desk: Desk, rest: str) -> Said:
     return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
 
 
-async def _effort(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.slash.effort import effort
+async def _answer_effort(desk: SlashContext, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.effort import answer_effort
 
-    return effort(rest, desk.client, desk.task)
-
-
-async def _leave(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.slash.permissions import leave
-
-    return leave(rest, desk.client, desk.task)
+    return answer_effort(rest, desk.client, desk.task)
 
 
-async def _auto_approve(desk: Desk, rest: str) -> Said:
+async def _answer_permissions(desk: SlashContext, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.permissions import answer_permissions
+
+    return answer_permissions(rest, desk.client, desk.task)
+
+
+async def _auto_approve(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.slash.auto_approve import answer_auto_approve
 
     return await answer_auto_approve(rest, desk.client, desk.task, desk.view)
 
 
-async def _mode(desk: Desk, rest: str) -> Said:
+async def _answer_mode(desk: SlashContext, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
         return f"There is no mode {rest!r}. There are plan and act."
-    return _told(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
+    return _report_change(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
 
 
-async def _approvals(desk: Desk, rest: str) -> Said:
+async def _answer_approvals(desk: SlashContext, rest: str) -> Said:
     if rest and rest not in tuple(ev.ApprovalMode):
         return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
     if rest and not await _confirm_mode(desk, ev.ApprovalMode(rest)):
         return f"Approvals stay as they are: {desk.client.state(desk.task).approval_mode}"
-    return _told(
+    return _report_change(
         desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
     )
 
@@ -213,7 +213,7 @@ LOOSER = {
 """What a person reads before a mode holds that asks less."""
 
 
-async def _confirm_mode(desk: Desk, mode: ev.ApprovalMode) -> bool:
+async def _confirm_mode(desk: SlashContext, mode: ev.ApprovalMode) -> bool:
     """A mode that asks less is confirmed, by one who read what it means."""
     if not is_looser(mode, desk.client.state(desk.task).approval_mode):
         return True
@@ -223,7 +223,7 @@ async def _confirm_mode(desk: Desk, mode: ev.ApprovalMode) -> bool:
     return await desk.view.ask_question(asked) == yes
 
 
-def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:
+def _report_change(desk: SlashContext, command: cmd.AnyCommand | None, what: str) -> str:
     """Between turns a change is told by its event."""
     before = desk.client.state(desk.task)
     if command:
@@ -233,61 +233,61 @@ def _told(desk: Desk, command: cmd.AnyCommand | None, what: str) -> str:
     return "" if told else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
 
 
-async def _cost(desk: Desk, rest: str) -> Said:
+async def _answer_cost(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.costs import by_turn, turns_of
 
     lines = by_turn(turns_of(desk.client.past(desk.task)))
     return "\n".join([*lines, f"Step by step: halo tasks show {desk.task} --cost"]) if lines else "Nothing yet."
 
 
-async def _compact(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.slash.compact import compact
+async def _answer_compact(desk: SlashContext, rest: str) -> Said:
+    from halocline.surfaces.cli.slash.compact import answer_compact
 
-    return await compact(rest, desk.client, desk.task, desk.view)
+    return await answer_compact(rest, desk.client, desk.task, desk.view)
 
 
-async def _todos(desk: Desk, rest: str) -> Said:
+async def _answer_todos(desk: SlashContext, rest: str) -> Said:
     marks = {ev.TodoStatus.PENDING: "○", ev.TodoStatus.IN_PROGRESS: "▸", ev.TodoStatus.COMPLETED: "✓"}
     todos = desk.client.state(desk.task).todos
     return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "Nothing is on the list."
 
 
-async def _jobs(desk: Desk, rest: str) -> Said:
+async def _answer_jobs(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.slash.jobs import about_jobs
 
     return about_jobs(rest, desk.client, desk.task)
 
 
-async def _skills(desk: Desk, rest: str) -> Said:
+async def _answer_skills(desk: SlashContext, rest: str) -> Said:
     found = desk.client.words(desk.workspace).found_skills
     lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
     return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
 
 
-async def _context(desk: Desk, rest: str) -> Said:
-    from halocline.surfaces.cli.commands.context import lines
+async def _answer_context(desk: SlashContext, rest: str) -> Said:
+    from halocline.surfaces.cli.commands.context import report_lines
 
-    return "\n".join(lines(desk.client.context(desk.task), get_terminal_size().columns - INDENT))
+    return "\n".join(report_lines(desk.client.context(desk.task), get_terminal_size().columns - INDENT))
 
 
-async def _mcp(desk: Desk, rest: str) -> Said:
+async def _answer_mcp(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.output.sanitize import clean
 
     servers = desk.client.mcp_standings(desk.task)
-    lines = [f"{clean(each.name)}  {each.state}  {plural(each.tools, 'tool')}" for each in servers]
+    lines = [f"{clean(each.name)}  {each.state}  {format_plural(each.tools, 'tool')}" for each in servers]
     lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
     prompts = [f"/{clean(prompt.command)}" for prompt in desk.client.mcp_prompts(desk.task)]
     return "\n".join([*(lines or [NO_SERVERS]), *([f"Their prompts: {', '.join(prompts)}"] if prompts else [])])
 
 
-async def _rules(desk: Desk, rest: str) -> Said:
-    from halocline.services.instructions import RulesDesk
-    from halocline.surfaces.cli.commands.rules import told
+async def _answer_rules(desk: SlashContext, rest: str) -> Said:
+    from halocline.services.instructions import InstructionService
+    from halocline.surfaces.cli.commands.rules import describe_files
 
-    return told(RulesDesk.open(desk.workspace).found())
+    return describe_files(InstructionService.open(desk.workspace).found())
 
 
-async def _fork(desk: Desk, rest: str) -> Said:
+async def _answer_fork(desk: SlashContext, rest: str) -> Said:
     from halocline.runtime.history.forks import Fork
 
     last = desk.client.state(desk.task).seq
@@ -296,29 +296,29 @@ async def _fork(desk: Desk, rest: str) -> Said:
     return Leave(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
 
 
-ANSWERS: dict[str, Callable[[Desk, str], Awaitable[Said]]] = {
-    "help": _help,
-    "quit": _quit,
-    "clear": _clear,
-    "resume": _resume,
+ANSWERS: dict[str, Callable[[SlashContext, str], Awaitable[Said]]] = {
+    "help": _answer_help,
+    "quit": _answer_quit,
+    "clear": _answer_clear,
+    "resume": _answer_resume,
     "add-dir": _add_dir,
-    "export": _export,
-    "fork": _fork,
-    "undo": _undo,
-    "checkpoint": _checkpoint,
-    "model": _model,
-    "effort": _effort,
-    "leave": _leave,
-    "mode": _mode,
-    "approvals": _approvals,
+    "export": _answer_export,
+    "fork": _answer_fork,
+    "undo": _answer_undo,
+    "checkpoint": _answer_checkpoint,
+    "model": _answer_model,
+    "effort": _answer_effort,
+    "leave": _answer_permissions,
+    "mode": _answer_mode,
+    "approvals": _answer_approvals,
     "auto-approve": _auto_approve,
-    "compact": _compact,
-    "cost": _cost,
-    "todos": _todos,
-    "jobs": _jobs,
-    "context": _context,
-    "mcp": _mcp,
-    "rules": _rules,
-    "skills": _skills,
+    "compact": _answer_compact,
+    "cost": _answer_cost,
+    "todos": _answer_todos,
+    "jobs": _answer_jobs,
+    "context": _answer_context,
+    "mcp": _answer_mcp,
+    "rules": _answer_rules,
+    "skills": _answer_skills,
 }
 """Who answers each word that is not for the model."""

@@ -10,7 +10,7 @@ DEFAULT = "default"
 ANEW = "The provider may read the conversation anew once, and not from its cache."
 
 
-def effort(rest: str, client: Client, task: str) -> str:
+def answer_effort(rest: str, client: Client, task: str) -> str:
     """What is said of it; a change is told by its event, and what that costs here."""
     state = client.state(task)
     known = client.efforts(state.model, state.mode)

@@ -12,42 +12,42 @@ def about_jobs(rest: str, client: Client, task: str) -> str:
     jobs = {job.name: job for job in client.jobs(task)}
     match rest.split():
         case []:
-            return "\n".join(_listed(job, client.job_tail(task, job.name)) for job in jobs.values()) or "No jobs."
+            return "\n".join(_describe_job(job, client.job_tail(task, job.name)) for job in jobs.values()) or "No jobs."
         case ["show", name] if name in jobs:
-            return f"{_status(jobs[name])}\n{client.job_tail(task, name) or '[it printed nothing]'}"
+            return f"{_describe_status(jobs[name])}\n{client.job_tail(task, name) or '[it printed nothing]'}"
         case ["stop", name] if name in jobs:
-            return _stopped(jobs[name], client, task)
+            return _stop_job(jobs[name], client, task)
         case ["show" | "stop", name]:
             return f"There is no job {name!r}. There are: {', '.join(jobs) or 'none'}."
     return USAGE
 
 
-def _stopped(job: JobInfo, client: Client, task: str) -> str:
+def _stop_job(job: JobInfo, client: Client, task: str) -> str:
     if job.state is JobState.ENDED:
         return f"{job.name} has ended already."
     client.send(StopJob(task=task, job=job.name))
-    return f"Stopping {job.name}: {_line(job.command)}"
+    return f"Stopping {job.name}: {_short_line(job.command)}"
 
 
-def _listed(job: JobInfo, tail: str) -> str:
+def _describe_job(job: JobInfo, tail: str) -> str:
     last = tail.rsplit("\n", 1)[-1]
-    return _status(job) + (f"\n    {last}" if last else "")
+    return _describe_status(job) + (f"\n    {last}" if last else "")
 
 
-def _status(job: JobInfo) -> str:
-    return f"{job.name}  {_state(job)}  {_line(job.command)}"
+def _describe_status(job: JobInfo) -> str:
+    return f"{job.name}  {_describe_state(job)}  {_short_line(job.command)}"
 
 
-def _state(job: JobInfo) -> str:
+def _describe_state(job: JobInfo) -> str:
     if job.state is not JobState.ENDED:
-        from halocline.surfaces.figures import duration  # which a run without a person does not need
+        from halocline.surfaces.figures import format_duration  # which a run without a person does not need
 
         ports = f", port {', '.join(map(str, job.ports))}" if job.ports else ""
-        return f"runs for {duration(job.seconds)}{ports}"
+        return f"runs for {format_duration(job.seconds)}{ports}"
     if job.stopped:
         return f"stopped ({job.stopped})"
     return "ended" if job.exit_code is None else f"ended with exit code {job.exit_code}"
 
 
-def _line(command: str) -> str:
+def _short_line(command: str) -> str:
     return " ".join(command.split())

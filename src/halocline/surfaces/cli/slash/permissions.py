@@ -7,8 +7,8 @@ from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import Scope
 from halocline.protocol.permission_rules import Rule
-from halocline.services.policy.grants import Given, leave_given
-from halocline.services.policy.rules import PolicyDesk
+from halocline.services.policy.grants import GivenGrant, list_grants
+from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.row_words import leave_said
 
@@ -18,39 +18,41 @@ GONE = "It is taken back: you are asked again."
 USAGE = "/leave           what is allowed for good\n/leave forget N  take one back"
 
 
-def leave(rest: str, client: Client, task: str) -> str:
+def answer_permissions(rest: str, client: Client, task: str) -> str:
     """What is said to `/leave` with this behind it."""
-    desk = PolicyDesk.open()
-    given: list[Given | Rule] = [one for one in leave_given(client.past(task)) if one.scope is Scope.TASK]
+    desk = PolicyService.open()
+    given: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
     given += desk.kept(Path(client.state(task).workspace))
     match rest.split():
         case [] if not given:
             return NONE
         case []:
-            return "\n".join([*(_line(at, one) for at, one in enumerate(given, 1)), HOW])
+            return "\n".join([*(_grant_line(at, one) for at, one in enumerate(given, 1)), HOW])
         case ["forget", number] if number.isdecimal() and 0 < int(number) <= len(given):
-            return _forgotten(given[int(number) - 1], desk, client, task)
+            return _forget_grant(given[int(number) - 1], desk, client, task)
         case ["forget", number]:
             return f"There is no number {number}. /leave lists them."
     return USAGE
 
 
-def _forgotten(one: Given | Rule, desk: PolicyDesk, client: Client, task: str) -> str:
-    if isinstance(one, Given):
+def _forget_grant(one: GivenGrant | Rule, desk: PolicyService, client: Client, task: str) -> str:
+    if isinstance(one, GivenGrant):
         client.send(cmd.TakeBack(task=task, grant=one.grant))
         return "" if client.state(task).turn is None else GONE
     return GONE if desk.take_out(one) else "It is gone already."
 
 
-def _line(number: int, one: Given | Rule) -> str:
-    if isinstance(one, Given):
+def _grant_line(number: int, one: GivenGrant | Rule) -> str:
+    if isinstance(one, GivenGrant):
         when = time.strftime("%H:%M", time.localtime(one.at))
         who = f"{when}, {one.client}" if one.client else when
         return f"{number}  in this task     {reveal(leave_said(one.grant))}  ({who})"
     where = "in this project" if one.workspace else "everywhere"
-    said = one.command or " ".join(map(str, (*one.argv, *one.paths, *one.hosts, *_mcp(one)))) or ", ".join(one.kinds)
+    said = (
+        one.command or " ".join(map(str, (*one.argv, *one.paths, *one.hosts, *_mcp_words(one)))) or ", ".join(one.kinds)
+    )
     return f"{number}  {where:<17}{reveal(said)}{f'  ({reveal(one.reason)})' if one.reason else ''}"
 
 
-def _mcp(rule: Rule) -> tuple[str, ...]:
+def _mcp_words(rule: Rule) -> tuple[str, ...]:
     return (rule.mcp,) if isinstance(rule.mcp, str) and rule.mcp else tuple(rule.mcp)

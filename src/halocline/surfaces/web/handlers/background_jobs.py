@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
-from halocline.services.storage import PrunePlan, prune as prune_now, prune_plan as plan_of
+from halocline.services.storage import PrunePlan, prune_plan as plan_of, prune_storage as prune_now
 from halocline.surfaces.web.background_jobs import Progress, Say, Stopped
 from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 Kind = Literal["prune", "import"]
 DAY = 86_400.0
@@ -46,7 +46,7 @@ class Takeover(OfFolder, frozen=True):
     chosen: tuple[Transcript, ...]
 
 
-async def prune_plan(desk: Desk, wish: Wish) -> dict[str, Any]:
+async def prune_plan(desk: OpenTasks, wish: Wish) -> dict[str, Any]:
     """What could be freed, as counts and sizes; nothing is."""
     plan = await asyncio.to_thread(wish.plan)
     return {
@@ -60,7 +60,7 @@ async def prune_plan(desk: Desk, wish: Wish) -> dict[str, Any]:
     }
 
 
-async def prune(desk: Desk, wish: Wish) -> bool:
+async def begin_prune(desk: OpenTasks, wish: Wish) -> bool:
     """Begin to free what `prune_plan` says; `work` tells how far it is."""
 
     def run(say: Say) -> Any:
@@ -72,15 +72,15 @@ async def prune(desk: Desk, wish: Wish) -> bool:
     return True
 
 
-async def importable(desk: Desk, _: Nothing) -> dict[str, Any]:
+async def list_importable(desk: OpenTasks, _: Nothing) -> dict[str, Any]:
     """The conversations with other agents that are here, the newest first, and how each stands to the tasks."""
-    return await asyncio.to_thread(_importable)
+    return await asyncio.to_thread(_list_importable)
 
 
-def _importable() -> dict[str, Any]:
-    from halocline.services.imports import PROGRAMS, ImportDesk
+def _list_importable() -> dict[str, Any]:
+    from halocline.services.imports import PROGRAMS, ImportService
 
-    desk = ImportDesk.open()
+    desk = ImportService.open()
     found = desk.found(PROGRAMS)
     shown = ("tool", "id", "title", "workspace", "changed", "size")
     return {
@@ -90,18 +90,18 @@ def _importable() -> dict[str, Any]:
     }
 
 
-async def import_begin(desk: Desk, which: Takeover) -> bool:
+async def import_begin(desk: OpenTasks, which: Takeover) -> bool:
     """Begin to make tasks of conversations; `work` tells how far it is. The originals are only read."""
-    place = folder(which.workspace)
-    desk.works.begin("import", lambda say: _take(which.chosen, place, say))
+    place = find_folder(which.workspace)
+    desk.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
     return True
 
 
-def _take(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
-    from halocline.services.imports import PROGRAMS, Done, ImportDesk
+def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
+    from halocline.services.imports import PROGRAMS, Done, ImportService
 
     say("Looks for them…", 0, len(chosen))
-    desk, wanted, done = ImportDesk.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
+    desk, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
     found = [one for one in desk.found(PROGRAMS) if (one.tool, one.id) in wanted]
     for number, one in enumerate(reversed(found), start=1):
         try:
@@ -114,12 +114,12 @@ def _take(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
     return done
 
 
-async def work(desk: Desk, which: OfWork) -> Progress | None:
+async def find_progress(desk: OpenTasks, which: OfWork) -> Progress | None:
     """How it stands with the newest work of a kind; null when there was none."""
     return desk.works.progress(which.kind)
 
 
-async def work_stop(desk: Desk, which: OfWork) -> bool:
+async def work_stop(desk: OpenTasks, which: OfWork) -> bool:
     """Let such work stop at its next step."""
     desk.works.stop(which.kind)
     return True
@@ -127,11 +127,11 @@ async def work_stop(desk: Desk, which: OfWork) -> bool:
 
 QUERIES: Rows = {
     "prune_plan": Row(Wish, prune_plan),
-    "importable": Row(Nothing, importable),
-    "work": Row(OfWork, work),
+    "importable": Row(Nothing, list_importable),
+    "work": Row(OfWork, find_progress),
 }
 ACTIONS: Rows = {
-    "prune": Row(Wish, prune),
+    "prune": Row(Wish, begin_prune),
     "import_begin": Row(Takeover, import_begin),
     "work_stop": Row(OfWork, work_stop),
 }

@@ -2,7 +2,7 @@
 
 from halocline.services.commits import CommitPlan, Committed
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 
 class OfCommit(OfTask, frozen=True):
@@ -13,15 +13,15 @@ class OfCommit(OfTask, frozen=True):
     runs: tuple[str, ...] = ()
 
 
-async def commit_plan(desk: Desk, which: OfTask) -> CommitPlan:
+async def commit_plan(desk: OpenTasks, which: OfTask) -> CommitPlan:
     """What is not committed in a task's folder, what of it the task changed, and a proposed message."""
     return await desk.client.committing.plan(desk.known(which.task))
 
 
-async def commit(desk: Desk, which: OfCommit) -> Committed:
+async def commit_files(desk: OpenTasks, which: OfCommit) -> Committed:
     """Commit these files whole, by the project's git with its hooks; what else is staged stays staged."""
     return await desk.client.committing.commit(desk.known(which.task), which.paths, which.message, which.runs)
 
 
 QUERIES: Rows = {"commit_plan": Row(OfTask, commit_plan)}
-ACTIONS: Rows = {"commit": Row(OfCommit, commit)}
+ACTIONS: Rows = {"commit": Row(OfCommit, commit_files)}

@@ -13,7 +13,7 @@ from halocline.runtime.prompts.command_files import Word
 from halocline.runtime.prompts.slash_commands import Where
 from halocline.services.models.model_list import OfferedModel
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfEither(Value, frozen=True):
@@ -22,9 +22,9 @@ class OfEither(Value, frozen=True):
     task: str = ""
     workspace: str = ""
 
-    def place(self, desk: Desk) -> Path:
+    def place(self, desk: OpenTasks) -> Path:
         """Raises UsageError and TaskNotFound."""
-        return desk.workspace(desk.known(self.task)) if self.task else folder(self.workspace)
+        return desk.workspace(desk.known(self.task)) if self.task else find_folder(self.workspace)
 
 
 class OfText(OfTask, frozen=True):
@@ -46,14 +46,14 @@ class OfModelAndMode(Value, frozen=True):
     mode: Mode = Mode.ACT
 
 
-async def words(desk: Desk, which: OfEither) -> list[Word]:
+async def list_words(desk: OpenTasks, which: OfEither) -> list[Word]:
     """The words with a slash that a person may use, prompts of an open task's MCP servers among them."""
     found = desk.client.words(which.place(desk)).listed(Where.TERMINAL)
     prompts = desk.client.mcp_prompts(which.task) if desk.client.is_open(which.task) else []
     return [*found, *(Word(prompt.command, "mcp", prompt.description) for prompt in prompts)]
 
 
-async def mentionable(desk: Desk, which: OfEither) -> Mentionable:
+async def list_mentionable(desk: OpenTasks, which: OfEither) -> Mentionable:
     """Files, commits and tasks that can be mentioned."""
     if desk.client.is_open(which.task):
         return await desk.client.mentionable(which.task)
@@ -61,31 +61,31 @@ async def mentionable(desk: Desk, which: OfEither) -> Mentionable:
     return await desk.client.handing.mentionable_in(which.place(desk), which.task, info.roots if info else ())
 
 
-async def mentioned(desk: Desk, which: OfText) -> tuple[Mentioned, ...]:
+async def measure_mentions(desk: OpenTasks, which: OfText) -> tuple[Mentioned, ...]:
     """What a text for an open task mentions, and about how many tokens each is."""
     return await desk.client.mentioned(which.task, which.text) if desk.client.is_open(which.task) else ()
 
 
-async def models(desk: Desk, which: Which) -> list[OfferedModel]:
+async def list_models(desk: OpenTasks, which: Which) -> list[OfferedModel]:
     """The models that can be used here."""
     return [model for model in await desk.client.models() if model.usable or which.all]
 
 
-async def efforts(desk: Desk, which: OfModelAndMode) -> Efforts:
+async def list_task_efforts(desk: OpenTasks, which: OfModelAndMode) -> Efforts:
     """How hard a model can be told to think, and what the settings say."""
     return await asyncio.to_thread(desk.client.efforts, which.model, which.mode)
 
 
-async def connection(desk: Desk, which: OfModel) -> Connection:
+async def try_model(desk: OpenTasks, which: OfModel) -> Connection:
     """How far the way to a model goes; without a name, to the one that would be taken."""
     return await desk.client.connection(which.model)
 
 
 QUERIES: Rows = {
-    "words": Row(OfEither, words),
-    "mentionable": Row(OfEither, mentionable),
-    "mentioned": Row(OfText, mentioned),
-    "models": Row(Which, models),
-    "efforts": Row(OfModelAndMode, efforts),
-    "connection": Row(OfModel, connection),
+    "words": Row(OfEither, list_words),
+    "mentionable": Row(OfEither, list_mentionable),
+    "mentioned": Row(OfText, measure_mentions),
+    "models": Row(Which, list_models),
+    "efforts": Row(OfModelAndMode, list_task_efforts),
+    "connection": Row(OfModel, try_model),
 }

@@ -8,10 +8,17 @@ from halocline.protocol.hook_kinds import HookSource
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
 from halocline.runtime.rules.hooks import FolderHooks
-from halocline.services.folders import Looked, Standing, Workspace, git as git_of, look, workspaces as workspaces_of
-from halocline.services.storage import Storage, storage as storage_of
+from halocline.services.folders import (
+    Looked,
+    Standing,
+    Workspace,
+    inspect_git as git_of,
+    list_folder,
+    list_workspaces as workspaces_of,
+)
+from halocline.services.storage import Storage, measure_storage as storage_of
 from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class Look(Value, frozen=True):
@@ -25,46 +32,46 @@ class Trusted(OfFolder, frozen=True):
     yes: bool
 
 
-async def workspaces(desk: Desk, _: Nothing) -> list[Workspace]:
+async def list_all_workspaces(desk: OpenTasks, _: Nothing) -> list[Workspace]:
     """The folders that tasks may begin in without being looked for: named at the start, or used before."""
     return workspaces_of(await asyncio.to_thread(desk.client.history, TaskQuery()), desk.workspaces)
 
 
-async def folders(desk: Desk, which: Look) -> Looked:
+async def list_folders(desk: OpenTasks, which: Look) -> Looked:
     """The folders in a folder, to pick one."""
-    return await asyncio.to_thread(lambda: look(folder(which.path or "~"), hidden=which.hidden))
+    return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
-async def git(desk: Desk, which: OfFolder) -> Standing:
+async def git_standing(desk: OpenTasks, which: OfFolder) -> Standing:
     """A folder's branch, and how many of its files are not committed."""
-    return await git_of(folder(which.workspace))
+    return await git_of(find_folder(which.workspace))
 
 
-async def storage(desk: Desk, _: Nothing) -> Storage:
+async def read_storage(desk: OpenTasks, _: Nothing) -> Storage:
     """What is kept on the disk, and whose it is."""
     return await asyncio.to_thread(storage_of, os.environ)
 
 
-async def trust(desk: Desk, which: OfFolder) -> dict[str, Any]:
+async def trust_question(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """Whether a person has to be asked about a folder's own programs, and what these are."""
-    hooks = desk.client.hooks_of(folder(which.workspace))
+    hooks = desk.client.hooks_of(find_folder(which.workspace))
     standing = await asyncio.to_thread(lambda: hooks.standing)
     return {
         "needs": standing in ("unknown", "changed"),
         "trusted": standing == "trusted",
         "standing": standing,
-        "what": await asyncio.to_thread(_programs, hooks),
+        "what": await asyncio.to_thread(_list_programs, hooks),
     }
 
 
-async def say_trust(desk: Desk, which: Trusted) -> bool:
+async def say_trust(desk: OpenTasks, which: Trusted) -> bool:
     """Trust a folder as it is now, or do not."""
-    hooks = desk.client.hooks_of(folder(which.workspace))
+    hooks = desk.client.hooks_of(find_folder(which.workspace))
     await asyncio.to_thread(lambda: hooks.say(trusted=which.yes))
     return which.yes
 
 
-def _programs(hooks: FolderHooks) -> list[dict[str, str]]:
+def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
     own = [hook for hook in hooks.list() if hook.source is HookSource.PROJECT]
     found = [{"kind": "hook", "name": hook.event, "runs": hook.name, "file": hook.file} for hook in own]
     servers = hooks.servers
@@ -75,10 +82,10 @@ def _programs(hooks: FolderHooks) -> list[dict[str, str]]:
 
 
 QUERIES: Rows = {
-    "workspaces": Row(Nothing, workspaces),
-    "folders": Row(Look, folders),
-    "git": Row(OfFolder, git),
-    "storage": Row(Nothing, storage),
-    "trust": Row(OfFolder, trust),
+    "workspaces": Row(Nothing, list_all_workspaces),
+    "folders": Row(Look, list_folders),
+    "git": Row(OfFolder, git_standing),
+    "storage": Row(Nothing, read_storage),
+    "trust": Row(OfFolder, trust_question),
 }
 ACTIONS: Rows = {"trust": Row(Trusted, say_trust)}

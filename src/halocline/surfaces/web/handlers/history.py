@@ -8,11 +8,11 @@ from msgspec.structs import asdict
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, ToolCallEnded
 from halocline.runtime.history.actions import FileDifference, Restored, RestorePlan
-from halocline.runtime.history.edit_conflicts import Clashes, clashes
-from halocline.runtime.history.restore_preview import outlook
+from halocline.runtime.history.edit_conflicts import Clashes, find_clashes
+from halocline.runtime.history.restore_preview import preview_restore
 from halocline.runtime.history.snapshots import Point
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 Moment = int | str
 """An event's number, or a checkpoint's name."""
@@ -43,28 +43,28 @@ class OfCheckpoint(OfTask, frozen=True):
     overwrite: bool = False
 
 
-async def points(desk: Desk, which: OfTask) -> tuple[Point, ...]:
+async def list_task_points(desk: OpenTasks, which: OfTask) -> tuple[Point, ...]:
     """Where one might want to go back to."""
     return await asyncio.to_thread(desk.client.time.points, desk.known(which.task))
 
 
-async def compare(desk: Desk, which: Between) -> dict[str, Any]:
+async def compare_moments(desk: OpenTasks, which: Between) -> dict[str, Any]:
     """The files that differ between two moments, each with its diff."""
     task = desk.known(which.task)
-    old, new = _named(task, which.old), "" if which.new is None else _named(task, which.new)
+    old, new = _name_moment(task, which.old), "" if which.new is None else _name_moment(task, which.new)
     found = await desk.client.time.compare(desk.workspace(task), old, new)
-    return {"files": [_shown(file) for file in found.files], "added": found.added, "removed": found.removed}
+    return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
 
-async def restore_plan(desk: Desk, which: Back) -> dict[str, Any]:
+async def restore_plan(desk: OpenTasks, which: Back) -> dict[str, Any]:
     """What going back would do to files and conversation, and which commands ran since."""
     task = desk.known(which.task)
-    seen = await outlook(desk.client.time, desk.client.past(task), task, which.to, overwrite=which.overwrite)
+    seen = await preview_restore(desk.client.time, desk.client.past(task), task, which.to, overwrite=which.overwrite)
     rest = {"unsaved": seen.unsaved, "messages": seen.messages, "commands": seen.commands}
     return asdict(seen.plan or RestorePlan()) | rest
 
 
-async def output(desk: Desk, which: OfCall) -> str:
+async def read_output(desk: OpenTasks, which: OfCall) -> str:
     """All that a call gave the model as words; events that are sent to a page are cut when they are long."""
     past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
     for event in past:
@@ -73,7 +73,7 @@ async def output(desk: Desk, which: OfCall) -> str:
     raise UsageError(f"No call {which.call} has ended in this task.", "Wait for its end.")
 
 
-async def event(desk: Desk, which: OfEvent) -> DurableEvent:
+async def read_event(desk: OpenTasks, which: OfEvent) -> DurableEvent:
     """One event as it is in the log, whole."""
     past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
     for one in past:
@@ -82,33 +82,33 @@ async def event(desk: Desk, which: OfEvent) -> DurableEvent:
     raise UsageError(f"There is no event {which.seq}.", "Reload the page.")
 
 
-async def restore(desk: Desk, which: OfCheckpoint) -> Restored:
+async def restore_files(desk: OpenTasks, which: OfCheckpoint) -> Restored:
     """Put a task's files back to a checkpoint; this is how a restore is undone."""
     workspace = desk.workspace(desk.known(which.task))
     return await desk.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
-def _named(task: str, moment: Moment) -> str:
+def _name_moment(task: str, moment: Moment) -> str:
     return f"{task}@{moment}" if isinstance(moment, int) else moment
 
 
-def _shown(file: FileDifference) -> dict[str, Any]:
+def _show_file(file: FileDifference) -> dict[str, Any]:
     said = asdict(file)
     return said | {"status": said.pop("kind")}
 
 
-async def conflict(desk: Desk, which: OfCall) -> Clashes:
+async def read_conflict(desk: OpenTasks, which: OfCall) -> Clashes:
     """What of an edit does not fit its files as they are now: what it looked for, what is there, what it would put."""
     past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
-    return await clashes(past, which.call, desk.client.home)
+    return await find_clashes(past, which.call, desk.client.home)
 
 
 QUERIES: Rows = {
-    "conflict": Row(OfCall, conflict),
-    "points": Row(OfTask, points),
-    "compare": Row(Between, compare),
+    "conflict": Row(OfCall, read_conflict),
+    "points": Row(OfTask, list_task_points),
+    "compare": Row(Between, compare_moments),
     "restore_plan": Row(Back, restore_plan),
-    "output": Row(OfCall, output),
-    "event": Row(OfEvent, event),
+    "output": Row(OfCall, read_output),
+    "event": Row(OfEvent, read_event),
 }
-ACTIONS: Rows = {"restore": Row(OfCheckpoint, restore)}
+ACTIONS: Rows = {"restore": Row(OfCheckpoint, restore_files)}

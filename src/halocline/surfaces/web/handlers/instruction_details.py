@@ -9,10 +9,10 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import HookRan
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
-from halocline.services.instructions import RulesDesk
+from halocline.services.instructions import InstructionService
 from halocline.surfaces.web.handlers.instructions import OfPath
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 LATELY = 5
 """Tasks of a folder in which runs of hooks are looked for."""
@@ -31,17 +31,17 @@ class LastRun(Value, frozen=True, omit_defaults=False):
     said: str
 
 
-async def rule_text(desk: Desk, which: OfPath) -> str:
+async def rule_text(desk: OpenTasks, which: OfPath) -> str:
     """What a file of rules says, as the model is told it."""
-    return await asyncio.to_thread(lambda: RulesDesk.open(folder(which.workspace)).text(which.path))
+    return await asyncio.to_thread(lambda: InstructionService.open(find_folder(which.workspace)).text(which.path))
 
 
-async def hook_runs(desk: Desk, which: OfFolder) -> list[LastRun]:
+async def hook_runs(desk: OpenTasks, which: OfFolder) -> list[LastRun]:
     """Of each hook that ran in the newest tasks of a folder, the last time."""
-    return await asyncio.to_thread(_runs, desk.client, folder(which.workspace))
+    return await asyncio.to_thread(_list_runs, desk.client, find_folder(which.workspace))
 
 
-def _runs(client: Client, workspace: Path) -> list[LastRun]:
+def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     found: dict[tuple[str, str], LastRun] = {}
     for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
         try:
@@ -50,13 +50,13 @@ def _runs(client: Client, workspace: Path) -> list[LastRun]:
             continue
         for event in past:
             if isinstance(event, HookRan):
-                one = _run(event, info.task)
+                one = _describe_run(event, info.task)
                 if (before := found.get((one.hook, one.moment))) is None or before.at <= one.at:
                     found[one.hook, one.moment] = one
     return list(found.values())
 
 
-def _run(event: HookRan, task: str) -> LastRun:
+def _describe_run(event: HookRan, task: str) -> LastRun:
     status, moment = event.status.value, event.moment.value
     return LastRun(event.hook, moment, task, event.at, status, event.exit_code, event.seconds, event.said)
 

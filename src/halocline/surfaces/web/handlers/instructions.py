@@ -7,9 +7,9 @@ from msgspec.structs import asdict
 
 from halocline.runtime.rules.hooks import SetUp
 from halocline.runtime.rules.memory import Remembered
-from halocline.services.instructions import RulesDesk, Verdict
+from halocline.services.instructions import InstructionService, Verdict
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfPath(OfFolder, frozen=True):
@@ -41,76 +41,76 @@ class OfNote(OfFolder, frozen=True):
     number: int
 
 
-async def rules(desk: Desk, which: OfFolder) -> dict[str, Any]:
+async def list_rules(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """The files of rules there are, where they are looked for, and examples for new ones."""
-    place = RulesDesk.open(folder(which.workspace))
+    place = InstructionService.open(find_folder(which.workspace))
     files = await asyncio.to_thread(place.found)
     return {"files": files, "places": place.places, "is_on": place.is_on, "examples": place.examples()}
 
 
-async def rule_why(desk: Desk, which: OfPath) -> list[Verdict]:
+async def rule_why(desk: OpenTasks, which: OfPath) -> list[Verdict]:
     """Which files of rules hold for a path, or in any case, and why or why not."""
-    return await asyncio.to_thread(RulesDesk.open(folder(which.workspace)).why, which.path)
+    return await asyncio.to_thread(InstructionService.open(find_folder(which.workspace)).why, which.path)
 
 
-async def rule_on(desk: Desk, which: OfPath) -> bool:
+async def rule_on(desk: OpenTasks, which: OfPath) -> bool:
     """Follow a file of rules again."""
-    return await _switch(which, on=True)
+    return await _switch_file(which, on=True)
 
 
-async def rule_off(desk: Desk, which: OfPath) -> bool:
+async def rule_off(desk: OpenTasks, which: OfPath) -> bool:
     """Follow a file of rules no longer; it stays where it is."""
-    return await _switch(which, on=False)
+    return await _switch_file(which, on=False)
 
 
-async def rule_new(desk: Desk, which: NewRule) -> str:
+async def rule_new(desk: OpenTasks, which: NewRule) -> str:
     """Make a file of rules; gives its path."""
-    place = RulesDesk.open(folder(which.workspace))
+    place = InstructionService.open(find_folder(which.workspace))
     made = await asyncio.to_thread(
         lambda: place.new(which.name, own=which.own, paths=which.paths, example=which.example)
     )
     return str(made.path)
 
 
-async def memory(desk: Desk, which: OfFolder) -> dict[str, Any]:
+async def list_memory(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """The notes that tasks in a folder begin with."""
-    notes = desk.client.memory_of(folder(which.workspace))
+    notes = desk.client.memory_of(find_folder(which.workspace))
     files = [asdict(source) for source in await asyncio.to_thread(notes.sources)]
     return {"on": notes.on, "personal": notes.personal, "project": notes.project, "files": files}
 
 
-async def memory_add(desk: Desk, which: NewNote) -> bool:
+async def memory_add(desk: OpenTasks, which: NewNote) -> bool:
     """Write a note down."""
-    await desk.client.memory_of(folder(which.workspace)).add(which.text, project=which.project)
+    await desk.client.memory_of(find_folder(which.workspace)).add(which.text, project=which.project)
     return True
 
 
-async def memory_keep(desk: Desk, which: OwnNote) -> str:
+async def memory_keep(desk: OpenTasks, which: OwnNote) -> str:
     """Keep a note of the person's own, where notes are on; gives its file."""
-    return str(await desk.client.memory_of(folder(which.workspace)).keep(which.text))
+    return str(await desk.client.memory_of(find_folder(which.workspace)).keep(which.text))
 
 
-async def memory_remove(desk: Desk, which: OfNote) -> Remembered:
+async def memory_remove(desk: OpenTasks, which: OfNote) -> Remembered:
     """Remove the note with this number; gives it."""
-    return await desk.client.memory_of(folder(which.workspace)).forget(which.number)
+    return await desk.client.memory_of(find_folder(which.workspace)).forget(which.number)
 
 
-async def hooks(desk: Desk, which: OfFolder) -> list[SetUp]:
+async def list_hooks(desk: OpenTasks, which: OfFolder) -> list[SetUp]:
     """The hooks that are set up for a folder; those that do not run say why."""
-    return await asyncio.to_thread(desk.client.hooks_of(folder(which.workspace)).list)
+    return await asyncio.to_thread(desk.client.hooks_of(find_folder(which.workspace)).list)
 
 
-async def _switch(which: OfPath, *, on: bool) -> bool:
+async def _switch_file(which: OfPath, *, on: bool) -> bool:
     """Whether that changed anything."""
-    place = RulesDesk.open(folder(which.workspace))
+    place = InstructionService.open(find_folder(which.workspace))
     return (await asyncio.to_thread(place.switch, which.path, on=on))[1]
 
 
 QUERIES: Rows = {
-    "rules": Row(OfFolder, rules),
+    "rules": Row(OfFolder, list_rules),
     "rule_why": Row(OfPath, rule_why),
-    "memory": Row(OfFolder, memory),
-    "hooks": Row(OfFolder, hooks),
+    "memory": Row(OfFolder, list_memory),
+    "hooks": Row(OfFolder, list_hooks),
 }
 ACTIONS: Rows = {
     "rule_on": Row(OfPath, rule_on),

@@ -8,12 +8,12 @@ from msgspec.structs import asdict, replace
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Mode
 from halocline.protocol.mcp import Order
-from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
-from halocline.services.mcp.servers import McpDesk, Tried, runs_as
-from halocline.services.policy.rules import PolicyDesk
+from halocline.services.mcp.servers import McpService, Tried, runs_as
+from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 if TYPE_CHECKING:
     from halocline.mcp.registry.registry import Offered
@@ -57,27 +57,27 @@ class Install(Wanted, frozen=True):
     project: bool = False
 
 
-async def mcp(desk: Desk, which: OfFolder) -> dict[str, Any]:
+async def list_servers(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """The servers that are set up for a folder, and what is decided of their tools; none is started."""
-    return await asyncio.to_thread(_listed, which)
+    return await asyncio.to_thread(_list_folder, which)
 
 
-async def mcp_log(desk: Desk, which: OfServer) -> str:
+async def mcp_log(desk: OpenTasks, which: OfServer) -> str:
     """The end of what a server printed, without what looks like a key."""
-    file = _desk(which).log(which.name)
+    file = _open_service(which).log(which.name)
     text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
-    return redacted("\n".join(text.splitlines()[-TAIL:]))
+    return redact_text("\n".join(text.splitlines()[-TAIL:]))
 
 
-async def registry(desk: Desk, which: Search) -> list[dict[str, Any]]:
+async def search_registry(desk: OpenTasks, which: Search) -> list[dict[str, Any]]:
     """Servers of the registry that the settings name."""
-    found = await McpDesk.open(desk.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
-    return [_offered(one) for one in found]
+    found = await McpService.open(desk.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
+    return [_show_offer(one) for one in found]
 
 
-async def registry_plan(desk: Desk, which: Wanted) -> dict[str, Any]:
+async def registry_plan(desk: OpenTasks, which: Wanted) -> dict[str, Any]:
     """One of them, and for each way to set it up: what would be run, and which values are still wanted, for what."""
-    place = _desk(which, desk)
+    place = _open_service(which, desk)
     one, ways = await place.offered(which.name, which.values)
     name = one.name.rpartition("/")[2]
     told = [
@@ -85,18 +85,18 @@ async def registry_plan(desk: Desk, which: Wanted) -> dict[str, Any]:
         for way in ways
         if not way.bundle
     ]
-    return _offered(one) | {"ways": told, "bundles": [way.bundle for way in ways if way.bundle]}
+    return _show_offer(one) | {"ways": told, "bundles": [way.bundle for way in ways if way.bundle]}
 
 
-async def registry_readme(desk: Desk, which: Wanted) -> str:
+async def registry_readme(desk: OpenTasks, which: Wanted) -> str:
     """What its makers say of one of them, as Markdown; empty where nobody knows."""
-    place = _desk(which, desk)
+    place = _open_service(which, desk)
     return await place.readme(await place.named(which.name), "")
 
 
-async def mcp_install(desk: Desk, which: Install) -> str:
+async def mcp_install(desk: OpenTasks, which: Install) -> str:
     """Set a server of the registry up, as `registry_plan` showed it; gives its name."""
-    place = _desk(which, desk)
+    place = _open_service(which, desk)
     one, every = await place.offered(which.name, which.values)
     ways = [way for way in every if not way.bundle]  # these want to be unpacked: halo mcp install
     if not 1 <= which.way <= len(ways):
@@ -107,46 +107,46 @@ async def mcp_install(desk: Desk, which: Install) -> str:
     return name
 
 
-async def mcp_add(desk: Desk, which: NewServer) -> str:
+async def mcp_add(desk: OpenTasks, which: NewServer) -> str:
     """Set a server up; gives the file."""
     async with desk.writing:
-        return str(await asyncio.to_thread(_desk(which).add, which.name, which.config, project=which.project))
+        return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
-async def mcp_remove(desk: Desk, which: OfServer) -> str:
+async def mcp_remove(desk: OpenTasks, which: OfServer) -> str:
     """Take a server out of the file that names it."""
     async with desk.writing:
-        return str(await asyncio.to_thread(_desk(which).remove, which.name))
+        return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
-async def mcp_enable(desk: Desk, which: OfServer) -> bool:
+async def mcp_enable(desk: OpenTasks, which: OfServer) -> bool:
     """Switch a server on."""
     async with desk.writing:
-        await asyncio.to_thread(_desk(which).switch, which.name, on=True)
+        await asyncio.to_thread(_open_service(which).switch, which.name, on=True)
     return True
 
 
-async def mcp_disable(desk: Desk, which: OfServer) -> bool:
+async def mcp_disable(desk: OpenTasks, which: OfServer) -> bool:
     """Switch a server off."""
     async with desk.writing:
-        await asyncio.to_thread(_desk(which).switch, which.name, on=False)
+        await asyncio.to_thread(_open_service(which).switch, which.name, on=False)
     return True
 
 
-async def mcp_test(desk: Desk, which: OfServer) -> dict[str, Any]:
+async def mcp_test(desk: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, ask what it offers, and end it."""
-    tried: Tried = (await _desk(which).tried([which.name]))[0]
-    return asdict(tried) | {"error": redacted(tried.error)}
+    tried: Tried = (await _open_service(which).tried([which.name]))[0]
+    return asdict(tried) | {"error": redact_text(tried.error)}
 
 
-def _listed(which: OfFolder) -> dict[str, Any]:
-    found, place = _desk(which), PolicyDesk.open()
-    judged = place.mcp_tools(place.posture(folder(which.workspace), Mode.ACT, None)).all()
-    servers = [replace(one, runs=redacted(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
+def _list_folder(which: OfFolder) -> dict[str, Any]:
+    found, place = _open_service(which), PolicyService.open()
+    judged = place.mcp_tools(place.posture(find_folder(which.workspace), Mode.ACT, None)).all()
+    servers = [replace(one, runs=redact_text(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 
 
-def _offered(one: "Offered") -> dict[str, Any]:
+def _show_offer(one: "Offered") -> dict[str, Any]:
     return {
         "name": one.name,
         "title": one.title,
@@ -161,17 +161,17 @@ def _offered(one: "Offered") -> dict[str, Any]:
     }
 
 
-def _desk(which: OfFolder | Wanted, desk: Desk | None = None) -> McpDesk:
+def _open_service(which: OfFolder | Wanted, desk: OpenTasks | None = None) -> McpService:
     """Raises UsageError and SettingsError."""
     if desk and not which.workspace:
-        return McpDesk.open(desk.workspaces[0])
-    return McpDesk.open(folder(which.workspace))
+        return McpService.open(desk.workspaces[0])
+    return McpService.open(find_folder(which.workspace))
 
 
 QUERIES: Rows = {
-    "mcp": Row(OfFolder, mcp),
+    "mcp": Row(OfFolder, list_servers),
     "mcp_log": Row(OfServer, mcp_log),
-    "registry": Row(Search, registry),
+    "registry": Row(Search, search_registry),
     "registry_plan": Row(Wanted, registry_plan),
     "registry_readme": Row(Wanted, registry_readme),
 }

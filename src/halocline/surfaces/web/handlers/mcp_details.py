@@ -4,10 +4,10 @@ import asyncio
 from typing import Literal
 
 from halocline.protocol.values import JsonObject
-from halocline.services.mcp.details import Called, ServerDesk, ServerDetail
+from halocline.services.mcp.details import Called, ServerDetail, ServerService
 from halocline.surfaces.web.handlers.mcp import OfServer
 from halocline.surfaces.web.handlers.route import Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class Changed(OfServer, frozen=True):
@@ -31,28 +31,28 @@ class OfCall(OfServer, frozen=True):
     agreed: bool = False
 
 
-async def mcp_server(desk: Desk, which: OfServer) -> ServerDetail:
+async def mcp_server(desk: OpenTasks, which: OfServer) -> ServerDetail:
     """What a server offered when it last ran, what is allowed of it, and how it is written."""
-    return await asyncio.to_thread(lambda: ServerDesk.open(folder(which.workspace)).detail(which.name))
+    return await asyncio.to_thread(lambda: ServerService.open(find_folder(which.workspace)).detail(which.name))
 
 
-async def mcp_set(desk: Desk, which: Changed) -> str:
+async def mcp_set(desk: OpenTasks, which: Changed) -> str:
     """Change how a server is set up; gives the file."""
     async with desk.writing:
-        place = ServerDesk.open(folder(which.workspace))
+        place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.change, which.name, which.changes))
 
 
-async def mcp_allow(desk: Desk, which: Allowed) -> str:
+async def mcp_allow(desk: OpenTasks, which: Allowed) -> str:
     """Say for good whether a tool may be called; gives the file."""
     async with desk.writing:
-        place = ServerDesk.open(folder(which.workspace))
+        place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
-async def mcp_call(desk: Desk, which: OfCall) -> Called:
+async def mcp_call(desk: OpenTasks, which: OfCall) -> Called:
     """Start a server, call one of its tools as a model would, and end it; nothing is run while the policy asks."""
-    place = await asyncio.to_thread(ServerDesk.open, folder(which.workspace))
+    place = await asyncio.to_thread(ServerService.open, find_folder(which.workspace))
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)
 
 

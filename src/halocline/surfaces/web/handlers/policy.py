@@ -6,10 +6,10 @@ from typing import Any
 from halocline.protocol.events import ApprovalMode, Mode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.protocol.values import Value
-from halocline.services.policy.grants import leave_given
-from halocline.services.policy.rules import Explanation, PolicyDesk, explained
+from halocline.services.policy.grants import list_grants
+from halocline.services.policy.rules import Explanation, PolicyService, explain_command
 from halocline.surfaces.web.handlers.route import OfFolder, OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfRule(Value, frozen=True):
@@ -24,13 +24,13 @@ class OfCommand(OfFolder, frozen=True):
     approval_mode: ApprovalMode | None = None
 
 
-async def policy(desk: Desk, which: OfTask) -> dict[str, Any]:
+async def read_policy(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
     """A task's approval mode and switches, what each mode does without asking, leave that was given, rules in force."""
     task = desk.known(which.task)
-    place, state = PolicyDesk.open(), await asyncio.to_thread(desk.state, task)
+    place, state = PolicyService.open(), await asyncio.to_thread(desk.state, task)
     workspace = desk.workspace(task)
     book = await asyncio.to_thread(place.book, workspace, state.roots)
-    given = leave_given(await asyncio.to_thread(desk.client.past, task))
+    given = list_grants(await asyncio.to_thread(desk.client.past, task))
     postures = [
         place.posture(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches) for mode in ApprovalMode
     ]
@@ -47,17 +47,17 @@ async def policy(desk: Desk, which: OfTask) -> dict[str, Any]:
     }
 
 
-async def take_out(desk: Desk, which: OfRule) -> bool:
+async def take_out(desk: OpenTasks, which: OfRule) -> bool:
     """Take leave back that was given for a project or everywhere; all tasks ask again from their next call on."""
     async with desk.writing:
-        return await asyncio.to_thread(PolicyDesk.open().take_out, which.rule)
+        return await asyncio.to_thread(PolicyService.open().take_out, which.rule)
 
 
-async def explain(desk: Desk, which: OfCommand) -> Explanation:
+async def explain_for_task(desk: OpenTasks, which: OfCommand) -> Explanation:
     """The decision on a command, were a task to ask for it now."""
-    posture = PolicyDesk.open().posture(folder(which.workspace), which.mode, which.approval_mode)
-    return await asyncio.to_thread(explained, which.command, posture)
+    posture = PolicyService.open().posture(find_folder(which.workspace), which.mode, which.approval_mode)
+    return await asyncio.to_thread(explain_command, which.command, posture)
 
 
-QUERIES: Rows = {"policy": Row(OfTask, policy), "explain": Row(OfCommand, explain)}
+QUERIES: Rows = {"policy": Row(OfTask, read_policy), "explain": Row(OfCommand, explain_for_task)}
 ACTIONS: Rows = {"take_out": Row(OfRule, take_out)}

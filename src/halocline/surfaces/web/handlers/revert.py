@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from halocline.runtime.history.revert_hunk import Swap, swap
+from halocline.runtime.history.revert_hunk import Swap, revert_hunk
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 
 class OfChange(OfTask, frozen=True):
@@ -17,11 +17,11 @@ class OfChange(OfTask, frozen=True):
     back: bool = True
 
 
-async def revert(desk: Desk, which: OfChange) -> bool:
+async def revert_hunks(desk: OpenTasks, which: OfChange) -> bool:
     """Take hunks of a file back, or put them in again (`back` false); refused where that is not possible exactly."""
     state = await asyncio.to_thread(desk.state, desk.known(which.task))
-    await swap(Path(state.workspace), Swap(which.path, which.diff, which.status, which.back), state.roots)
+    await revert_hunk(Path(state.workspace), Swap(which.path, which.diff, which.status, which.back), state.roots)
     return True
 
 
-ACTIONS: Rows = {"revert": Row(OfChange, revert)}
+ACTIONS: Rows = {"revert": Row(OfChange, revert_hunks)}

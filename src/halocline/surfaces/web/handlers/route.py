@@ -7,7 +7,7 @@ import msgspec
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject, Value
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 T = TypeVar("T")
 
@@ -16,11 +16,11 @@ class Row(Value, Generic[T], frozen=True):
     """`about` is for the docs: the first line of the function's text."""
 
     kind: type[T]
-    answer: Callable[[Desk, T], Awaitable[Any]]
+    answer: Callable[[OpenTasks, T], Awaitable[Any]]
 
-    async def answered(self, desk: Desk, given: JsonObject) -> Any:
+    async def answered(self, desk: OpenTasks, given: JsonObject) -> Any:
         """The value for these arguments. Raises HaloclineError, also for arguments that make no sense."""
-        return await self.answer(desk, _converted(given, self.kind))
+        return await self.answer(desk, _convert(given, self.kind))
 
     @property
     def about(self) -> str:
@@ -44,7 +44,7 @@ class OfFolder(Value, frozen=True):
     workspace: str
 
 
-def _converted(given: JsonObject, kind: type[T]) -> T:
+def _convert(given: JsonObject, kind: type[T]) -> T:
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, ValueError) as error:

@@ -10,7 +10,7 @@ from halocline.runtime.models.connection_test import Connection
 from halocline.runtime.task_options import Choices
 from halocline.services.settings import Setting
 from halocline.surfaces.web.handlers.route import Nothing, Row, Rows
-from halocline.surfaces.web.open_tasks import Desk
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 
 class Named(Value, frozen=True):
@@ -35,31 +35,31 @@ class Login(OfProvider, frozen=True):
         return f"Login({self.provider})"
 
 
-async def settings(desk: Desk, _: Nothing) -> list[Setting]:
+async def list_settings(desk: OpenTasks, _: Nothing) -> list[Setting]:
     """All settings, each with its value, where that is from, and what it may be."""
     return await asyncio.to_thread(desk.client.settings.listed)
 
 
-async def set_setting(desk: Desk, which: Put) -> bool:
+async def set_setting(desk: OpenTasks, which: Put) -> bool:
     """Set one in `settings.toml`; what begins from now on follows it."""
     if which.value is None:
         raise UsageError(f"{which.name} needs a value.", "Reset it instead.")
-    return await _put(desk, which.name, which.value)
+    return await _put_setting(desk, which.name, which.value)
 
 
-async def reset_setting(desk: Desk, which: Named) -> bool:
+async def reset_setting(desk: OpenTasks, which: Named) -> bool:
     """Take one out of `settings.toml`, so that it is as by default."""
-    return await _put(desk, which.name, None)
+    return await _put_setting(desk, which.name, None)
 
 
-async def _put(desk: Desk, name: str, value: Any) -> bool:
+async def _put_setting(desk: OpenTasks, name: str, value: Any) -> bool:
     async with desk.writing:
         await asyncio.to_thread(desk.client.settings.put, name, value)
     desk.client.reload(Choices())
     return True
 
 
-async def providers(desk: Desk, _: Nothing) -> list[dict[str, Any]]:
+async def list_providers(desk: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
     """The providers that take keys, and where each has one from; never a key."""
     return [
         {
@@ -77,7 +77,7 @@ async def providers(desk: Desk, _: Nothing) -> list[dict[str, Any]]:
     ]
 
 
-async def login(desk: Desk, which: Login) -> Connection:
+async def log_in(desk: OpenTasks, which: Login) -> Connection:
     """Try a key, and store it unless its server refuses it; tells how far it led."""
     accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
     key = accounts.checked(which.provider, which.key)
@@ -88,17 +88,17 @@ async def login(desk: Desk, which: Login) -> Connection:
     return tried
 
 
-async def logout(desk: Desk, which: OfProvider) -> list[str]:
+async def log_out(desk: OpenTasks, which: OfProvider) -> list[str]:
     """Forget a provider's stored keys; gives the servers they were for, empty for its own."""
     gone = await asyncio.to_thread(desk.client.accounts.forget, which.provider)
     desk.client.reload(Choices())
     return gone
 
 
-QUERIES: Rows = {"settings": Row(Nothing, settings), "providers": Row(Nothing, providers)}
+QUERIES: Rows = {"settings": Row(Nothing, list_settings), "providers": Row(Nothing, list_providers)}
 ACTIONS: Rows = {
     "set_setting": Row(Put, set_setting),
     "reset_setting": Row(Named, reset_setting),
-    "login": Row(Login, login),
-    "logout": Row(OfProvider, logout),
+    "login": Row(Login, log_in),
+    "logout": Row(OfProvider, log_out),
 }

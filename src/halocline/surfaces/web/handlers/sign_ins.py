@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from halocline.protocol.secrets.redaction import redacted
+from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.runtime.models.connection_test import Connection
 from halocline.runtime.task_options import Choices
-from halocline.services.mcp.servers import McpDesk
+from halocline.services.mcp.servers import McpService
 from halocline.surfaces.web.handlers.mcp import OfServer
 from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.handlers.settings import OfProvider
-from halocline.surfaces.web.open_tasks import Desk, folder
+from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 from halocline.surfaces.web.sign_ins import Begun, Pasted, Show
 
 
@@ -27,7 +27,7 @@ class Carried(OfSignIn, frozen=True):
     text: str
 
 
-async def sign_in(desk: Desk, which: OfProvider) -> Begun:
+async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
     """Begin to get a key in the browser."""
     accounts = desk.client.accounts
 
@@ -44,31 +44,31 @@ async def sign_in(desk: Desk, which: OfProvider) -> Begun:
     return await desk.sign_ins.begin(run)
 
 
-async def mcp_sign_in(desk: Desk, which: OfServer) -> Begun:
+async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
     """Begin to sign in at an MCP server."""
-    place = McpDesk.open(folder(which.workspace))
+    place = McpService.open(find_folder(which.workspace))
 
     async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
         tried = await place.signed_in(which.name, show)
-        return asdict(tried) | {"error": redacted(tried.error)}
+        return asdict(tried) | {"error": redact_text(tried.error)}
 
     return await desk.sign_ins.begin(run)
 
 
-async def sign_in_wait(desk: Desk, which: OfSignIn) -> Any:
+async def sign_in_wait(desk: OpenTasks, which: OfSignIn) -> Any:
     """What came of a sign-in: how far the key led, or what the MCP server offers."""
     return await desk.sign_ins.wait(which.id)
 
 
-async def sign_in_paste(desk: Desk, which: Carried) -> bool:
+async def sign_in_paste(desk: OpenTasks, which: Carried) -> bool:
     """Carry the end of a sign-in here by hand, where the browser is on another machine."""
     desk.sign_ins.paste(which.id, which.text)
     return True
 
 
-async def mcp_sign_out(desk: Desk, which: OfServer) -> bool:
+async def mcp_sign_out(desk: OpenTasks, which: OfServer) -> bool:
     """Forget a sign-in at an MCP server; false when there was none."""
-    return await asyncio.to_thread(McpDesk.open(folder(which.workspace)).sign_out, which.name)
+    return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
 
 
 ACTIONS: Rows = {
