@@ -174,7 +174,7 @@ def command_line() -> str:
 
 
 def words() -> str:
-    """The words with a slash that Halocline knows by itself."""
+    """The slash commands that Halocline knows by itself."""
     rows = [
         (
             " ".join([*(f"`/{name}`" for name in row.names), f"`{row.rest}`" if row.rest else ""]).strip(),
@@ -186,11 +186,11 @@ def words() -> str:
         for row in WORDS
     ]
     text = (
-        "What may be typed at the prompt, with a slash before it. Workflows, custom commands and skills are words too, "
-        "and never replace one of these: `/init.md` is the file where `/init` is ours. A run without a person has "
-        "those for the model."
+        "Commands that you can type at the prompt. Workflows, custom commands and skills are slash commands too. "
+        "A built-in command wins over a file of the same name; name the file with its ending then (`/init.md`). "
+        "A run without a person has the commands that the model answers."
     )
-    return _page("Words with a slash", text, _table(("word", "meaning", "answered by", "where", "when"), rows))
+    return _page("Slash commands", text, _table(("command", "meaning", "answered by", "where", "when"), rows))
 
 
 def _keys(vendor: Vendor) -> str:
@@ -339,7 +339,7 @@ def web() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "rules.md": rules,
     "command-line.md": command_line,
-    "words.md": words,
+    "slash-commands.md": words,
     "settings.md": settings,
     "variables.md": variables,
     "tools.md": tools,

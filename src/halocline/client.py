@@ -151,7 +151,7 @@ class Client:
         return self._controller.previewed(task, after)
 
     def words(self, workspace: Path) -> "Words":
-        """The words with a slash that a workspace has."""
+        """The slash commands that a workspace has."""
         return self._controller.words(workspace)
 
     async def change_model(self, task: str, model: str) -> None:

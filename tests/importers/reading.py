@@ -10,9 +10,9 @@ from halocline.ports.blobs import blob_reference
 from halocline.protocol import events as ev
 
 
-def read(tool: str, path: Path, blot: Callable[[str], str] = str) -> tuple[Found, list[ev.DurableEvent], Ground]:
+def read(tool: str, path: Path, redact: Callable[[str], str] = str) -> tuple[Found, list[ev.DurableEvent], Ground]:
     (found,) = load_program(tool).found_at(path)
-    ground = Ground(put=blob_reference, blot=blot)
+    ground = Ground(put=blob_reference, redact=redact)
     return (
         found,
         list(to_events(load_program(tool).said(found, ground), found.started, THEIRS.get(tool, {}), ground)),

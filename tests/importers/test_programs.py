@@ -165,7 +165,7 @@ def test_aiders_words_are_those_of_the_person_and_the_model(tmp_path):
     from halocline.importers.transcript import Ground, Prompt
 
     first = next(aider.found_at(transcripts.aider(tmp_path)))
-    said = list(aider.said(first, Ground(put=blob_reference, blot=str)))
+    said = list(aider.said(first, Ground(put=blob_reference, redact=str)))
     assert [(type(each) is Prompt, each.content[0].text) for each in said] == [
         (True, "add a test\nfor a.py"),
         (False, "Here it is:\n\n```\ntest\n```"),
@@ -246,7 +246,7 @@ def test_a_missing_file_is_said(tmp_path):
     path.unlink()
     from halocline.importers import claude
 
-    ground = Ground(put=blob_reference, blot=str)
+    ground = Ground(put=blob_reference, redact=str)
     assert list(claude.said(found, ground)) == []
     assert ground.lost["line that cannot be read"] == 1
 
@@ -339,7 +339,7 @@ def test_a_long_transcript_is_read_in_little_memory(tool, tmp_path):
     path = MADE[tool](tmp_path, "/p")
     lengthen(file_of(tool, path), 24_000_000)
     (found,) = load_program(tool).found_at(path)
-    ground = Ground(put=blob_reference, blot=str)
+    ground = Ground(put=blob_reference, redact=str)
     tracemalloc.start()
     turns = sum(
         isinstance(event, ev.TurnStarted)

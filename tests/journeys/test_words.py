@@ -1,4 +1,4 @@
-"""Words with a slash through whole tasks: what the log holds of them, and what the model reads."""
+"""Slash commands through whole tasks: what the log holds of them, and what the model reads."""
 
 import pytest
 

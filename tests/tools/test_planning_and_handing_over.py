@@ -121,7 +121,9 @@ BUG = report_bug.Input(
 def reporting(context: ToolContext, tmp_path: Path) -> ToolContext:
     folder = tmp_path / "task"
     folder.mkdir()
-    return replace(context, folder=folder, model="scripted/x", redact=lambda text: text.replace("abcdefgh123", "[x]"))
+    return replace(
+        context, folder=folder, model="scripted/x", redact_thoroughly=lambda text: text.replace("abcdefgh123", "[x]")
+    )
 
 
 async def test_a_report_is_shown_then_written_and_gives_an_address_that_opens_it(reporting):

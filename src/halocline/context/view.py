@@ -23,7 +23,7 @@ STAYS = ("rule", "rules", "instructions", "memory", "skill")
 
 
 class View:
-    """`view`, at the price of what is new since it was last asked."""
+    """`build_view`, at the price of what is new since it was last asked."""
 
     def __init__(self) -> None:
         self._compaction: Compacted | None = None

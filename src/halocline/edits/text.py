@@ -1,7 +1,7 @@
 """Bytes to text and back without loss: encoding, byte order mark and line endings survive whatever is edited between.
 
-`decode` then `encode` gives the same bytes for every input that `decode` accepts. Line endings stay in `text` as the
-file has them; `view` is the same text with LF only, which is what models read and write, and `Offsets` leads back.
+`decode_text` then `encode_text` gives the same bytes for every input that is accepted. Line endings stay in `text` as
+the file has them; `view` is the same text with LF only, which is what models read and write, and `Offsets` leads back.
 """
 
 import codecs

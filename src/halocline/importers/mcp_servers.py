@@ -1,7 +1,7 @@
 """MCP servers that other agents have set up, in the form of ours, to be copied when a person agrees.
 
 What must stay true: no value of a variable or a header is taken, as keys stand there, and no leave that was given to a
-tool. The variables are named, for the person to set; a key among the words of a command is blotted out.
+tool. The variables are named, for the person to set; a key among the words of a command is redacted.
 """
 
 import tomllib

@@ -97,20 +97,20 @@ class Program(Protocol):
 
 @dataclass(slots=True)
 class Ground:
-    """What reading needs: where bytes are kept, what blots keys out, and what was lost on the way."""
+    """What reading needs: where bytes are kept, what redacts keys, and what was lost on the way."""
 
     put: Callable[[bytes], str]
-    blot: Callable[[str], str]
+    redact: Callable[[str], str]
     lost: Counter[str] = field(default_factory=Counter)
 
     def text(self, given: object) -> str:
         """A text without keys, cut when it is too long."""
         text = given if isinstance(given, str) else "" if given is None else _as_json(self._bearable(given))
         if len(text) <= LONGEST_TEXT:
-            return self.blot(text)
+            return self.redact(text)
         self.lost["text cut because of its length"] += 1
         gone = f"{len(text) - LONGEST_TEXT:,} characters were left out at the import"
-        return self.blot(f"{text[:LONGEST_TEXT]}\n[{gone}]")
+        return self.redact(f"{text[:LONGEST_TEXT]}\n[{gone}]")
 
     def arguments(self, given: object) -> JsonObject:
         """A call's input without keys; a huge one is left out."""
@@ -126,7 +126,7 @@ class Ground:
         """JSON that every log can hold: no numbers and no depths beyond measure, and no keys."""
         match value:
             case str():
-                return self.blot(value)
+                return self.redact(value)
             case dict() | list() if depth > DEEPEST:
                 self.lost["input of a call nested too deeply"] += 1
                 return None

@@ -44,7 +44,7 @@ def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) 
 
 
 def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """As `covers`, for rules of people's that allow."""
+    """As `rule_covers`, for rules of people's that allow."""
     if act.place in CAREFUL and not (rule.paths or rule.places):
         return False
     if act.mcp and not (rule.mcp or rule.tools):

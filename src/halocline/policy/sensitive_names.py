@@ -1,7 +1,7 @@
 """The names of files that hold secrets, and of files that other programs run or obey later: one list for every reader.
 
-All names are in small letters, and what is compared with them is folded first (`fold`), as some disks do not tell large
-letters from small ones. `*` and `?` are patterns, for the last part of a path only.
+All names are in small letters, and what is compared with them goes through `fold_case` first, as some disks do not
+tell large letters from small ones. `*` and `?` are patterns, for the last part of a path only.
 """
 
 import re

@@ -161,9 +161,9 @@ class Reach(Protocol):
 class ToolContext(Value, frozen=True):
     """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees.
 
-    `folder` is the task's own, for what is written for the person; `redact` takes keys and the like out of a text that
-    leaves, `blot` secrets out of what the model reads. `restored` gives an edit's text the secrets that its marks stand
-    for, from the text that is edited, and raises `redaction.UnknownMark`.
+    `folder` is the task's own, for what is written for the person. `redact` removes secrets from what the model reads,
+    `redact_thoroughly` also what may be one from a text that leaves. `restored` gives an edit's text the secrets that
+    its marks stand for, from the text that is edited, and raises `redaction.UnknownMark`.
     `runs` is the form of its command that was judged to only read, and that runs instead of what the model wrote.
     `roots` are the task's folders beside the workspace. `rule` let the call pass, or asked a person who did.
     """
@@ -195,8 +195,8 @@ class ToolContext(Value, frozen=True):
     web_search: WebSearch | None = None
     mcp: "Mcp | None" = None
     subagents: "Subagents | None" = None
+    redact_thoroughly: Callable[[str], str] = str
     redact: Callable[[str], str] = str
-    blot: Callable[[str], str] = str
     restored: Callable[[str, str], str] = lambda text, original: text
     new_task_id: Callable[[], str] = str
     runs: str = ""

@@ -76,7 +76,7 @@ class Endpoint:
         return wanted.removeprefix(f"{self.vendor.name}/") or self.model
 
     def without_key(self, text: str) -> str:
-        """The same text with the key blotted out, should a server have repeated it, and what else is a secret."""
+        """The same text with the key redacted, should a server have repeated it, and what else is a secret."""
         from halocline.protocol.secrets.redaction import Redactor  # most requests do not fail
 
         return Redactor(lambda: frozenset({self.key}))(text)

@@ -210,7 +210,7 @@ def _status_of(mark: Any) -> int:
 
 
 def _error_message(body: bytes, endpoint: Endpoint) -> str:
-    """The server's own words, shortened, on one line. The key is blotted out first: half of it would not be found."""
+    """The server's own words, shortened, on one line. The key is redacted first: half of it would not be found."""
     try:
         words = _words_of(json_input.decode(body))
     except msgspec.DecodeError:

@@ -75,7 +75,7 @@ class Controller:
     def __init__(self, assembly: Assembly) -> None:
         self.home = assembly.home
         self.assembly = assembly
-        self.without_secrets = assembly.secrets.blot_for_others
+        self.without_secrets = assembly.secrets.redact_for_others
         self._open: dict[str, OpenTask] = {}
         self._attached = Attachments(assembly.home, self.send)
         self._program_log = ProgramLog(assembly.home.logs)
@@ -183,7 +183,7 @@ class Controller:
         return self.send(await self.prepared(command) if isinstance(command, cmd.SubmitPrompt) else command)
 
     def words(self, workspace: Path) -> "Words":
-        """The words with a slash that a workspace has."""
+        """The slash commands that a workspace has."""
         return slash_commands_of(workspace, self.home, self.assembly.settings)
 
     def _words_of(self, task: Task) -> "Callable[[], Words]":

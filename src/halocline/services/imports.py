@@ -132,7 +132,7 @@ class ImportService:
         if standing in (HERE, GONE_ON):
             return done
         put = blob_reference if dry else self._assembly.blobs.put
-        ground = Ground(put=put, blot=self._assembly.secrets.blot)
+        ground = Ground(put=put, redact=self._assembly.secrets.redact)
         events = self._events(found, place, ground)
         told = ImportStats()
         if dry:

@@ -20,11 +20,11 @@ class Form(StrEnum):
     JSONL = "jsonl"
 
 
-def export_task(events: Iterable[DurableEvent], form: Form, blot: Callable[[str], str]) -> str:
-    """All that was written of a task, in one of the forms, without what `blot` takes out."""
+def export_task(events: Iterable[DurableEvent], form: Form, redact: Callable[[str], str]) -> str:
+    """All that was written of a task, in one of the forms, without what `redact` takes out."""
     from halocline.protocol.secrets.redaction import redacted_event
 
-    past = [redacted_event(event, blot) for event in events]
+    past = [redacted_event(event, redact) for event in events]
     if form is Form.JSONL:
         return "".join(f"{codec.encode(event).decode()}\n" for event in past)
     state = fold_events(past)

@@ -25,7 +25,7 @@ def _text_lines(text: str) -> str:
 
 
 def expanded_notices(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
-    """What words with a slash became: the first line says which file the person gave to the model."""
+    """What slash commands became: the first line says which file the person gave to the model."""
     for part in content:
         if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
             yield NoticeRow(part.text.split("\n", 1)[0])

@@ -30,8 +30,8 @@ class TaskHost(Value, frozen=True):
     """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
 
     `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
-    `blot` leaves secrets out of what tools, hooks and programs say; `restored` puts those that marks in an edit's text
-    stand for back, from the text that has them, and raises `redaction.UnknownMark`.
+    `redact` removes secrets from what tools, hooks and programs say; `restored` puts those that marks in an edit's
+    text stand for back, from the text that has them, and raises `redaction.UnknownMark`.
     """
 
     files: Files
@@ -47,7 +47,7 @@ class TaskHost(Value, frozen=True):
     folder: Path
     revisions: Revisions
     web_search: WebSearch | None
-    redact: Callable[[str], str]
+    redact_thoroughly: Callable[[str], str]
     new_task_id: Callable[[], str]
     diagnostics: Diagnostics
     browser: "Browser | None" = None
@@ -58,7 +58,7 @@ class TaskHost(Value, frozen=True):
     instructions: "Instructions | None" = None
     attention: "ChangeWatch | None" = None
     mentions: "Mentions | None" = None
-    blot: Callable[[str], str] = str
+    redact: Callable[[str], str] = str
     restored: Callable[[str, str], str] = lambda text, original: text
     mcp: "Mcp | None" = None
     subagents: "Subagents | None" = None

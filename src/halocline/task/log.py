@@ -69,9 +69,9 @@ class Log(Stream):
         """`sync` makes what events refer to survive a power cut; it may raise OSError."""
         self._sync_first = sync
 
-    def leaves_out(self, blot: Callable[[str], str]) -> None:
-        """Let no event hold what `blot` takes out of texts: neither on disk nor in the state that is made of it."""
-        self._blot = blot
+    def leaves_out(self, redact: Callable[[str], str]) -> None:
+        """Let no event hold what `redact` takes out of texts: neither on disk nor in the state that is made of it."""
+        self._blot = redact
 
     def load(self) -> list[DurableEvent]:
         """Everything written so far. A torn last line is cut from the file, and the cut is recorded as an event."""
@@ -138,11 +138,11 @@ class Log(Stream):
         )
 
 
-def redact_event(event: D, blot: Callable[[str], str]) -> D:
-    """The event with `blot` applied to each of its texts, so that its form stays what it is."""
+def redact_event(event: D, redact: Callable[[str], str]) -> D:
+    """The event with `redact` applied to each of its texts, so that its form stays what it is."""
     from halocline.protocol.secrets.redaction import each_text  # which most events do not need
 
-    return msgspec.convert(each_text(msgspec.to_builtins(event), blot), type(event))
+    return msgspec.convert(each_text(msgspec.to_builtins(event), redact), type(event))
 
 
 def sync_names(folder: Path) -> None:

@@ -101,7 +101,7 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
             "Find the part you need with search_files."
         )
     lines = lines_of(part.data.decode(part.encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n"))
-    lines = ctx.blot("\n".join(lines)).split("\n")
+    lines = ctx.redact("\n".join(lines)).split("\n")
     first = min(max(start, part.first), part.total)
     wanted = lines[first - part.first : min(last, part.total) - part.first + 1]
     shown_lines = fit_lines(wanted, _budget_for(end), numbered_from=first).lines
@@ -152,7 +152,7 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
 
 
 def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
-    text = _format_window(file, input.start_line, input.end_line, what, ctx.blot)
+    text = _format_window(file, input.start_line, input.end_line, what, ctx.redact)
     return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
 
 
@@ -197,7 +197,7 @@ def _is_read_of(call: ToolCall, path: str) -> bool:
 
 
 def _format_window(
-    file: TextFile, start: int | None, end: int | None, what: str = "", blot: Callable[[str], str] = str
+    file: TextFile, start: int | None, end: int | None, what: str = "", redact: Callable[[str], str] = str
 ) -> str:
     """The lines asked for, labelled, then where they stand in the file."""
     lines = lines_of(file.view)
@@ -205,16 +205,16 @@ def _format_window(
         return "[the file is empty]"
     first, last = _line_bounds(start, end, len(lines))
     budget = _budget_for(end)
-    wanted = _redact_lines(lines, first - 1, min(last, first - 1 + (budget.lines or last)), blot)
+    wanted = _redact_lines(lines, first - 1, min(last, first - 1 + (budget.lines or last)), redact)
     shown_lines = fit_lines(wanted, budget, numbered_from=first).lines
     last = first + len(shown_lines) - 1
     return "\n".join([*shown_lines, f"[{_footer_line(first, last, len(lines))}{what}{_describe_encoding(file)}]"])
 
 
-def _redact_lines(lines: Sequence[str], first: int, last: int, blot: Callable[[str], str]) -> list[str]:
+def _redact_lines(lines: Sequence[str], first: int, last: int, redact: Callable[[str], str]) -> list[str]:
     """These lines without secrets, which may have many lines and begin before the first or end behind the last."""
     begin, end = max(0, first - _NEAR), last + _NEAR
-    near = blot("\n".join(lines[begin:end])).split("\n")
+    near = redact("\n".join(lines[begin:end])).split("\n")
     return near[first - begin : last - begin]
 
 

@@ -106,7 +106,7 @@ def _check_note(text: str, ctx: ToolContext) -> str:
         raise ToolFailure(f"The note has {len(note)} characters, the most is {LONGEST_NOTE}. Say the fact only.")
     if "<!--" in note or not note.isprintable():
         raise ToolFailure("The note has characters that a reader would not see. Write plain words.")
-    if "[redacted" in ctx.redact(note):
+    if "[redacted" in ctx.redact_thoroughly(note):
         raise ToolFailure(SECRET)
     return note
 

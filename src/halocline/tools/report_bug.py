@@ -36,7 +36,10 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    title, text = ctx.redact(" ".join(input.title.split())), ctx.redact(_write_report(input, ctx))[:LONGEST]
+    title, text = (
+        ctx.redact_thoroughly(" ".join(input.title.split())),
+        ctx.redact_thoroughly(_write_report(input, ctx))[:LONGEST],
+    )
     answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call)
     if answer == NO:
         return ToolOutput.of(DECLINED)

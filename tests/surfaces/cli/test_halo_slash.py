@@ -1,4 +1,4 @@
-"""Words with a slash, jobs and hand-overs at a terminal."""
+"""Slash commands, jobs and hand-overs at a terminal."""
 
 import asyncio
 import json

@@ -112,7 +112,7 @@ class _Ready(Value, frozen=True):
 
 
 def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
-    """What `restore` would do now. Raises UsageError when there is no such checkpoint, and NotRestored."""
+    """What `restore_files` would do now. Raises UsageError when there is no such checkpoint, and NotRestored."""
     plans = [_plan_one(target, overwrite=overwrite) for target in targets]
     fields = RestorePlan.__struct_fields__
     return RestorePlan(**{name: tuple(path for one in plans for path in getattr(one, name)) for name in fields})

@@ -112,7 +112,7 @@ def leave_out(git: Git) -> None:
 def scan_index(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
     """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
 
-    `listing` is what `differing` gave just now.
+    `listing` is what `list_differing` gave just now.
     """
     wanted: list[Path] = []
     left_out: set[Path] = set()

@@ -112,7 +112,7 @@ def _count_checkpoints(folder: Path) -> TaskCheckpoints:
 
 
 def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner | None = None) -> None:
-    """Keep only so many of the newest checkpoints of these tasks. `collect` frees what they took.
+    """Keep only so many of the newest checkpoints of these tasks. `collect_garbage` frees what they took.
 
     Raises:
         TimeoutError: another process uses the store all the time, or a restore that was cut short must be ended first.

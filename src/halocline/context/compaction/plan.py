@@ -1,7 +1,7 @@
 """What a model reads when it cannot read all: which messages stay, what stands for the others, how much that saves.
 
-Pure: `tried` makes the event from the state and, if there is one, a model's summary. Facts come from the log (`ledger`)
-and do not depend on the summary, so that a compaction without a model loses style, not substance.
+Pure: `try_compactions` makes the event from the state and, if there is one, a model's summary. Facts come from the log
+(`facts`) and do not depend on the summary, so that a compaction without a model loses style, not substance.
 """
 
 import re

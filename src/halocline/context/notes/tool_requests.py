@@ -1,4 +1,4 @@
-"""What the model is told when a person asks for one tool, or one way to work, in particular: by a word with a slash."""
+"""What the model is told when a person asks for one tool, or one way to work, in particular: by a slash command."""
 
 from halocline.context.templates import read_template
 from halocline.protocol.messages import Note

@@ -97,16 +97,16 @@ class Capture:
     """
 
     def __init__(
-        self, budget: int, spool: Spool, *, terminal: bool = False, blot: Callable[[str], str] = lambda text: text
+        self, budget: int, spool: Spool, *, terminal: bool = False, redact: Callable[[str], str] = lambda text: text
     ) -> None:
-        """On a `terminal` nothing counts as binary. `blot` takes out of a text what nobody is shown."""
+        """On a `terminal` nothing counts as binary. `redact` removes from a text what nobody is shown."""
         self.total = 0
         self.unread = 0
         self.binary = False
         self._budget = budget
         self._spool = spool
         self._terminal = terminal
-        self._blot = blot
+        self._blot = redact
         self._spooling = False
         self._room = 2 * budget
         self._begin()
@@ -210,13 +210,13 @@ def _decode_output(data: bytes | bytearray) -> str:
 class Progress:
     """Passes output on as text while it comes, a few times a second; of a burst only the last part.
 
-    Whole lines, so that `blot` finds a key that came in two pieces. A line that stays unfinished is passed on a little
-    later, without a last word that may be the beginning of a key.
+    Whole lines, so that `redact` finds a key that came in two pieces. A line that stays unfinished is passed on a
+    little later, without a last word that may be the beginning of a key.
     """
 
-    def __init__(self, on_output: Callable[[str], None], blot: Callable[[str], str] = lambda text: text) -> None:
+    def __init__(self, on_output: Callable[[str], None], redact: Callable[[str], str] = lambda text: text) -> None:
         self._on_output = on_output
-        self._blot = blot
+        self._blot = redact
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = b""
         self._is_cut = self._is_quiet = False

@@ -73,8 +73,8 @@ class LocalShell:
 
     Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Of what looks like a secret, and of
     the variables in `hidden`, commands get what is `passed`: see `child_environment`. Jobs are counted from `first_job`
-    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `blot` takes out of
-    outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
+    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `redact` removes
+    from outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
     """
 
     def __init__(
@@ -86,11 +86,11 @@ class LocalShell:
         workspace: str = "",
         sandbox: "Sandbox | None" = None,
         sandbox_in_auto: "Callable[[], Sandbox] | None" = None,
-        blot: Callable[[str], str] = lambda text: text,
+        redact: Callable[[str], str] = lambda text: text,
         home: str = "",
         passed: tuple[str, ...] = (),
     ) -> None:
-        self._blot = blot
+        self._blot = redact
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
@@ -260,7 +260,7 @@ class LocalShell:
         finally:
             os.close(writing)
         spool = Spool(self._spool_folder, self._spool_cap)
-        capture = Capture(COMMAND, spool, terminal=command.terminal, blot=self._blot)
+        capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._blot)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
 

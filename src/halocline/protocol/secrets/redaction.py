@@ -159,9 +159,9 @@ def may_hold_keys(text: str) -> bool:
     return bool(runs := long_runs(data)) or may_have_form(data, runs)
 
 
-def redacted_event(event: DurableEvent, blot: Callable[[str], str] = redact_text) -> DurableEvent:
+def redacted_event(event: DurableEvent, redact: Callable[[str], str] = redact_text) -> DurableEvent:
     """The event without them, text by text, so that what has a form keeps it."""
-    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), blot)))
+    return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), redact)))
 
 
 def each_text(value: object, change: Callable[[str], str]) -> object:

@@ -1,7 +1,7 @@
 """What each event changes in the state of a task.
 
-`reduce` is pure. Folding the durable events of a log gives exactly the state the live task had; transient events only
-touch `draft`, which every durable end of a reply clears.
+`reduce_event` is pure. Folding the durable events of a log gives exactly the state the live task had; transient events
+only touch `draft`, which every durable end of a reply clears.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -67,7 +67,7 @@ def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers."""
+    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers."""
     head = {"model": endpoint.wire_model(request.model), "stream": True, **for_anthropic(request, endpoint)}
     if request.output_schema is not None:
         from halocline.providers.response_format import native_schema

@@ -69,7 +69,7 @@ def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers.
+    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers.
 
     The length of the reply is bounded only when the request says so: servers know their own bounds better.
     """

@@ -124,7 +124,7 @@ def encode_messages(maker: str, blobs: Blobs) -> Fragments[bytes]:
 def to_wire(
     request: Request, endpoint: Endpoint, fragments: Fragments[bytes], wishes: Mapping[str, object] = WISHES
 ) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `fragments` remembers.
+    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers.
 
     The length of the reply is bounded only when the request says so; the API refuses a bound below 16.
     """

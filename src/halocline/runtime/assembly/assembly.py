@@ -246,7 +246,7 @@ class Assembly:
         if not (others or any_hooks(self.home, self.settings, workspace, self.env)):
             return None
         live, hidden, passed = self.hooks_of(workspace).live, self.key_variables(), self.settings.pass_environment
-        return live(log.path, hidden, self.secrets.blot, others, passed=passed, trusted=trusted)
+        return live(log.path, hidden, self.secrets.redact, others, passed=passed, trusted=trusted)
 
     def recorder(self, file: Path) -> "Recorder":
         """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
@@ -260,7 +260,7 @@ class Assembly:
     def parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
         """Build what a task is made of, but for its model and its inbox."""
         log.refers_to(self.blobs.sync)
-        log.leaves_out(self.secrets.blot_known)
+        log.leaves_out(self.secrets.redact_known)
         return {
             "machine": (machine := self._machine(log, state, workspace, hooks)),
             "log": log,
@@ -302,7 +302,7 @@ class Assembly:
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
                 sandbox_in_auto=in_auto(self.settings, partial(self.any_sandbox, workspace, folder, state.roots)),
-                blot=self.secrets.blot,
+                redact=self.secrets.redact,
                 home=str(self.home.root),
                 passed=self.settings.pass_environment,
             ),
@@ -319,7 +319,7 @@ class Assembly:
             folder=folder,
             revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
             web_search=self._search,
-            redact=self.secrets.blot_thoroughly,
+            redact_thoroughly=self.secrets.redact_thoroughly,
             new_task_id=new_task_id,
             diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
             formatters=self.settings.formatters,
@@ -327,7 +327,7 @@ class Assembly:
             hooks=hooks,
             instructions=self.instructions(workspace, state.roots),
             attention=attention,
-            blot=self.secrets.blot,
+            redact=self.secrets.redact,
             restored=self.secrets.restored,
         )
         return structs.replace(machine, mentions=LazyMentions(machine, self.home))

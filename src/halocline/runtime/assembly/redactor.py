@@ -46,11 +46,11 @@ class KnownValues:
         self._stored: frozenset[str] = frozenset()
         self._looked_for: tuple[frozenset[str], tuple[str, ...]] = (frozenset(), ())
 
-    def blot(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """The text without secrets, unless the settings want them shown."""
         return self._redactor(text) if self._settings.hide_keys else text
 
-    def blot_known(self, text: str) -> str:
+    def redact_known(self, text: str) -> str:
         """The text without the values that are known, unless the settings want them shown.
 
         Every event of every task comes by here, so it is looked at before anything is loaded.
@@ -65,11 +65,11 @@ class KnownValues:
             self._looked_for = values, tuple(value for value in {*values, *as_json} if len(value) >= SHORTEST)
         return self._looked_for[1]
 
-    def blot_for_others(self, text: str) -> str:
+    def redact_for_others(self, text: str) -> str:
         """For what leaves this home, whatever the settings say: marks have no numbers there."""
         return self._for_others(text)
 
-    def blot_thoroughly(self, text: str) -> str:
+    def redact_thoroughly(self, text: str) -> str:
         """For a text that a person will send on, whatever the settings say."""
         from halocline.protocol.secrets.redaction import thoroughly_redacted
 

@@ -102,8 +102,8 @@ class Ground(Value, frozen=True):
             messages=self.visible,
             folder=machine.folder,
             revisions=machine.revisions,
+            redact_thoroughly=machine.redact_thoroughly,
             redact=machine.redact,
-            blot=machine.blot,
             roots=tuple(map(Path, state.roots)),
         )
 

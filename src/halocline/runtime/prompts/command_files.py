@@ -1,4 +1,4 @@
-"""The words with a slash of one workspace: ours, workflows, custom commands and skills; and what they become.
+"""The slash commands of one workspace: ours, workflows, custom commands and skills; and what they become.
 
 What must stay true: nothing is looked for before a word stands in a prompt; what a person typed goes on as it was
 typed, behind notes with the text of each word; no word changes a permission.

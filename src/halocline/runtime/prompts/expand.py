@@ -1,4 +1,4 @@
-"""What a person says to a task, as the task gets it: behind the texts of the words with a slash in it.
+"""What a person says to a task, as the task gets it: behind the texts of the slash commands in it.
 
 Every prompt passes here, so nothing is imported or looked for unless a slash begins a word.
 """
@@ -26,7 +26,7 @@ PROMPT = "/mcp:"
 
 
 def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "Words":
-    """The words with a slash that a workspace has."""
+    """The slash commands that a workspace has."""
     from halocline.context.user_files.commands import Places
     from halocline.runtime.prompts.command_files import Words
 
@@ -54,7 +54,7 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *,
 async def expand_prompt_in_thread(
     task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False
 ) -> Content:
-    """The same as `spoken`, with files read in a thread, and with the prompts of MCP servers. Raises UsageError."""
+    """Do as `expand_prompt`, with files read in a thread, and with prompts of MCP servers. Raises UsageError."""
     text = _first_text(content)
     if not _has_words(text):
         return content

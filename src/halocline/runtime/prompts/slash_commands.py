@@ -1,4 +1,4 @@
-"""The words with a slash that Halocline knows by itself: one registry for every surface and for the docs.
+"""The slash commands that Halocline knows by itself: one registry for every surface and for the docs.
 
 Who answers a word is the row's matter; a project's or a person's own words (`command_files.py`) never replace one.
 """

@@ -43,7 +43,7 @@ class OwnCommands:
         if len(self._running) >= MOST:
             raise UsageError(f"{MOST} of your commands run already.", "Stop one, or wait for its end.")
         run, machine = f"!{self._task.state.own_started + 1}", self._task.machine
-        command = machine.blot(text)
+        command = machine.redact(text)
         self._task.emit(OwnCommandStarted(run=run, command=command, client=wish.client))
         cut: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()
         running = asyncio.create_task(self._see_through(run, text, command, cut), name=f"{self._task.state.task} {run}")

@@ -137,7 +137,7 @@ class FolderHooks:
         self,
         log: Path,
         hidden: frozenset[str],
-        blot: Callable[[str], str],
+        redact: Callable[[str], str],
         others: "Sequence[FolderHooks]" = (),
         *,
         passed: tuple[str, ...] = (),
@@ -158,6 +158,6 @@ class FolderHooks:
             fails_closed=self._settings.hook_failures == "block",
             transcript=str(log),
             changed=lambda folder: as_now[folder][0].changed_since(as_now[folder][1]),
-            blot=blot,
+            redact=redact,
         )
         return LiveHooks(active, LocalHooks(str(self.places.workspace), hidden, passed), rules)

@@ -1,7 +1,7 @@
 """A task in one file that can be carried away and replayed: its events, and every request that was made.
 
 JSON lines: a head, then the events as the log has them and the requests between them. A request is written as what is
-new in it. Keys are blotted out of every text, and what has the form of one as well; the JSON around the texts is never
+new in it. Keys are redacted from every text, and what has the form of one as well; the JSON around the texts is never
 touched, so that it can be read again. What the file holds else is what the task read: look before you share it.
 """
 

@@ -123,11 +123,11 @@ def grant_of(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
     return decision.wider if answer.wider and decision.wider else decision.grant
 
 
-def redact_output(output: ToolOutput, run: Run, blot: Callable[[str], str]) -> ToolOutput:
+def redact_output(output: ToolOutput, run: Run, redact: Callable[[str], str]) -> ToolOutput:
     """What a tool found, without secrets. What a person said to it stays as they said it."""
     if run.tool.kind in _HEARS_A_PERSON:
         return output
-    read = blot if run.tool.kind is not ev.ToolKind.FETCH else lambda text: blot(plain_output(text))
+    read = redact if run.tool.kind is not ev.ToolKind.FETCH else lambda text: redact(plain_output(text))
     content = tuple(replace(part, text=read(part.text)) if isinstance(part, Text) else part for part in output.content)
     return output if content == output.content else replace(output, content=content)
 

@@ -162,14 +162,14 @@ class ToolCalls:
             if run.tool.edits or run.approved:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
-            output = redact_output(output, run, self._machine.blot)
+            output = redact_output(output, run, self._machine.redact)
             self._emit(*output.events)
             tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
             output = await self._followed(run, output)
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
-            said = self._machine.blot(failure.text)
+            said = self._machine.redact(failure.text)
             failed = partial(self._end, call, ev.CallStatus.FAILED, said)
             await self._end_with_hooks(run, said, began, failed, failed=True)
         except LogUnwritable:
@@ -374,7 +374,7 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = fit_parts((Text(self._machine.blot(plain_output(text))),), CEILING, self._machine.blobs.put)
+        (said,) = fit_parts((Text(self._machine.redact(plain_output(text))),), CEILING, self._machine.blobs.put)
         result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
@@ -423,8 +423,8 @@ class ToolCalls:
             web_search=self._machine.web_search,
             mcp=self._machine.mcp,
             subagents=self._machine.subagents,
+            redact_thoroughly=self._machine.redact_thoroughly,
             redact=self._machine.redact,
-            blot=self._machine.blot,
             restored=self._machine.restored,
             new_task_id=self._machine.new_task_id,
             runs=run.runs,
@@ -432,4 +432,4 @@ class ToolCalls:
         )
 
     def _progress(self, call: str, text: str) -> None:
-        self._emit(ev.ToolCallProgressed(call, self._machine.blot(plain_output(text))))
+        self._emit(ev.ToolCallProgressed(call, self._machine.redact(plain_output(text))))

@@ -31,14 +31,14 @@ CHANGED = "{what} since the folder was trusted, so its hooks do not run. Look at
 class Rules(Value, frozen=True):
     """What the settings say. `changed` says what is otherwise than when a folder was trusted; empty when nothing is.
 
-    `blot` leaves keys out of what hooks say.
+    `redact` leaves keys out of what hooks say.
     """
 
     timeout: float
     fails_closed: bool
     transcript: str
     changed: Callable[[str], str]
-    blot: Callable[[str], str] = str
+    redact: Callable[[str], str] = str
 
 
 class LiveHooks:
@@ -173,7 +173,7 @@ class LiveHooks:
             )
             raise
         closed = hook.on_failure == "block" or (not hook.on_failure and self._rules.fails_closed)
-        run = words.redact_run(words.hook_event(hook, call, end, state, fails_closed=closed), self._rules.blot)
+        run = words.redact_run(words.hook_event(hook, call, end, state, fails_closed=closed), self._rules.redact)
         run = self._as_a_task(self._with_stop_named(run, end.stopped))
         tell(run)
         return run

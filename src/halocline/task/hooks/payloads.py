@@ -218,13 +218,13 @@ def _read_content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
     return (make_note(hook.name, hook.moment or "", text),) if text else ()
 
 
-def redact_run(run: HookRan, blot: Callable[[str], str]) -> HookRan:
+def redact_run(run: HookRan, redact: Callable[[str], str]) -> HookRan:
     """A run as the log and the model have it: no keys in its words, and nothing that a terminal would obey."""
     content = tuple(
-        msgspec.structs.replace(part, text=_strip_controls(blot(part.text))) if isinstance(part, Note) else part
+        msgspec.structs.replace(part, text=_strip_controls(redact(part.text))) if isinstance(part, Note) else part
         for part in run.content
     )
-    name, said = _strip_controls(blot(run.hook)), _strip_controls(blot(run.said))
+    name, said = _strip_controls(redact(run.hook)), _strip_controls(redact(run.said))
     return msgspec.structs.replace(run, hook=name, said=said, content=content)
 
 

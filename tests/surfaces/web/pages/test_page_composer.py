@@ -89,7 +89,7 @@ async def test_words_with_a_slash_are_answered_by_the_page_and_their_values_offe
     await screen.page.keyboard.press("Enter")
     await screen.page.locator(".mode.on", has_text="Plan").wait_for()
     await screen.say("/help")
-    await screen.sees("Words with a slash", "dialog")
+    await screen.sees("Slash commands", "dialog")
     await screen.page.keyboard.press("Escape")
     assert await screen.page.evaluate("() => document.activeElement.id") == "composer"
     assert texts(server) == ["Begin."]

@@ -1,4 +1,4 @@
-"""Mentions and words with a slash are marked, in the field where they are typed and in what was said."""
+"""Mentions and slash commands are marked, in the field where they are typed and in what was said."""
 
 import pytest
 from tests.hosts.chromium import needs_chromium

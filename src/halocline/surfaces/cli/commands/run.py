@@ -142,7 +142,7 @@ def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
 
 
 def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
-    """A word with a slash that nobody can answer is said before a task begins. Raises UsageError."""
+    """A slash command that nobody can answer is said before a task begins. Raises UsageError."""
     from halocline.runtime.prompts.slash_commands import Where
 
     client.words(workspace).check(prompt, Where.TERMINAL if attended else Where.RUN)

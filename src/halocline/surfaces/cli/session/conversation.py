@@ -83,7 +83,7 @@ class Conversation:
     async def run(self, prompt: str, after: int, *, typed: bool = True) -> int:
         """Serve prompts and show every event after the given one. Gives the exit code.
 
-        In a first prompt that nobody `typed`, words with a slash are words like any other.
+        In a first prompt that nobody `typed`, slash commands are words like any other.
         """
         started, opened = time.monotonic(), self._client.state(self._task).seq
         with self._signals():
@@ -189,7 +189,7 @@ class Conversation:
             self._answering = False
 
     async def _was_ours(self, prompt: str) -> bool:
-        """Answer a word with a slash, and show what it changed; Ctrl-C ends the answer, and nothing else."""
+        """Answer a slash command, and show what it changed; Ctrl-C ends the answer, and nothing else."""
         self._answering, before = True, self._client.state(self._task).seq
         try:
             ours = await self._wait_for(self._answered(prompt)) is not False
@@ -237,7 +237,7 @@ class Conversation:
         return True
 
     async def _answered(self, text: str) -> bool:
-        """Answer a word with a slash that is not for the model. False when it is none."""
+        """Answer a slash command that is not for the model. False when it is none."""
         from halocline.surfaces.cli.slash.dispatch import Leave, SlashContext, answer_command, find_own_command
 
         if find_own_command(text) is None:

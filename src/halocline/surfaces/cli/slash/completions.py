@@ -1,4 +1,4 @@
-"""What a menu offers while a word with a slash is typed: the words, and then what may follow one.
+"""What a menu offers while a slash command is typed: the words, and then what may follow one.
 
 Nothing is looked for before a slash begins a word. What files say of themselves is made safe to show.
 """

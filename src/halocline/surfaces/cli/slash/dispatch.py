@@ -1,4 +1,4 @@
-"""What a person at a terminal is answered to a word with a slash that is not for the model.
+"""What a person at a terminal is answered to a slash command that is not for the model.
 
 The words are rows of `runtime/prompts/slash_commands.py`; each that is ours has one function here. What they say is
 shown and not sent to a model.

@@ -1,4 +1,4 @@
-"""What a composer asks: words with a slash, what can be mentioned, what was mentioned, the models there are."""
+"""What a composer asks: slash commands, what can be mentioned, what was mentioned, the models there are."""
 
 import asyncio
 from pathlib import Path
@@ -47,7 +47,7 @@ class OfModelAndMode(Value, frozen=True):
 
 
 async def list_words(desk: OpenTasks, which: OfEither) -> list[Word]:
-    """The words with a slash that a person may use, prompts of an open task's MCP servers among them."""
+    """The slash commands that a person may use, prompts of an open task's MCP servers among them."""
     found = desk.client.words(which.place(desk)).listed(Where.TERMINAL)
     prompts = desk.client.mcp_prompts(which.task) if desk.client.is_open(which.task) else []
     return [*found, *(Word(prompt.command, "mcp", prompt.description) for prompt in prompts)]

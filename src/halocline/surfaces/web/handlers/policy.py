@@ -13,7 +13,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfRule(Value, frozen=True):
-    """A rule as `policy` told it."""
+    """A rule as `read_policy` told it."""
 
     rule: Rule
 

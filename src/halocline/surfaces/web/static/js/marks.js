@@ -1,4 +1,4 @@
-// What of a person's text is more than words: mentions, a word with a slash at its beginning, texts that were pasted.
+// What of a person's text is more than words: mentions, a slash command at its beginning, texts that were pasted.
 // The rules are those of context/user_files/mentions.py; of what may be mere prose (`@property`) only what is `known` is one.
 const MENTION =
   /(?<![\p{L}\p{N}_@./\\`-])@(?:"[^"\n]{1,1000}"(?::\d{1,7}(?:-\d{1,7})?)?|https?:\/\/[^\s<>"`，。；！？、）】」]{1,2000}|(?:\\.|[^\s"'`<>|\\，。；！？、）】」]){1,1000})/gu

@@ -23,7 +23,7 @@ function begunMention(before) {
   return { kind: '@', from: before.length - (line.length - found.index), query }
 }
 
-/** The word with a slash before the cursor, or what is typed behind one: {from, query, word}. */
+/** The slash command before the cursor, or what is typed behind one: {from, query, word}. */
 function begunWord(before) {
   const own = /^\/([^\s/]*)$/.exec(before)
   if (own) return { kind: '/', from: 0, query: own[1], word: '' }

@@ -1,4 +1,4 @@
-// The words with a slash that the page answers itself; the rest goes to the server as it was typed.
+// The slash commands that the page answers itself; the rest goes to the server as it was typed.
 import { act } from './line.js'
 import { complain, go, openSheet, toast } from './store.js'
 import { count } from './format.js'

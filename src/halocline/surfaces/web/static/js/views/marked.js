@@ -1,4 +1,4 @@
-// Mentions and words with a slash, marked: in what was said, and behind what is being written. The field itself shows
+// Mentions and slash commands, marked: in what was said, and behind what is being written. The field itself shows
 // its text; what lies behind it has the same text in the same lines, unseen, and moves along.
 import { html, style, useEffect, useLayoutEffect, useRef } from '../ui.js'
 import { shown } from '../format.js'

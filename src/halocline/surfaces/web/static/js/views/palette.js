@@ -1,4 +1,4 @@
-// Everything by its name: commands of the page and of the task, tasks, models, settings, the words with a slash.
+// Everything by its name: commands of the page and of the task, tasks, models, settings, the slash commands.
 import { html, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { models, offered } from '../models.js'

@@ -1,4 +1,4 @@
-// All keys, from the one table; those that are free can be moved to others. And, for /help, the words with a slash.
+// All keys, from the one table; those that are free can be moved to others. And, for /help, the slash commands.
 import { html, useEffect, useState } from '../ui.js'
 import { query, welcome } from '../line.js'
 import { KEYS, keysOf, label, pressed, taken } from '../keys.js'
@@ -97,7 +97,7 @@ function Words() {
   }, [])
   if (!words) return html`<p class="soft">Asking which words there are…</p>`
   return html`
-    <h3>Words with a slash</h3>
+    <h3>Slash commands</h3>
     <ul class="plain-list">
       ${words.map(
         (word) => html`<li class="key-row" key=${word.name}>

@@ -1,4 +1,4 @@
-// Workflows, commands and skills of a folder: words with a slash, each with a switch.
+// Workflows, commands and skills of a folder: slash commands, each with a switch.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain, toast } from '../../store.js'
