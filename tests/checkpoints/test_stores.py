@@ -94,7 +94,7 @@ async def test_a_task_goes_on_after_its_checkpoints_were_given_up(bench: Bench) 
 async def test_a_busy_store_is_left_alone(bench: Bench) -> None:
     await bench.begun()
     lock = bench.repository.with_suffix(".lock")
-    with stores.lock.held(lock, time.monotonic() + 10, lambda: None), pytest.raises(TimeoutError):
+    with stores.lock.hold_lock(lock, time.monotonic() + 10, lambda: None), pytest.raises(TimeoutError):
         stores.give_up(bench.repository, {"t1": 0}, 0)
     assert len(await bench.shadow().list()) == 1
 

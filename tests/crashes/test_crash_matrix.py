@@ -15,7 +15,13 @@ from halocline.testing.faults import Fault, Moment
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120
-EXPLAINED = ("Cannot write the task's log", "Cannot open a task's log", "Cannot use", "The checkpoints cannot be used")
+EXPLAINED = (
+    "Cannot write the task's log",
+    "Cannot open a task's log",
+    "Cannot use",
+    "The checkpoints cannot be used",
+    "Nothing was restored: ",
+)
 MOST_KILLS = 4
 
 
@@ -97,6 +103,7 @@ def refuse_and_go_on(trial: Trial, seed: int, points: int) -> None:
     fault = Fault(1 + luck.randrange(points), error=luck.choice(["ENOSPC", "EIO"]), lasting=luck.random() < 0.5)
     done = trial.ride(fault)
     assert done.status == 0 or any(said in done.said for said in EXPLAINED), done.said
+    assert ":  " not in done.said  # what could not be written has a name
     trial.finish()
 
 

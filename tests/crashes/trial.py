@@ -92,7 +92,7 @@ class Trial:
         if self._last.status:
             done = self.ride()
             assert (done.status, done.said.isdigit()) == (0, True), done.said
-        judge.assert_patches_are_whole(self.workspace)
+        judge.assert_patches_are_whole(self.events, self.workspace)
         judge.assert_came_to_its_end(self.events)
         judge.assert_nothing_is_left_behind(self.folder)
         differences = asyncio.run(self._replayed())

@@ -15,7 +15,7 @@ async def main():
     await asyncio.to_thread(lambda: None)
     return 7
 
-code = event_loop.run(main())
+code = event_loop.run_loop(main())
 sys.stdout.write("said")
 event_loop.leave_at_once(code)
 print("never reached")
@@ -44,13 +44,13 @@ async def main():
     task = asyncio.create_task(fails())
     await asyncio.wait([task])
 
-event_loop.run(main())
+event_loop.run_loop(main())
 """
 
 
 def test_a_failure_that_nobody_waits_for_is_on_no_screen():
     done = subprocess.run([sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    plain = FORGOTTEN.replace("event_loop.run(", "asyncio.run(")
+    plain = FORGOTTEN.replace("event_loop.run_loop(", "asyncio.run(")
     done = subprocess.run([sys.executable, "-c", plain], capture_output=True, text=True, timeout=30, check=False)
     assert "never retrieved" in done.stderr

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from errno import EDQUOT, ENOSPC
 from pathlib import Path as File
 
 from msgspec.structs import replace
@@ -43,6 +44,7 @@ from halocline.files.target import Target, held_below
 from halocline.protocol.errors import HaloclineError
 
 _ANY_SIZE = 1 << 40
+_FULL = frozenset({ENOSPC, EDQUOT})
 
 
 class NotRestored(HaloclineError):
@@ -73,10 +75,11 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
     except OSError as error:
         others = _put_all_back(begun)
         but = f", but for what somebody else changed meanwhile: {', '.join(others)}" if others else ""
-        what = os.fsdecode(error.filename or b"")
+        what = os.fsdecode(error.filename) if error.filename else "a file"
+        mend = "Make room on the disk" if error.errno in _FULL else "Close what uses it or mend its permissions"
         raise NotRestored(
             f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
-            f"Every file is as it was{but}. Close what uses it or mend its permissions, and restore again.",
+            f"Every file is as it was{but}. {mend}, and restore again.",
         ) from error
     except BaseException:
         _put_all_back(begun)

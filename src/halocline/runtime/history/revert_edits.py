@@ -41,7 +41,7 @@ async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, e
         raise _not_alone([one.path for one in plan]) from error
     except OSError as error:
         raise HaloclineError(
-            f"Nothing was taken back: {error.filename} cannot be changed ({error.strerror}).",
+            f"Nothing was taken back: {error.filename or 'a file'} cannot be changed ({error.strerror}).",
             "Every file is as it was. Mend its permissions, and go back again.",
         ) from error
     for one in plan:
