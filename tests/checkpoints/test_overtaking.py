@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,24 @@ async def test_every_checkpoint_shows_its_own_moment(bench: Bench, seed: int) ->
             ref = f"refs/halocline/t1/{number}:{name}"
             held = git(bench.workspace, f"--git-dir={bench.repository}", "show", ref)
             assert held.encode() == moments[label.rpartition("; ")[2]][name][1], (label, name)
+
+
+async def test_a_start_that_a_dead_process_did_not_save_shows_no_edit_that_overtakes_it_in_the_next(
+    bench: Bench,
+) -> None:
+    """The first process dies with an edit of `a.txt`; in the second, one of `b.txt` overtakes the first checkpoint."""
+    bench.write("a.txt", "a0")
+    bench.write("b.txt", "b0")
+    (await bench.begun("other"))._repository.stop()
+    dead = bench.shadow()._repository
+    dead.hold(["a.txt"], time.time())
+    bench.write("a.txt", "a1")
+    repository = bench.shadow()._repository
+    kept = repository.keep(["b.txt"])
+    bench.write("b.txt", "b1")
+    repository.save("Start", None, lambda: kept or {})
+    shown = [
+        [git(bench.workspace, f"--git-dir={bench.repository}", "show", f"refs/halocline/t1/{n}:{name}") for n in (1, 2)]
+        for name in ("a.txt", "b.txt")
+    ]
+    assert shown == [["a0", "a1"], ["b0", "b0"]]

@@ -357,7 +357,7 @@ class Repository:
         always: bool = False,
         asked: float = 0.0,
     ) -> Saved:
-        before = self.take_up(git)
+        before = self.take_up(git, on_read)
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
         known = (last.tree,) if last else ()
@@ -393,7 +393,7 @@ class Repository:
         self._newest = Last(sha, tree, n)
         return self._newest
 
-    def take_up(self, git: Git) -> tuple[tuple[str, str], ...]:
+    def take_up(self, git: Git, on_read: OnRead = dict) -> tuple[tuple[str, str], ...]:
         """Make the checkpoint that a process did not live to make; gives those of which the task has not heard."""
         if self._has_taken_up:
             return ()
@@ -401,8 +401,8 @@ class Repository:
         untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
         if not (unsaved := self.claims.read_unsaved()):
             return untold
-        tree, label = with_unsaved(git, last.tree if last else self.present(git)[0], unsaved), FOUND if last else FIRST
-        is_same = last is not None and tree == last.tree
+        tree = with_unsaved(git, last.tree if last else change_tree(git, self.present(git)[0], on_read()), unsaved)
+        label, is_same = (FOUND, tree == last.tree) if last else (FIRST, False)
         return untold if is_same else (*untold, (self._commit(tree, last, label, Attribution()).sha, label))
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
