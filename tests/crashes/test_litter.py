@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.crashes.trial import KILLED, Stable, Trial
 
+from halocline.checkpoints.store.repository import Limits, Repository
+from halocline.checkpoints.store.stores import half_restored
 from halocline.hosts.files.local import LocalFiles
 from halocline.runtime.litter import OLD, sweep_home
 from halocline.store.paths import Home
@@ -40,7 +42,10 @@ def kill_and_sweep(trial: Trial, seed: int, points: int, share: float) -> list[P
     if trial.ride(Fault(at=1 + int(share * points), moment=moment)).status != KILLED:
         return []
     left, home = half_written(trial.folder), Home.of({"HALOCLINE_HOME": str(trial.folder / "home")})
-    asyncio.run(LocalFiles(home.edits).mend())  # as each start of a task does
+    asyncio.run(LocalFiles(home.edits).mend())  # as each start of a task does, and what comes next
+    if half_restored(home.checkpoints):
+        with Repository(home.checkpoints, trial.workspace, "the next", "git", Limits()).opened():
+            pass
     sweep_home(home, time.time() + OLD + 60)
     assert half_written(trial.folder) == []
     return left
