@@ -1,4 +1,4 @@
-"""Makes the catalogue that Halocline ships, src/halocline/providers/catalogue.gz, from published facts.
+"""Makes the catalogue that Halocline ships, src/halocline/providers/catalog/catalogue.gz, from published facts.
 
 python -m scripts.catalogue --api https://models.dev/api.json     the source itself (or a file of it)
 python -m scripts.catalogue --opencode FILE.tgz --pi FILE.tgz     the same facts as two MIT packages carry them:

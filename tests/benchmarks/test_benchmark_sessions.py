@@ -66,7 +66,12 @@ def test_a_program_that_asks_nothing_and_edits_nothing_does_not_count(lazy: Aren
 @pytest.fixture
 def straggler() -> Iterator[None]:
     environment = {"PATH": os.environ["PATH"], "BENCH_MARKER": "a process that stays"}
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env=environment):
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as cat:
+        assert cat.stdin
+        assert cat.stdout
+        cat.stdin.write(b"ready\n")  # The kernel shows the environment of a new program only once it runs.
+        cat.stdin.flush()
+        cat.stdout.readline()
         yield
 
 

@@ -1,6 +1,6 @@
 """What the model is told with a prompt that comes long after the last turn, in this process or after a resume.
 
-What changed on disk is said apart, by name (`task/updates/known_files.py`); jobs that ended, too (`job_notes`).
+What changed on disk is said apart, by name (`task/updates/known_files.py`); jobs that ended, too (`jobs`).
 """
 
 from halocline.protocol.messages import Note

@@ -1,4 +1,4 @@
-"""Finds keys by their published forms (`secret_forms`); fast, as it looks for a form only where its mark is; pure."""
+"""Finds keys by their published forms (`forms`); fast, as it looks for a form only where its mark is; pure."""
 
 import re
 from collections.abc import Iterator

@@ -24,7 +24,7 @@ class Vendor(Value, frozen=True):
     when that is only a host. `key_header` takes the key in place of `authorization`; `headers` go with every request,
     and `$NAME` in their values is read from the environment. `claude_fields` are what a request for a Claude model says
     so that its prompt is cached (Claude's servers do it only when told). `sizes` names the way to ask the server about
-    its models (`server_facts`); every other one is asked as OpenAI's are. `shared_key` opens more than models, so that
+    its models (`server_probe`); every other one is asked as OpenAI's are. `shared_key` opens more than models, so that
     commands may see it. `packages` are what the family `library` imports for it, `credentials` says what it finds by
     itself when there is no key.
     """

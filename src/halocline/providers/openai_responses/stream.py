@@ -1,6 +1,6 @@
 """A Responses stream, translated: the payloads of one reply go in, our events come out.
 
-Events and items of unknown types are passed over; what an event says of its item is `responses_output`'s matter.
+Events and items of unknown types are passed over; what an event says of its item is `items`'s matter.
 """
 
 from collections.abc import Iterator, Sequence

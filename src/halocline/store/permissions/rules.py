@@ -1,4 +1,4 @@
-"""The rules that people wrote down, the leave that they gave for good (`grant_file`), and a workspace's ignore files.
+"""The rules that people wrote down, the leave that they gave for good (`grants`), and a workspace's ignore files.
 
 What must stay true: a file that cannot be read, or whose own examples fail, opens nothing: it is a problem of the book,
 and while there is one the gate asks. Files are read again when they changed.

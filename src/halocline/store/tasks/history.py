@@ -1,6 +1,6 @@
 """The tasks on disk: finding and deleting them, and what the two ends of a log say. The logs are the truth.
 
-Nothing is cached here: the index of `task_index` is for lists and searches, and no run of a prompt pays for it.
+Nothing is cached here: the index of `index` is for lists and searches, and no run of a prompt pays for it.
 """
 
 import os

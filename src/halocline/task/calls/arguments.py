@@ -1,7 +1,7 @@
 """From the arguments that a model sent to the tool's input: odd habits are understood where one thing alone is meant.
 
-What fits as it is stays as it is. Text is mended only for the families of models that `slips` lists. The log keeps what
-the model said; what was understood shows in the call's title, its diff and its result.
+What fits as it is stays as it is. Text is mended only for the families of models that `argument_repair` lists. The log
+keeps what the model said; what was understood shows in the call's title, its diff and its result.
 """
 
 from collections.abc import Iterator
