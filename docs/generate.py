@@ -280,7 +280,7 @@ def rules() -> str:
         "Files with rules for the model, and where they are looked for. The model reads them in this order, "
         "those above the workspace before the project's. "
         "`halo rules list` shows which are here and when each holds, `halo rules why PATH` which hold for a file. "
-        "[The guide](../guide.md#rules-for-the-model) tells the rest."
+        "[The guide](../guide/rules-and-skills.md) says more."
     )
     rows = [
         (
