@@ -11,7 +11,8 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.hosts.shell.shell import LocalShell
 from halocline.hosts.web.fetch import LocalWeb
 from halocline.net.network import DIRECT
-from halocline.ports.tool import ToolContext, ToolOutput
+from halocline.ports.tool import CurrentCall, TaskView, ToolContext, ToolHost, ToolOutput
+from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.store.blobs import DiskBlobs
 from halocline.tools.toolset import Tools
 
@@ -37,19 +38,22 @@ def workspace(tmp_path: Path) -> Path:
 async def context(workspace: Path, tmp_path: Path) -> AsyncIterator[ToolContext]:
     shell = LocalShell(tmp_path / "outputs")
     yield ToolContext(
-        call="call-1",
+        call=CurrentCall("call-1"),
         workspace=workspace,
-        files=LocalFiles(),
-        shell=shell,
-        search=Ripgrep(),
-        web=LocalWeb(lambda url: DIRECT),
-        blobs=DiskBlobs(tmp_path / "blobs"),
+        host=ToolHost(
+            files=LocalFiles(),
+            shell=shell,
+            search=Ripgrep(),
+            web=LocalWeb(lambda url: DIRECT),
+            blobs=DiskBlobs(tmp_path / "blobs"),
+            code=TreeSitter(),
+            documents=ChildDocuments(),
+            revisions=WorkspaceRevisions(workspace, lambda: None),
+        ),
+        task=TaskView(takes_images=lambda: True),
         ask=nobody,
         reach=anywhere,
-        progress=lambda text: None,
-        code=TreeSitter(),
-        documents=ChildDocuments(),
-        takes_images=lambda: True,
+        report=lambda text: None,
     )
     await shell.close()
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.ports.browser import BrowserAct, Deed, PageItem, PageView
 from halocline.ports.tool import Reach, ToolContext
@@ -42,7 +43,7 @@ class Shown:
 
 async def act(context: ToolContext, view: PageView = VIEW, sees: bool = True, **arguments: object):
     browser = Shown(view)
-    context = replace(context, browser=browser, takes_images=lambda: sees)
+    context = change_context(context, browser=browser, takes_images=lambda: sees)
     output = await TOOL.run(Input(**arguments), context)
     return output, browser.acts
 
@@ -56,7 +57,7 @@ async def test_a_model_that_sees_is_given_a_picture_and_no_text_of_the_page(cont
             "<web_content>\nTitle: Harbour\nConsole:\nerror: a wave\n"
             "To click or to type into (centre, kind, name):\n45,20 a Quay\n</web_content>"
         ),
-        Image("image/jpeg", context.blobs.put(VIEW.picture)),
+        Image("image/jpeg", context.host.blobs.put(VIEW.picture)),
     )
     assert output.events == (PageShown("http://localhost:3000/"),)
 

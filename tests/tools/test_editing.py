@@ -3,7 +3,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -23,7 +23,7 @@ async def test_a_new_file_is_made_with_its_folders(call, say, workspace: Path, c
     (changed,) = output.events
     assert isinstance(changed, FileChanged)
     assert (changed.path, changed.before, changed.cause) == ("a/b/c.py", None, "call-1")
-    assert context.blobs.get(changed.after) == b"one\ntwo\n"
+    assert context.host.blobs.get(changed.after) == b"one\ntwo\n"
     assert output.diffs[0].text == "--- /dev/null\n+++ b/a/b/c.py\n@@ -0,0 +1,2 @@\n+one\n+two\n"
 
 
@@ -32,7 +32,7 @@ async def test_an_overwritten_file_keeps_its_endings_and_both_versions(call, wor
     output = await call("write_to_file", path="a", content="1\n2\n")
     assert output.content[0].text == "Overwrote a (2 lines, 1 before)."
     assert (workspace / "a").read_bytes() == b"\xef\xbb\xbf1\r\n2\r\n"
-    assert context.blobs.get(output.events[0].before) == b"\xef\xbb\xbfone\r\n"
+    assert context.host.blobs.get(output.events[0].before) == b"\xef\xbb\xbfone\r\n"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lin
     (workspace / "a").write_text("one\ntwo\nsame\nsame\nlast line here\n")
     diff = block("one", "1\n1.5") + block("last line where", "x") + block("same", "y") + block("two", "2")
     input = replace_in_file.Input(path="a", diff=diff)
-    output = await replace_in_file.run(input, replace(context, partial_edits=True))
+    output = await replace_in_file.run(input, change_context(context, partial_edits=True))
     assert (workspace / "a").read_text() == "1\n1.5\n2\nsame\nsame\nlast line here\n"
     assert output.content[0].text == (
         "In part, because not every block fits, edited a:\n"
@@ -101,13 +101,15 @@ async def test_where_the_settings_want_what_fits_and_nothing_does_nothing_is_wri
     (workspace / "a").write_text("one\n")
     input = replace_in_file.Input(path="a", diff=block("zzz", "1") + block("yyy", "2"))
     with pytest.raises(ToolFailure, match=r"(?s)Block 1 failed.*Block 2 failed.*a is unchanged"):
-        await replace_in_file.run(input, replace(context, partial_edits=True))
+        await replace_in_file.run(input, change_context(context, partial_edits=True))
 
 
 async def test_blocks_that_overlap_are_both_left_out_of_what_fits(workspace: Path, context: ToolContext):
     (workspace / "a").write_text("one\ntwo\nthree\n")
     diff = block("one\ntwo", "1\n2") + block("two", "II") + block("three", "3")
-    output = await replace_in_file.run(replace_in_file.Input(path="a", diff=diff), replace(context, partial_edits=True))
+    output = await replace_in_file.run(
+        replace_in_file.Input(path="a", diff=diff), change_context(context, partial_edits=True)
+    )
     assert (workspace / "a").read_text() == "one\ntwo\n3\n"
     assert output.content[0].text.count("it overlaps block") == 2
 

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
@@ -48,7 +48,7 @@ async def test_long_output_names_the_file_that_holds_it(say):
 async def test_output_is_passed_on_as_progress(context: ToolContext):
     heard: list[str] = []
     input = execute_command.Input("echo hi")
-    await execute_command.run(input, replace(context, progress=heard.append))
+    await execute_command.run(input, change_context(context, report=heard.append))
     assert "".join(heard) == "hi\n"
 
 
@@ -102,7 +102,7 @@ async def test_one_that_the_sandbox_stopped_says_how_to_ask(context: ToolContext
     shell = LocalShell(tmp_path / "outputs", sandbox=sandbox)
     if (await shell.sandbox()).standing is not SandboxStanding.FULL:
         pytest.skip("no full sandbox on this machine")
-    there = replace(context, shell=shell)
+    there = change_context(context, shell=shell)
     stopped = await execute_command.run(execute_command.SandboxedInput("touch /var/tmp/x"), there)
     assert "unsandboxed=true" in text_of(stopped)
     assert "unsandboxed=true" not in text_of(await execute_command.run(execute_command.SandboxedInput("exit 1"), there))

@@ -2,7 +2,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.edits.unified import parse_diff
@@ -31,7 +31,7 @@ def explaining(context, workspace, tmp_path):
     git(workspace, "commit", "-m", "two")
     (workspace / "ü ö.txt").write_text("newer\n")
     shadow = ShadowGit(tmp_path / "checkpoints", workspace, "260101-000000-abcd", home=tmp_path / "home")
-    return replace(context, revisions=WorkspaceRevisions(workspace, lambda: shadow))
+    return change_context(context, revisions=WorkspaceRevisions(workspace, lambda: shadow))
 
 
 async def explain(ctx, from_ref: str, to_ref: str = "", *comments: tuple[str, int, str]):
@@ -90,7 +90,7 @@ async def test_checkpoints_can_be_compared(explaining, workspace, tmp_path):
 
 async def test_a_folder_without_git_says_what_else_can_be_named(context, tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    bare = replace(context, revisions=WorkspaceRevisions(context.workspace, lambda: None))
+    bare = change_context(context, revisions=WorkspaceRevisions(context.workspace, lambda: None))
     with pytest.raises(ToolFailure, match=r"no git repository\. Name checkpoints"):
         await explain(bare, "HEAD")
 

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
@@ -12,7 +12,7 @@ from halocline.tools import new_rule, new_task, plan_mode_respond, report_bug
 
 @pytest.fixture
 def planning(context: ToolContext) -> ToolContext:
-    return replace(context, mode=Mode.PLAN)
+    return change_context(context, mode=Mode.PLAN)
 
 
 def person(answer: str | None, asked: list[tuple[str, tuple[str, ...]]] | None = None):
@@ -44,13 +44,13 @@ async def test_a_plan_that_needs_more_reading_goes_on(planning):
 
 async def test_the_options_of_a_plan_are_asked_and_the_answer_is_read(planning):
     asked: list = []
-    output = await plan(replace(planning, ask=person("b", asked)), options=["a", "b"])
+    output = await plan(change_context(planning, ask=person("b", asked)), options=["a", "b"])
     assert (said(output), output.ends_turn, asked) == ("b", False, [("The plan.", ("a", "b"))])
 
 
 async def test_yolo_asks_nobody_and_switches_nothing(planning):
     asked: list = []
-    yolo = replace(planning, approval_mode=ApprovalMode.YOLO, ask=person("a", asked))
+    yolo = change_context(planning, approval_mode=ApprovalMode.YOLO, ask=person("a", asked))
     output = await plan(yolo, options=["a"])
     assert (said(output), asked) == (plan_mode_respond.NOT_ASKED, [])
 
@@ -61,7 +61,7 @@ async def test_in_act_mode_nothing_waits_for_a_plan(context):
 
 
 async def hand_over(context: ToolContext, answer: str | None):
-    ctx = replace(context, ask=person(answer), new_task_id=lambda: "260101-000000-abcd")
+    ctx = change_context(context, ask=person(answer), new_task_id=lambda: "260101-000000-abcd")
     return await new_task.run(new_task.Input("All of it."), ctx)
 
 
@@ -121,15 +121,15 @@ BUG = report_bug.Input(
 def reporting(context: ToolContext, tmp_path: Path) -> ToolContext:
     folder = tmp_path / "task"
     folder.mkdir()
-    return replace(
+    return change_context(
         context, folder=folder, model="scripted/x", redact_thoroughly=lambda text: text.replace("abcdefgh123", "[x]")
     )
 
 
 async def test_a_report_is_shown_then_written_and_gives_an_address_that_opens_it(reporting):
     asked: list = []
-    output = await report_bug.run(BUG, replace(reporting, ask=person(report_bug.YES, asked)))
-    (written,) = [path.read_text() for path in reporting.folder.iterdir()]
+    output = await report_bug.run(BUG, change_context(reporting, ask=person(report_bug.YES, asked)))
+    (written,) = [path.read_text() for path in reporting.task.folder.iterdir()]
     assert written.strip() in asked[0][0]
     for part in ("# It stops", "It stopped.", "1. Start it.", "Model: scripted/x", "Halocline 0"):
         assert part in written
@@ -139,8 +139,8 @@ async def test_a_report_is_shown_then_written_and_gives_an_address_that_opens_it
 
 
 async def test_a_report_that_the_person_does_not_want_is_not_written(reporting):
-    assert said(await report_bug.run(BUG, replace(reporting, ask=person(report_bug.NO)))) == report_bug.DECLINED
-    assert list(reporting.folder.iterdir()) == []
+    assert said(await report_bug.run(BUG, change_context(reporting, ask=person(report_bug.NO)))) == report_bug.DECLINED
+    assert list(reporting.task.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["x" * 50_000, "ü😀" * 5_000])

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from msgspec.structs import replace
+from tests.tools.contexts import change_context
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.events import Todo, TodosChanged, TodoStatus
@@ -20,7 +20,7 @@ async def test_a_question_gives_the_persons_answer(context: ToolContext):
         return options[1]
 
     output = await ask_followup_question.run(
-        ask_followup_question.Input("Which?", ["a", "b"]), replace(context, ask=person)
+        ask_followup_question.Input("Which?", ["a", "b"]), change_context(context, ask=person)
     )
     assert output.content[0].text == "b"
     assert asked == [("Which?", ["a", "b"], "call-1")]

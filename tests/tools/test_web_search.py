@@ -4,8 +4,8 @@ from contextlib import asynccontextmanager
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from msgspec.structs import replace
 from tests.net.raw_server import serving
+from tests.tools.contexts import change_context
 
 from halocline.hosts.web.engines import ENGINES
 from halocline.hosts.web.fetch import LocalWeb
@@ -57,7 +57,7 @@ async def engine(context, name: str, server: Server, key: Secret | None = SENT):
         return key
 
     async with serving(server.handle) as url:
-        yield replace(context, web_search=EngineSearch(ENGINES[name], url, LocalWeb(lambda url: DIRECT), found))
+        yield change_context(context, web_search=EngineSearch(ENGINES[name], url, LocalWeb(lambda url: DIRECT), found))
 
 
 async def search(ctx, query="high tide", **more) -> str:

@@ -158,50 +158,78 @@ class Reach(Protocol):
         """
 
 
-class ToolContext(Value, frozen=True):
-    """What a running tool may use. `messages` are what the model has before it, `takes_images` whether it sees.
+class ToolHost(Value, frozen=True):
+    """The world as a task's tools reach it. What is None is not set up."""
 
-    `folder` is the task's own, for what is written for the person. `redact` removes secrets from what the model reads,
-    `redact_thoroughly` also what may be one from a text that leaves. `restored` gives an edit's text the secrets that
-    its marks stand for, from the text that is edited, and raises `redaction.UnknownMark`.
-    `runs` is the form of its command that was judged to only read, and that runs instead of what the model wrote.
-    `roots` are the task's folders beside the workspace. `rule` let the call pass, or asked a person who did.
-    """
-
-    call: str
-    workspace: Path
     files: Files
     shell: Shell
     search: Search
     web: Web
     blobs: Blobs
-    ask: Asker
-    reach: Reach
-    progress: Callable[[str], None]
     code: Code
     documents: Documents
+    revisions: Revisions
+    web_search: WebSearch | None = None
     browser: "Browser | None" = None
-    takes_images: Callable[[], bool] = lambda: False
-    syntax_errors: SyntaxRule = SyntaxRule.WARN
-    partial_edits: bool = False
-    messages: tuple[Message, ...] = ()
-    todos: tuple[Todo, ...] = ()
-    known: Known = {}
+    mcp: "Mcp | None" = None
+    subagents: "Subagents | None" = None
+
+
+class SecretFilter(Value, frozen=True):
+    """Keeps secrets from the model.
+
+    `redact` removes them from what the model reads; `redact_thoroughly` also removes possible ones from a text that
+    leaves the machine. `restore` puts back the secrets that marks in an edit's first text stand for, as its second text
+    has them; it raises `redaction.UnknownMark`.
+    """
+
+    redact: Callable[[str], str] = str
+    redact_thoroughly: Callable[[str], str] = str
+    restore: Callable[[str, str], str] = lambda text, original: text
+
+
+class CurrentCall(Value, frozen=True):
+    """The call that runs. `rule` allowed it, or asked a person who did.
+
+    `judged_command` is the read-only form of its command that runs in the place of what the model wrote.
+    """
+
+    id: str = ""
+    rule: str = ""
+    judged_command: str = ""
+
+
+class TaskView(Value, frozen=True):
+    """What a tool knows of its task. `folder` holds the task's own files; `roots` are its folders beside the workspace.
+
+    `messages` are what the model read before this call; `takes_images` says if it can see images.
+    """
+
+    folder: Path = Path()
+    roots: tuple[Path, ...] = ()
     mode: Mode = Mode.ACT
     approval_mode: ApprovalMode = ApprovalMode.ASK
     model: str = ""
-    folder: Path = Path()
-    revisions: Revisions | None = None
-    web_search: WebSearch | None = None
-    mcp: "Mcp | None" = None
-    subagents: "Subagents | None" = None
-    redact_thoroughly: Callable[[str], str] = str
-    redact: Callable[[str], str] = str
-    restored: Callable[[str, str], str] = lambda text, original: text
+    takes_images: Callable[[], bool] = lambda: False
+    messages: tuple[Message, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    known: Known = {}
+    syntax_errors: SyntaxRule = SyntaxRule.WARN
+    partial_edits: bool = False
     new_task_id: Callable[[], str] = str
-    runs: str = ""
-    roots: tuple[Path, ...] = ()
-    rule: str = ""
+
+
+class ToolContext(Value, frozen=True):
+    """What a running tool may use. `report` shows progress to people."""
+
+    call: CurrentCall
+    workspace: Path
+    host: ToolHost
+    task: TaskView
+    ask: Asker
+    reach: Reach
+    report: Callable[[str], None]
+    secrets: SecretFilter = SecretFilter()
 
     def path(self, text: str) -> Path:
         """The absolute path for what the model wrote; no check is made here, the policy made it."""

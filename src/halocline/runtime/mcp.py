@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace as replace_setup
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -32,7 +31,7 @@ from halocline.store.paths import MANAGED_MCP, Home, mcp_files
 from halocline.store.secrets.store import SecretStore
 from halocline.store.settings.settings import Settings
 from halocline.task.mcp_sampling import Bounds, Sampling
-from halocline.task.task import Task
+from halocline.task.task import Task, TaskParts
 
 UNTRUSTED = "the folder is not trusted: halo trust add"
 WINDOW = 128_000
@@ -75,16 +74,17 @@ class FolderServers:
             )
         return self._read[1]
 
-    def task(self, parts: dict[str, Any], roots: Iterable[str], *, trusted: bool) -> Task:
+    def task(self, parts: TaskParts, roots: Iterable[str], *, trusted: bool) -> Task:
         """A task of these parts, in `roots` as well, with its servers and what their settings allow for good."""
-        log, machine = parts["log"], parts["machine"]
+        log, host = parts.log, parts.host
 
         def tell(text: str) -> None:
             log.show(Noticed(text))
 
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
-        machine = replace(machine, mcp=hub, leave=ServersLeave(machine.leave, self.servers))
-        task = Task(**{**parts, "machine": machine})
+        permissions = ServersLeave(host.permissions, self.servers)
+        host = replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)
+        task = Task(replace(parts, host=host))
         self._lend(hub, task)
         return task
 

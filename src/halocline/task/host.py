@@ -1,69 +1,59 @@
-"""What tools act on: the doors of one task to the world."""
+"""The world that one task acts on: its tools' host, its secrets, its permissions, and what tells it of changes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.ports.blobs import Blobs
-from halocline.ports.code import Code, SyntaxRule
+from halocline.ports.code import SyntaxRule
 from halocline.ports.diagnostics import Diagnostics
-from halocline.ports.documents import Documents
-from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.permissions import Leave
-from halocline.ports.revisions import Revisions
 from halocline.ports.shell_facts import NoFacts, ShellFacts
-from halocline.ports.web_search import WebSearch
+from halocline.ports.tool import SecretFilter, ToolHost
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
-    from halocline.ports.browser import Browser  # most tasks have none of these
-    from halocline.ports.hooks import Hooks
+    from halocline.ports.hooks import Hooks  # most tasks have none of these
     from halocline.ports.instructions import Instructions
-    from halocline.ports.mcp import Mcp
     from halocline.ports.mentions import Mentions
-    from halocline.ports.subagents import Subagents
     from halocline.task.updates.change_watch import ChangeWatch
 
 
-class TaskHost(Value, frozen=True):
-    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
+class EditOptions(Value, frozen=True):
+    """How edits are made. `formatters` are commands by the pattern of the files they format."""
 
-    `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
-    `redact` removes secrets from what tools, hooks and programs say; `restored` puts those that marks in an edit's
-    text stand for back, from the text that has them, and raises `redaction.UnknownMark`.
+    syntax_errors: SyntaxRule = SyntaxRule.WARN
+    partial: bool = False
+    formatters: Mapping[str, str] = {}
+
+
+class ContextSources(Value, frozen=True):
+    """What adds to the model's context between requests. A replay has no `changes`."""
+
+    diagnostics: Diagnostics
+    instructions: "Instructions | None" = None
+    changes: "ChangeWatch | None" = None
+    mentions: "Mentions | None" = None
+
+
+class TaskHost(Value, frozen=True):
+    """The world of one task. `folder` holds the task's own files.
+
+    `takes_images` answers for a model that is named as `provider/model`.
     """
 
-    files: Files
-    shell: Shell
-    search: Search
-    web: Web
-    blobs: Blobs
-    code: Code
-    documents: Documents
-    takes_images: Callable[[str], bool]
-    syntax_errors: SyntaxRule
-    leave: Leave
     folder: Path
-    revisions: Revisions
-    web_search: WebSearch | None
-    redact_thoroughly: Callable[[str], str]
+    tools: ToolHost
+    permissions: Leave
+    sources: ContextSources
+    secrets: SecretFilter
+    takes_images: Callable[[str], bool]
     new_task_id: Callable[[], str]
-    diagnostics: Diagnostics
-    browser: "Browser | None" = None
-    partial_edits: bool = False
-    formatters: Mapping[str, str] = {}
-    facts: ShellFacts = NoFacts()
+    editing: EditOptions = EditOptions()
+    shell_facts: ShellFacts = NoFacts()
     hooks: "Hooks | None" = None
-    instructions: "Instructions | None" = None
-    attention: "ChangeWatch | None" = None
-    mentions: "Mentions | None" = None
-    redact: Callable[[str], str] = str
-    restored: Callable[[str, str], str] = lambda text, original: text
-    mcp: "Mcp | None" = None
-    subagents: "Subagents | None" = None
 
     async def close(self) -> None:
         """End what was started on it."""
-        others = [part.close() for part in (self.browser, self.mcp) if part]
-        await asyncio.gather(self.shell.close(), self.diagnostics.close(), *others)
+        others = [part.close() for part in (self.tools.browser, self.tools.mcp) if part]
+        await asyncio.gather(self.tools.shell.close(), self.sources.diagnostics.close(), *others)

@@ -6,7 +6,6 @@ What must stay true: state changes only in `emit`; every call has one end; every
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from halocline.context.request import Context
@@ -23,6 +22,7 @@ from halocline.protocol.events import (
 from halocline.protocol.messages import AssistantMessage, StopReason, ToolCall
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, loose_ends
+from halocline.protocol.values import Value
 from halocline.task.calls.tool_calls import ToolCalls
 from halocline.task.compactor import Compactor
 from halocline.task.governor import Governor
@@ -38,9 +38,8 @@ CLOSING_GRACE = 1.0
 """Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""
 
 
-@dataclass(slots=True)
-class Task:
-    """One conversation. Wired by `controller.assembly`."""
+class TaskParts(Value, frozen=True):
+    """Everything a task is made of. `runtime.assembly` builds them."""
 
     log: Log
     state: State
@@ -50,20 +49,32 @@ class Task:
     toolset: Toolset
     checkpoints: Checkpoints
     governor: Governor
-    machine: TaskHost
+    host: TaskHost
     home: Path
     automatic_compaction: bool
-    compactor: Compactor = field(init=False)
-    tool_calls: ToolCalls = field(init=False)
 
-    def __post_init__(self) -> None:
+
+class Task:
+    """One conversation."""
+
+    def __init__(self, parts: TaskParts) -> None:
+        self.log = parts.log
+        self.state = parts.state
+        self.inbox = parts.inbox
+        self.model = parts.model
+        self.context = parts.context
+        self.toolset = parts.toolset
+        self.checkpoints = parts.checkpoints
+        self.governor = parts.governor
+        self.host = parts.host
+        self.home = parts.home
         self.compactor = Compactor(
             model=self.model,
             context=self.context,
             toolset=self.toolset,
             state=lambda: self.state,
-            automatic=self.automatic_compaction,
-            hooks=self.machine.hooks,
+            automatic=parts.automatic_compaction,
+            hooks=self.host.hooks,
         )
         self.tool_calls = ToolCalls(
             log=self.log,
@@ -71,7 +82,7 @@ class Task:
             state=lambda: self.state,
             toolset=self.toolset,
             inbox=self.inbox,
-            machine=self.machine,
+            host=self.host,
             checkpoints=self.checkpoints,
             home=self.home,
             visible=self.context.visible,
@@ -80,16 +91,16 @@ class Task:
     async def run(self) -> None:
         """Serve prompts, one turn each, until the inbox closes."""
         self.checkpoints.begin(self.emit)
-        tell_of_ends(self.machine.shell.jobs, self.emit)
+        tell_of_ends(self.host.tools.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
             while wish := self.inbox.wished():
                 await self.grant(wish)
-        self.emit(*await hooks_after(self.machine.hooks, None))
+        self.emit(*await hooks_after(self.host.hooks, None))
 
     async def turn(self, prompt: Prompt) -> None:
         """Answer one prompt, or go on where another process died; always say why the answer ended."""
-        hooks, is_new = self.machine.hooks, self.state.turn is None
+        hooks, is_new = self.host.hooks, self.state.turn is None
         if is_new:
             self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
         try:
@@ -111,13 +122,13 @@ class Task:
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:
                 self.emit(*judge_answer(self.state))
-                if not self.state.owes_reply and not ((hooks := self.machine.hooks) and await hooks.holds()):
+                if not self.state.owes_reply and not ((hooks := self.host.hooks) and await hooks.holds()):
                     return TurnEnded(reason=message.stop_reason)
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and pass the reply on as it is spoken."""
-        self.emit(*await news_of(self.state, self.machine, lambda: self.context.visible(self.state)))
+        self.emit(*await news_of(self.state, self.host, lambda: self.context.visible(self.state)))
         async for event in self.compactor.reply(self.inbox.wished()):
             self.emit(event)
         return self.state.last_message
@@ -149,7 +160,7 @@ class Task:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
         await self.checkpoints.close()
-        await self.machine.close()
+        await self.host.close()
         await self.model.close()
         self.log.close()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -22,7 +22,7 @@ from halocline.net.network import Network
 from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
-from halocline.ports.tool import Toolset
+from halocline.ports.tool import SecretFilter, ToolHost, Toolset
 from halocline.protocol.events import ApprovalMode, Mode
 from halocline.protocol.limits import Limits
 from halocline.protocol.secrets.secret import Secret
@@ -57,10 +57,10 @@ from halocline.store.settings.settings import Settings, load_settings, with_over
 from halocline.store.tasks.history import new_task_id
 from halocline.task.calls.policy_input import OUTPUTS
 from halocline.task.governor import Governor
-from halocline.task.host import TaskHost
+from halocline.task.host import ContextSources, EditOptions, TaskHost
 from halocline.task.inbox import Inbox
 from halocline.task.log import Log
-from halocline.task.task import Task
+from halocline.task.task import Task, TaskParts
 from halocline.task.updates.change_watch import ChangeWatch
 
 if TYPE_CHECKING:
@@ -224,16 +224,17 @@ class Assembly:
         self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
     ) -> Task:
         """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
-        parts = self.parts(log, state, workspace, self._hooks(workspace, state.roots, log, trusted=trusted))
-        parts |= {"model": model, "inbox": Inbox(attended=attended)}
+        hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
+        parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks)
         if state.subtask:
             from halocline.runtime.subagents.runner import lean_parts
 
-            return Task(**lean_parts(parts))
-        parts["machine"] = structs.replace(parts["machine"], subagents=build_subagents(self.settings, trusted=trusted))
+            return Task(lean_parts(parts))
+        tools = structs.replace(parts.host.tools, subagents=build_subagents(self.settings, trusted=trusted))
+        parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
         if any_servers(self.home, self.settings, workspace, self.env):
             return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
-        return Task(**parts)
+        return Task(parts)
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
         """The hooks that are set up for a folder, and whether they may run."""
@@ -257,21 +258,26 @@ class Assembly:
             settings |= {"browser": True, "browser_viewport": self.settings.browser_viewport}
         return Recorder(file, settings, self.secrets.values())
 
-    def parts(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> dict[str, Any]:
-        """Build what a task is made of, but for its model and its inbox."""
+    def parts(
+        self, log: Log, state: State, workspace: Path, model: Model, inbox: Inbox, hooks: "Hooks | None"
+    ) -> TaskParts:
+        """Build what a task is made of."""
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
-        return {
-            "machine": (machine := self._machine(log, state, workspace, hooks)),
-            "log": log,
-            "state": state,
-            "context": self.context(),
-            "automatic_compaction": self.settings.compaction.automatic,
-            "toolset": self.tools(),
-            "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
-            "governor": Governor(self.limits()),
-            "home": self.home.root,
-        }
+        host = self._host(log, state, workspace, hooks)
+        return TaskParts(
+            log=log,
+            state=state,
+            inbox=inbox,
+            model=model,
+            context=self.context(),
+            toolset=self.tools(),
+            checkpoints=self._checkpoints(workspace, state.roots, log.task, host),
+            governor=Governor(self.limits()),
+            host=host,
+            home=self.home.root,
+            automatic_compaction=self.settings.compaction.automatic,
+        )
 
     def limits(self) -> Limits:
         """Return what the settings allow a task that begins or goes on now."""
@@ -284,16 +290,37 @@ class Assembly:
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
-    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: TaskHost) -> Checkpoints:
-        store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, host: TaskHost) -> Checkpoints:
+        store = partial(self.shadow_git, task=task, is_busy=has_jobs(host))
         is_plain = self.settings.checkpoints and not roots
         return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
-    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
+    def _host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
-        attention = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
-        log.attach(attention)
-        machine = TaskHost(
+        changes = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
+        log.attach(changes)
+        host = TaskHost(
+            folder=folder,
+            tools=self._tool_host(log, state, workspace),
+            permissions=self.leave(workspace, state.roots),
+            sources=ContextSources(
+                diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
+                instructions=self.instructions(workspace, state.roots),
+                changes=changes,
+            ),
+            secrets=SecretFilter(self.secrets.redact, self.secrets.redact_thoroughly, self.secrets.restored),
+            takes_images=self._sees,
+            new_task_id=new_task_id,
+            editing=EditOptions(self.settings.syntax_errors, self.settings.partial_edits, self.settings.formatters),
+            shell_facts=self.shell_facts(),
+            hooks=hooks,
+        )
+        mentions = LazyMentions(host, self.home)
+        return structs.replace(host, sources=structs.replace(host.sources, mentions=mentions))
+
+    def _tool_host(self, log: Log, state: State, workspace: Path) -> ToolHost:
+        folder = log.path.parent
+        return ToolHost(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -311,26 +338,10 @@ class Assembly:
             blobs=self.blobs,
             code=TreeSitter(),
             documents=ChildDocuments(),
-            browser=self._browser(),
-            takes_images=self._sees,
-            syntax_errors=self.settings.syntax_errors,
-            leave=self.leave(workspace, state.roots),
-            partial_edits=self.settings.partial_edits,
-            folder=folder,
             revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
             web_search=self._search,
-            redact_thoroughly=self.secrets.redact_thoroughly,
-            new_task_id=new_task_id,
-            diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
-            formatters=self.settings.formatters,
-            facts=self.shell_facts(),
-            hooks=hooks,
-            instructions=self.instructions(workspace, state.roots),
-            attention=attention,
-            redact=self.secrets.redact,
-            restored=self.secrets.restored,
+            browser=self._browser(),
         )
-        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """The files of rules that hold in a folder and further ones; None where they are switched off."""

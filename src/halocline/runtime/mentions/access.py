@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 from halocline.policy.gate import PolicyContext, build_classifier, decide_call
 from halocline.policy.paths import resolve_path
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
-from halocline.ports.tool import Reach as ReachPort, Summary, ToolContext
+from halocline.ports.tool import CurrentCall, Reach as ReachPort, Summary, TaskView, ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.protocol.messages import Message, Note
@@ -31,7 +33,7 @@ class Hides(Exception):
 class Ground(Value, frozen=True):
     """One resolution: the machine, what the task knows, the gate's posture as it is now, what the model still reads."""
 
-    machine: TaskHost
+    host: TaskHost
     state: State
     posture: Callable[[], PolicyContext]
     blobs: Blobs
@@ -82,29 +84,29 @@ class Ground(Value, frozen=True):
 
         They read what was `judged`: places, each with what was there; without it all of the task's folders.
         """
-        machine, state = self.machine, self.state
+        host, state = self.host, self.state
         kinds = build_classifier(self.posture())
         scope = ReadScope(kinds, {root.path: "" for root in kinds.roots} if judged is None else judged)
+        tools = host.tools
         return ToolContext(
-            call="",
+            call=CurrentCall(),
             workspace=self.workspace,
-            files=machine.files.only(_write_nothing, scope),
-            shell=machine.shell,
-            search=machine.search.only(scope),
-            web=machine.web,
-            blobs=self.blobs,
+            host=structs.replace(
+                tools,
+                files=tools.files.only(_write_nothing, scope),
+                search=tools.search.only(scope),
+                blobs=self.blobs,
+            ),
+            task=TaskView(
+                folder=host.folder,
+                roots=tuple(map(Path, state.roots)),
+                takes_images=partial(host.takes_images, state.model),
+                messages=self.visible,
+            ),
             ask=_ask_nobody,
-            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, machine.web),
-            progress=lambda text: None,
-            code=machine.code,
-            documents=machine.documents,
-            takes_images=partial(machine.takes_images, state.model),
-            messages=self.visible,
-            folder=machine.folder,
-            revisions=machine.revisions,
-            redact_thoroughly=machine.redact_thoroughly,
-            redact=machine.redact,
-            roots=tuple(map(Path, state.roots)),
+            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, tools.web),
+            report=lambda text: None,
+            secrets=host.secrets,
         )
 
     def _place_of(self, path: str, now: PolicyContext) -> Place:

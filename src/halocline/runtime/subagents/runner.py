@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -40,7 +39,7 @@ from halocline.store.tasks.history import new_task_id
 from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log
-from halocline.task.task import Task
+from halocline.task.task import Task, TaskParts
 
 READING = (ToolKind.READ, ToolKind.SEARCH)
 _LOGGER = logging.getLogger("halocline")
@@ -166,7 +165,7 @@ class Subtasks:
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subtask=plan.subtask)
             task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
-            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             more = (given if plan.agent and plan.agent.skills is not None else skills_section(skills)) + rules.section
             prompt = subagent_prompt(
                 workspace,
@@ -221,12 +220,13 @@ def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, t
     return "".join(f"\n{text}\n" for text in given), (remark,) if missing else ()
 
 
-def lean_parts(parts: dict[str, Any]) -> dict[str, Any]:
+def lean_parts(parts: TaskParts) -> TaskParts:
     """The parts of a sub-agent's task: it changes nothing and nobody speaks to it, so it has less than others."""
-    machine = parts["machine"]
-    hooks = CallHooks(machine.hooks) if machine.hooks else None
-    return {
-        **parts,
-        "checkpoints": Off(),
-        "machine": replace(machine, browser=None, mentions=None, hooks=hooks, diagnostics=NoDiagnostics()),
-    }
+    host = parts.host
+    host = replace(
+        host,
+        tools=replace(host.tools, browser=None),
+        sources=replace(host.sources, mentions=None, diagnostics=NoDiagnostics()),
+        hooks=CallHooks(host.hooks) if host.hooks else None,
+    )
+    return replace(parts, checkpoints=Off(), host=host)

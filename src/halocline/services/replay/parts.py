@@ -42,8 +42,10 @@ def build_task(
     assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: Course
 ) -> Replayed:
     """Build a task that follows a recording's course and its clock."""
-    parts = assembly.parts(log, state, workspace, RecordedHooks(course))
+    inbox = Inbox(attended=True)
+    parts = assembly.parts(log, state, workspace, model, inbox, RecordedHooks(course))
+    sources = structs.replace(parts.host.sources, changes=None, mentions=None)
     facts = RecordedFacts(course, assembly.env)
-    machine = structs.replace(parts["machine"], leave=RecordedGrants(), facts=facts, attention=None, mentions=None)
-    parts |= {"toolset": tools, "governor": Governor(assembly.limits(), course.seconds), "machine": machine}
-    return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)
+    host = structs.replace(parts.host, permissions=RecordedGrants(), shell_facts=facts, sources=sources)
+    governor = Governor(assembly.limits(), course.seconds)
+    return Replayed(structs.replace(parts, toolset=tools, governor=governor, host=host), course)

@@ -1,24 +1,21 @@
 """A task whose loop is real and whose world is a recording: prompts, decisions, interrupts and crashes come from it."""
 
 import asyncio
-from dataclasses import dataclass, field
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.state.state import State
 from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, must_wait
 from halocline.task.inbox import InboxRequest, Prompt
-from halocline.task.task import Task
+from halocline.task.task import Task, TaskParts
 
 
-@dataclass(slots=True)
 class Replayed(Task):
     """A task that is fed from the recording."""
 
-    course: Course
-    serving: asyncio.Task[None] | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        Task.__post_init__(self)
+    def __init__(self, parts: TaskParts, course: Course) -> None:
+        super().__init__(parts)
+        self.course = course
+        self.serving: asyncio.Task[None] | None = None
         self.course.when_stuck = self.stuck
         self.course.when_stopped = self.stop
 
@@ -102,7 +99,7 @@ class Replayed(Task):
             case _ if isinstance(event, FACTS) and self.state.turn and self.course.fact_was_cut_short():
                 self.emit(event)
             case ev.JobStarted(by="person"):
-                self.machine.shell.leave()
+                self.host.tools.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):
