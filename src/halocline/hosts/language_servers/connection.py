@@ -19,6 +19,8 @@ MOST_UNREAD = 1 << 25
 """Bytes that a server may leave unread."""
 MOST_UNASKED = 1 << 25
 """Bytes that a server may send without being told or asked anything."""
+EARNED = 1 << 22
+"""Bytes that it may send on top for each message to it. Were the count begun anew, a slow flood would never end."""
 _METHOD_NOT_FOUND = -32601
 
 
@@ -124,7 +126,7 @@ class Connection:
     def _send(self, message: JsonObject) -> None:
         if self._gone:
             raise ServerGone
-        self._unasked = 0
+        self._unasked = max(0, self._unasked - EARNED)
         data = msgspec.json.encode({"jsonrpc": "2.0", **message})
         self._output.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
         if self._output.get_write_buffer_size() > MOST_UNREAD:
