@@ -111,7 +111,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       return void (write(''), remember(text), answer(task, question.request, text))
     const taken = await attaching.taken(text)
     if (!taken)
-      return void toast('An attachment is still uploading or was rejected. Wait for it or remove it.', { kind: 'error' })
+      return void toast('An attachment is not ready or was rejected. Wait for it or remove it.', { kind: 'error' })
     if (yes && !(await (await loadInstead()).approveWith(task, asked, text, taken))) return taken.back()
     write('')
     if (yes) return void remember(text)

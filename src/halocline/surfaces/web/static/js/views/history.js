@@ -17,7 +17,7 @@ const STEP = 100
 const PAUSE = 180
 const SEEN = 500
 const NARROW = 760
-const ORDERS = { time: 'Newest', cost: 'Most expensive', tokens: 'Most tokens', size: 'Largest', relevance: 'Best match' }
+const ORDERS = { time: 'Newest', cost: 'Highest cost', tokens: 'Most tokens', size: 'Largest', relevance: 'Best match' }
 const NONE = { workspace: '', model: '', status: '', tag: '', favourite: false }
 
 /** Search, filters and order; kept while the page is open. */
@@ -236,7 +236,7 @@ function Chosen({ list, deeds }) {
     ${
       picked.length < list.length &&
       html`<button class="button small" onClick=${() => (chosen.value = new Set(list.map((info) => info.task)))}>
-        All ${list.length}
+        Select all ${list.length}
       </button>`
     }
     <button class="button small" onClick=${() => (chosen.value = new Set())}>Clear</button>

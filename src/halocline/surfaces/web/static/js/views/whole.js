@@ -1,4 +1,4 @@
-// The full text of an approval. Nothing can be approved before the end of its text and of each of its diffs was in view.
+// The full text of an approval. Nothing can be approved before the end of its text and of each diff was in view.
 import { html, classes, signal, useEffect, useRef, useState } from '../ui.js'
 import { count, shown } from '../format.js'
 import { announcement } from '../store.js'
