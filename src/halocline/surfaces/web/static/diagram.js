@@ -1,4 +1,5 @@
-// Within the frame: draws the one diagram that the page sends. Links are for looking at, as nothing may lead out of here.
+// Within the frame: draws the one diagram that the page sends. Links are for looking at, as nothing may lead out of
+// here.
 'use strict'
 const say = (what) => parent.postMessage(what, '*')
 addEventListener('click', (event) => event.preventDefault(), true)

@@ -1,6 +1,6 @@
 // Choices in the diff of an edit that waits for approval: rejected hunks, changed text, comments on lines. They become
-// the tool's arguments where that is exact; otherwise the edit is rejected with the choices as a note: an approval never
-// does anything but what is shown.
+// the tool's arguments where that is exact; otherwise the edit is rejected with the choices as a note: an approval
+// never does anything but what is shown.
 import { signal } from './ui.js'
 import { firstChange, hunksOf, side } from './diff.js'
 

@@ -1,5 +1,5 @@
-// What must not wait for the modules, as a classic script. Sets the theme, so that nothing flashes; exchanges the key in
-// the address for a session; opens the connection and buffers its messages until line.js takes over. A session is a
+// What must not wait for the modules, as a classic script. Sets the theme, so that nothing flashes; exchanges the key
+// in the address for a session; opens the connection and buffers its messages until line.js takes over. A session is a
 // cookie and a key of this page: other servers on this machine receive the cookie too, but never the stored key. A
 // session ends with the server; a non-extractable key pair signs this browser in again.
 try {
@@ -12,7 +12,7 @@ try {
   const words = location.hash.slice(1)
   const key = words.startsWith('/') ? '' : words
   if (key) history.replaceState(null, '', `${location.pathname}#/`)
-  const page = (sessionStorage.page ??= crypto.getRandomValues(new Uint32Array(4)).join('-')) // per tab, survives reloads
+  const page = (sessionStorage.page ??= crypto.getRandomValues(new Uint32Array(4)).join('-')) // per tab
   const KEPT = 'halo page key'
   let own = '' // where storage is unavailable
   const pageKey = () => {

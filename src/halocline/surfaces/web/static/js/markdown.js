@@ -1,6 +1,6 @@
 // Renders a model's Markdown. The browser never parses any of it as HTML: tags are shown as text, images become links,
-// and links lead only to the web or to a mail address. Complete blocks are drawn once; the last one, while it is written,
-// is redrawn at most a quarter of the time and grows as plain text in between.
+// and links lead only to the web or to a mail address. Complete blocks are drawn once; the last one, while it is
+// written, is redrawn at most a quarter of the time and grows as plain text in between.
 import { Component, html } from './ui.js'
 import { Marked } from '../vendor/marked.js'
 import { shown } from './format.js'

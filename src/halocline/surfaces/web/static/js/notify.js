@@ -1,5 +1,6 @@
-// Notifications while the page is not in view: a task needs you, has ended, or has failed. Always in the window's title;
-// as system notification and sound if you turned that on. The browser's permission is only ever asked for by your click.
+// Notifications while the page is not in view: a task needs you, has ended, or has failed. Always in the window's
+// title; as system notification and sound if you turned that on. The browser's permission is only ever asked for by
+// your click.
 import { effect, signal } from './ui.js'
 import { board, standing } from './line.js'
 import { notifying, sounding } from './prefs.js'

@@ -1,5 +1,5 @@
-// What this browser stores: preferences and drafts. Without storage (a private window, no space) all works until the page
-// is closed. Other tabs see a change at once.
+// What this browser stores: preferences and drafts. Without storage (a private window, no space) all works until the
+// page is closed. Other tabs see a change at once.
 import { effect, signal } from './ui.js'
 
 const PREFIX = 'halo '

@@ -1,5 +1,5 @@
-// Prompts queued until a turn ends, by task, and steering that is not delivered yet. Survives reloads. A queue continues
-// when its task is idle; after a turn that was stopped or failed, it waits for you. Only one tab sends.
+// Prompts queued until a turn ends, by task, and steering that is not delivered yet. Survives reloads. A queue
+// continues when its task is idle; after a turn that was stopped or failed, it waits for you. Only one tab sends.
 import { effect, signal } from './ui.js'
 import { takesSteering } from './facts.js'
 import { standing } from './line.js'

@@ -1,5 +1,5 @@
-// What a reload shows while the server is unreachable: the last viewed tasks, bounded, in this browser only. `worker.js`
-// caches the page's own files.
+// What a reload shows while the server is unreachable: the last viewed tasks, bounded, in this browser only.
+// `worker.js` caches the page's own files.
 import { standing } from './line.js'
 import { kept } from './prefs.js'
 import { current, history } from './store.js'

@@ -47,7 +47,7 @@ function useKeys(task, first, armed) {
   useEffect(() => {
     if (!first) return undefined
     function pressed(event) {
-      if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // the page's own, or keys of a diff's hunks
+      if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // own keys
       if (
         event.defaultPrevented ||
         event.ctrlKey ||
