@@ -75,7 +75,7 @@ function List({ found, programs, busy, begin }) {
   const counts = Object.keys(programs).map((name) => [name, found.filter((one) => one.tool === name).length])
   const bare = picked.some((one) => !one.workspace)
   return html`
-    <p class="soft">Each conversation becomes a task you can read, search and continue. The originals are not changed.</p>
+    <p class="soft">Each becomes a task you can read, search and continue. The originals are not changed.</p>
     <div class="row">
       <select
         class="field import-tool"
