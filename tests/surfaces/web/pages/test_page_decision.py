@@ -199,7 +199,7 @@ async def test_a_server_that_is_gone_is_not_said_to_write_and_an_unknown_window_
     await screen.say("Do it.")
     await screen.sees("Writing", ".task-head")
     server.process.kill()
-    await screen.sees("No connection", ".task-head")
+    await screen.sees("Disconnected", ".task-head")
     assert "Writing" not in await screen.page.locator(".task-head").inner_text()
     meter = screen.page.locator(".meter")
     assert "unknown window" in await meter.get_attribute("aria-label")

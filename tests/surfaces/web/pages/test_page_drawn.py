@@ -78,7 +78,7 @@ async def test_a_formula_is_drawn_and_shows_its_source(server, opened):
 
 async def test_a_hostile_formula_is_its_source(server, opened):
     screen = await spoken(server, opened, HOSTILE)
-    await screen.page.get_by_text("This formula could not be drawn").nth(4).wait_for()
+    await screen.page.get_by_text("Cannot render formula").nth(4).wait_for()
     await screen.page.locator(".formula.display math").wait_for()
     assert await screen.page.locator(".log-inside :is(a, img, .toasts)").count() == 0
     assert (await screen.page.locator(".formula.display").bounding_box())["height"] < 700

@@ -26,7 +26,7 @@ export const OwnPage = () => html`
   </fieldset>
   <div class="setting">
     <div class="setting-head"><span class="label">Notifications</span></div>
-    <p class="soft tiny">When a task needs you or ends while this page is in the background. The window title always shows it.</p>
+    <p class="soft tiny">For tasks that need you or end in the background. The window title always shows them.</p>
     <${Switch} label="Notify me" on=${notifying.value} onChange=${(on) => (on ? ask() : (notifying.value = false))} />
     <${Switch} label="Play a sound" on=${sounding.value} onChange=${(on) => ((sounding.value = on), on && chime())} />
   </div>

@@ -154,7 +154,7 @@ function Files({ list, order, here, verdicts }) {
 
 function RuleFile({ of, workspace, changed }) {
   const text = useQuery('rule_text', { workspace, path: of.path })
-  const off = /switched off/i.test(of.inert)
+  const off = /(switched|turned) off/i.test(of.inert)
   const managed = of.of === 'managed'
   const toggle = (on) =>
     act(on ? 'rule_on' : 'rule_off', { workspace, path: of.path }).then(() => {
