@@ -1,8 +1,8 @@
-"""One page that is connected: what it says is done, and what happens in the tasks it watches is told, in batches.
+"""One connected page: answers its requests, and sends the events of watched tasks in batches.
 
-A batch goes out at most every 33 ms, however fast a model writes. A page that reads slowly, or asks much, delays only
-itself: its events wait in the bounded queue of its subscription, which sends it back to the log when it overflows, and
-no more is read from it than is being answered.
+A batch is sent at most every 33 ms, however fast a model writes. A slow or busy page delays only itself: its events
+wait in the bounded queue of its subscription, which falls back to the log on overflow, and no more requests are read
+than are being answered.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks, explain_error
 
 MOST_ERRANDS = 32
-"""Wishes of one page that are answered at a time."""
+"""Concurrent requests of one page."""
 MOST_WATCHED = 64
-"""Tasks that one page watches at a time."""
+"""Tasks that one page can watch at a time."""
 
 
 class PageConnection:
-    """Serves one WebSocket until it is closed. `name` is what decisions made here are signed with."""
+    """Serves one WebSocket until it closes. `name` is recorded with decisions made here."""
 
     def __init__(self, desk: OpenTasks, once: IdempotencyKeys, socket: WebSocket, name: str) -> None:
         self._desk = desk
@@ -48,7 +48,7 @@ class PageConnection:
         try:
             while True:
                 await self._hear(await self._received())
-        except (WebSocketDisconnect, RuntimeError):  # it left; starlette raises either
+        except (WebSocketDisconnect, RuntimeError):  # the page left; starlette raises either
             pass
         finally:
             running = [board, *self._watching.values(), *self._errands]
@@ -57,7 +57,7 @@ class PageConnection:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def end(self) -> None:
-        """Close the line: its browser is not let in any more."""
+        """Close the connection of a signed-out browser."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.close(4401, "This browser was signed out.")
 
@@ -71,7 +71,11 @@ class PageConnection:
         try:
             said = wire.decode_frame(text)
         except msgspec.DecodeError as error:
-            await self._send(wire.Refused("", "not_understood", f"The page said what is not understood: {error}"))
+            await self._send(
+                wire.Refused(
+                    "", "not_understood", f"The server does not understand this message: {error}", "Reload the page."
+                )
+            )
             return
         match said:
             case wire.Watch(task=task, after=after):
@@ -79,7 +83,7 @@ class PageConnection:
                 if len(self._watching) < MOST_WATCHED:
                     self._watching[task] = asyncio.create_task(self._watch(task, after))
                 else:
-                    too_many = UsageError("This page watches too many tasks.", "Close one.")
+                    too_many = UsageError("This page watches too many tasks.", "Reload the page.")
                     await self._send(wire.Refused.of(f"watch {task}", too_many))
             case wire.Unwatch(task=task):
                 await self._unwatch(task)
@@ -87,7 +91,7 @@ class PageConnection:
                 await self._begin_errand(said)
 
     async def _unwatch(self, task: str) -> None:
-        """Nothing is told of it after this, so that what is told anew stands alone."""
+        """Send nothing more of a task, so that a new watch starts clean."""
         if watching := self._watching.pop(task, None):
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
@@ -135,7 +139,7 @@ class PageConnection:
         return await self._client.pass_on(command)
 
     async def _watch(self, task: str, after: int) -> None:
-        """Tell the events of a task, for as long as the page wants to hear them; also that it broke."""
+        """Send a task's events until the page unwatches it; also its failure."""
         broke: Exception | None
         try:
             self._desk.known(task)
@@ -147,9 +151,9 @@ class PageConnection:
             await self._send(wire.Refused.of(f"watch {task}", _error_for_page(broke)))
 
     async def _tell_all(self, task: str, after: int) -> HaloclineError | None:
-        """Read a task that is not open until somebody opens it, follow one that is until it is closed, and so on.
+        """Read a closed task's log until it opens, follow it until it closes, and repeat.
 
-        Gives what broke it. Raises HaloclineError when it cannot be read.
+        Returns the error that broke it. Raises HaloclineError if it cannot be read.
         """
         live = False
         while True:
@@ -163,7 +167,7 @@ class PageConnection:
                 return broke
 
     async def _read(self, task: str, after: int, *, was_live: bool) -> int:
-        """Tell what is in a log and what is added to it, until the task is open; gives how far it came."""
+        """Send a log and its additions until the task opens; return the last event sent."""
         log, size = self._client.home.log(task), -1
         while True:
             if (now := log.stat().st_size if log.exists() else 0) != size:
@@ -172,10 +176,10 @@ class PageConnection:
                 for begin in range(0, len(past), MOST) or (0,):
                     part: list[Event] = list(past[begin : begin + MOST])
                     is_all = begin + MOST >= len(past)
-                    # What went on when it was closed does not any more.
+                    # What was running when it closed is not running any more.
                     await self._tell(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
                 after, was_live = past[-1].seq if past else after, True
-            # While it is let go here, this process holds it a moment longer: it must not be joined for that.
+            # While closing a task, this process holds it a moment longer: do not join it for that.
             if not self._client.is_open(task) and self._client.writer(task) not in ("", str(os.getpid())):
                 await self._desk.join(task)
             if self._client.is_open(task):
@@ -183,7 +187,7 @@ class PageConnection:
             await asyncio.sleep(LOOK_EVERY)
 
     async def _tell(self, task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> None:
-        events = [event for event in events if not isinstance(event, ToolCallDelta)]  # their previews are told
+        events = [event for event in events if not isinstance(event, ToolCallDelta)]  # their previews are sent
         for frame in wire.events_frames(task, events, fresh=fresh, was_live=was_live, live=live or was_live):
             await self._put(frame)
 
@@ -204,17 +208,17 @@ class PageConnection:
         await self._put(wire.encode(frame))
 
     async def _put(self, frame: bytes) -> None:
-        """Waits while the page is slow. To one that left nothing is said: whoever listens to it hears that, too."""
+        """Send, waiting for a slow page. If it left, drop the frame; the receiver notices too."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(frame.decode())
 
 
 def _find_row(rows: Rows, name: str) -> Row[Any]:
-    """Raises UsageError."""
+    """Find a query or action. Raises UsageError."""
     if (row := rows.get(name)) is None:
-        raise UsageError(f"The server knows no {name!r}.", "Reload the page: it may be older than the server.")
+        raise UsageError(f"Unknown request {name!r}.", "Reload the page; it may be older than the server.")
     return row
 
 
 def _error_for_page(error: Exception) -> HaloclineError:
-    return explain_error(error) or HaloclineError("It failed.")
+    return explain_error(error) or HaloclineError("The request failed.", "Reload the page and try again.")

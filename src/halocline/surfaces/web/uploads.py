@@ -1,4 +1,4 @@
-"""What is too large for a frame, or has a place of its own: files from the page, pictures for it, tasks to keep."""
+"""Transfers over HTTP instead of frames: file uploads, images, task exports."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ FORMS = {
 }
 LONGEST_NAME = 200
 ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The policy of a document that came from elsewhere, should a browser show it."""
+"""Content security policy of untrusted documents."""
 
 
 def upload_routes(desk: OpenTasks) -> list[Route]:
@@ -28,9 +28,9 @@ def upload_routes(desk: OpenTasks) -> list[Route]:
         task, name = request.query_params.get("task", ""), _printable_name(request.query_params.get("name", "file"))
         try:
             data = await request.body()
-        except ClientDisconnect:  # it left, or sent too much
+        except ClientDisconnect:  # the page left, or sent too much
             return _json_response(
-                wire.Refused("", "too_large", f"{name} did not arrive whole.", "Give a smaller file."), 413
+                wire.Refused("", "too_large", f"The upload of {name} is incomplete.", "Attach a smaller file."), 413
             )
         try:
             model = await asyncio.to_thread(desk.model, desk.known(task)) if task else ""

@@ -11,7 +11,7 @@ pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="
 async def test_another_machine_is_let_in_by_the_code_and_not_by_a_wrong_one(server, browser):
     await server.start("--host", "0.0.0.0")
     said = b""
-    while (found := re.search(rb"type there: ([\d ]+)", said)) is None:
+    while (found := re.search(rb"enter there: ([\d ]+)", said)) is None:
         said += await server.process.stdout.readline()
     context = await browser.new_context()
     page = await context.new_page()

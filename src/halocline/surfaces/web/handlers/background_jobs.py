@@ -1,4 +1,4 @@
-"""What takes a while: freeing space on the disk, and taking over conversations with other agents."""
+"""Long-running jobs: freeing disk space, and importing conversations from other agents."""
 
 import asyncio
 import os
@@ -17,15 +17,15 @@ DAY = 86_400.0
 
 
 class Wish(Value, frozen=True):
-    """Beside what no task needs: checkpoints of tasks that rested for so many days, all but the newest of each task."""
+    """Further data to delete: checkpoints of tasks idle for `older` days, all but `keep` per task."""
 
     older: float | None = None
     keep: int | None = None
 
     def plan(self) -> PrunePlan:
-        """Raises UsageError."""
+        """Return what would be deleted. Raises UsageError."""
         if (self.older is not None and self.older <= 0) or (self.keep is not None and self.keep < 1):
-            raise UsageError("That is no number of days or checkpoints.", "Write 1 or more.")
+            raise UsageError("The number of days or checkpoints is invalid.", "Enter 1 or more.")
         return plan_of(os.environ, None if self.older is None else self.older * DAY, self.keep)
 
 
@@ -34,20 +34,20 @@ class OfWork(Value, frozen=True):
 
 
 class Transcript(Value, frozen=True):
-    """A conversation, by the program that wrote it and its name there."""
+    """A conversation by its program and its id there."""
 
     tool: str
     id: str
 
 
 class Takeover(OfFolder, frozen=True):
-    """`workspace` is for conversations that name no folder."""
+    """`workspace` is for conversations without a folder."""
 
     chosen: tuple[Transcript, ...]
 
 
 async def prune_plan(desk: OpenTasks, wish: Wish) -> dict[str, Any]:
-    """What could be freed, as counts and sizes; nothing is."""
+    """Preview what can be deleted, as counts and sizes."""
     plan = await asyncio.to_thread(wish.plan)
     return {
         "checkpoints": [
@@ -61,11 +61,11 @@ async def prune_plan(desk: OpenTasks, wish: Wish) -> dict[str, Any]:
 
 
 async def begin_prune(desk: OpenTasks, wish: Wish) -> bool:
-    """Begin to free what `prune_plan` says; `work` tells how far it is."""
+    """Start deleting what `prune_plan` lists; `work` reports progress."""
 
     def run(say: Say) -> Any:
         steps = iter(range(1, 1_000_000))
-        say("Looks for what no task needs…", 0, 0)
+        say("Looking for unused data…", 0, 0)
         return prune_now(os.environ, wish.plan(), lambda step: say(step, next(steps), 0))
 
     desk.works.begin("prune", run)
@@ -73,7 +73,7 @@ async def begin_prune(desk: OpenTasks, wish: Wish) -> bool:
 
 
 async def list_importable(desk: OpenTasks, _: Nothing) -> dict[str, Any]:
-    """The conversations with other agents that are here, the newest first, and how each stands to the tasks."""
+    """List importable conversations from other agents, newest first, with their import status."""
     return await asyncio.to_thread(_list_importable)
 
 
@@ -91,7 +91,7 @@ def _list_importable() -> dict[str, Any]:
 
 
 async def import_begin(desk: OpenTasks, which: Takeover) -> bool:
-    """Begin to make tasks of conversations; `work` tells how far it is. The originals are only read."""
+    """Start importing conversations as tasks; `work` reports progress. The originals are only read."""
     place = find_folder(which.workspace)
     desk.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
     return True
@@ -100,7 +100,7 @@ async def import_begin(desk: OpenTasks, which: Takeover) -> bool:
 def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
     from halocline.services.imports import PROGRAMS, Done, ImportService
 
-    say("Looks for them…", 0, len(chosen))
+    say("Looking for the conversations…", 0, len(chosen))
     desk, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
     found = [one for one in desk.found(PROGRAMS) if (one.tool, one.id) in wanted]
     for number, one in enumerate(reversed(found), start=1):
@@ -115,12 +115,12 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
 
 
 async def find_progress(desk: OpenTasks, which: OfWork) -> Progress | None:
-    """How it stands with the newest work of a kind; null when there was none."""
+    """Return the progress of a kind's latest job, or null."""
     return desk.works.progress(which.kind)
 
 
 async def work_stop(desk: OpenTasks, which: OfWork) -> bool:
-    """Let such work stop at its next step."""
+    """Stop a job at its next step."""
     desk.works.stop(which.kind)
     return True
 

@@ -1,4 +1,4 @@
-"""What may be done without asking: of a task, in each mode, and of one command."""
+"""Approvals: of a task, of each mode, and of one command."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfRule(Value, frozen=True):
-    """A rule as `read_policy` told it."""
+    """A rule as `read_policy` returned it."""
 
     rule: Rule
 
@@ -25,7 +25,7 @@ class OfCommand(OfFolder, frozen=True):
 
 
 async def read_policy(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
-    """A task's approval mode and switches, what each mode does without asking, leave that was given, rules in force."""
+    """Return a task's approval mode, switches, permissions and rules, and what each mode allows."""
     task = desk.known(which.task)
     place, state = PolicyService.open(), await asyncio.to_thread(desk.state, task)
     workspace = desk.workspace(task)
@@ -48,13 +48,13 @@ async def read_policy(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
 
 
 async def take_out(desk: OpenTasks, which: OfRule) -> bool:
-    """Take leave back that was given for a project or everywhere; all tasks ask again from their next call on."""
+    """Remove a permission for a project or everywhere; all tasks ask again from their next call."""
     async with desk.writing:
         return await asyncio.to_thread(PolicyService.open().take_out, which.rule)
 
 
 async def explain_for_task(desk: OpenTasks, which: OfCommand) -> Explanation:
-    """The decision on a command, were a task to ask for it now."""
+    """Explain the decision a command would get now."""
     posture = PolicyService.open().posture(find_folder(which.workspace), which.mode, which.approval_mode)
     return await asyncio.to_thread(explain_command, which.command, posture)
 

@@ -1,4 +1,4 @@
-"""Signing in through the browser: at a provider, which gives a key for it, and at an MCP server."""
+"""Sign-in through the browser: to a provider for a key, and to an MCP server."""
 
 import asyncio
 from typing import Any
@@ -22,13 +22,13 @@ class OfSignIn(Value, frozen=True):
 
 
 class Carried(OfSignIn, frozen=True):
-    """The address that the browser came to, or the code in it."""
+    """The browser's final address, or the code in it."""
 
     text: str
 
 
 async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
-    """Begin to get a key in the browser."""
+    """Start a sign-in to a provider for a key."""
     accounts = desk.client.accounts
 
     async def run(show: Show, pasted: Pasted) -> Connection:
@@ -45,7 +45,7 @@ async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
 
 
 async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
-    """Begin to sign in at an MCP server."""
+    """Start a sign-in to an MCP server."""
     place = McpService.open(find_folder(which.workspace))
 
     async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
@@ -56,18 +56,18 @@ async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
 
 
 async def sign_in_wait(desk: OpenTasks, which: OfSignIn) -> Any:
-    """What came of a sign-in: how far the key led, or what the MCP server offers."""
+    """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
     return await desk.sign_ins.wait(which.id)
 
 
 async def sign_in_paste(desk: OpenTasks, which: Carried) -> bool:
-    """Carry the end of a sign-in here by hand, where the browser is on another machine."""
+    """Pass on the final address of a sign-in in a browser on another machine."""
     desk.sign_ins.paste(which.id, which.text)
     return True
 
 
 async def mcp_sign_out(desk: OpenTasks, which: OfServer) -> bool:
-    """Forget a sign-in at an MCP server; false when there was none."""
+    """Sign out of an MCP server; false if not signed in."""
     return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
 
 

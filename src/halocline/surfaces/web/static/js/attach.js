@@ -61,7 +61,9 @@ async function upload(place, where, one) {
   } catch (error) {
     put(place, one.key, {
       state: 'refused',
-      problem: error.hint ? `${error.text} ${error.hint}` : error.text || 'Upload failed. Check that the server is running.',
+      problem: error.hint
+        ? `${error.text} ${error.hint}`
+        : error.text || 'Upload failed. Check that the server is running.',
     })
   }
 }

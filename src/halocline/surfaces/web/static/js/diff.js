@@ -168,10 +168,7 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG, 
     ${drawn.map(
       (hunk, at) => html`<${Hunk} key=${at} hunk=${hunk} remarks=${diff.remarks} ...${each(hunks[at], at)} />`,
     )}
-    ${
-      hunks.length === 0 &&
-      html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'No changes.'}</pre>`
-    }
+    ${hunks.length === 0 && html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'No changes.'}</pre>`}
     ${
       room <= 0 &&
       html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`

@@ -157,8 +157,7 @@ function escape(event) {
   else if (typing(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
     event.target.blur()
   else if (current.value?.facts.running) twice('Press Esc again to stop', () => current.value.send('interrupt'))
-  else if (current.value)
-    twice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
+  else if (current.value) twice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
 }
 
 export function listen() {

@@ -4,8 +4,7 @@ import { announcement } from './store.js'
 
 /** `begin([])` starts a task without a prompt and returns its id. */
 export async function run(command, task, begin) {
-  if (!command.trim())
-    throw new Error('Type a command right after the !, as in !git status')
+  if (!command.trim()) throw new Error('Type a command right after the !, as in !git status')
   await send('run_command', { task: task?.id ?? (await begin([])), command })
   announcement.value = 'Command started'
 }

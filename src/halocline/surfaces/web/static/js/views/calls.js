@@ -55,8 +55,7 @@ function Status({ row, cutOff }) {
 
 function Decided({ approval, status }) {
   if (!approval?.decision || approval.by === 'nobody') return null
-  if (approval.by === 'message')
-    return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
+  if (approval.by === 'message') return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
   const whom =

@@ -179,10 +179,7 @@ const Restored = ({ row, task }) => html`<div class="divider">
 </div>`
 
 const takeBack = (task, checkpoint) =>
-  act('restore', { task: task.id, checkpoint, overwrite: false }).then(
-    () => toast('Restore undone.'),
-    complain,
-  )
+  act('restore', { task: task.id, checkpoint, overwrite: false }).then(() => toast('Restore undone.'), complain)
 
 /** A retried request: the countdown, and alternatives. */
 function Retry({ row, task }) {

@@ -44,10 +44,7 @@ export function JobFoot({ row, task }) {
   const job = [...task.facts.jobs.values()].find((one) => one.call === row.call)
   if (!job) return null
   const look = () =>
-    query('job_tail', { task: task.id, job: job.job }).then(
-      (text) => setTail(text || 'No output yet.'),
-      complain,
-    )
+    query('job_tail', { task: task.id, job: job.job }).then((text) => setTail(text || 'No output yet.'), complain)
   const stop = () =>
     task
       .send('stop_job', { job: job.job })

@@ -41,8 +41,7 @@ function approveWords(task, row) {
 
 /** The argument that can be edited whole: [name, label, button]. Partial edits are made in the diff. */
 function editable(row) {
-  if (row.kind === 'execute' && typeof row.arguments?.command === 'string')
-    return ['command', 'Command', 'Run command']
+  if (row.kind === 'execute' && typeof row.arguments?.command === 'string') return ['command', 'Command', 'Run command']
   if (row.name === 'write_to_file' && typeof row.arguments?.content === 'string')
     return ['content', 'New content of the file', 'Write file']
   return null

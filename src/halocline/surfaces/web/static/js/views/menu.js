@@ -75,7 +75,9 @@ export default function Menu() {
   if (!sections.length) {
     if (begun.within || begun.word) return null
     const none =
-      begun.kind === '@' ? `No file, folder, commit or task matches ‘${begun.query}’.` : `No command matches ‘/${begun.query}’.`
+      begun.kind === '@'
+        ? `No file, folder, commit or task matches ‘${begun.query}’.`
+        : `No command matches ‘/${begun.query}’.`
     return html`<div class="menu" id="composer-menu">
       <p class="menu-none">${problem ?? none} <span class="soft">It is sent as typed. Esc closes this.</span></p>
     </div>`

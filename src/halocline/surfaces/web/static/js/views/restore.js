@@ -251,8 +251,7 @@ function Back({ task, target, other }) {
       const done = await outcome(task, before, { files, conversation })
       closeSheet()
       toast(`Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, {
-        undo: () =>
-          undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
+        undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
         seconds: 20,
       })
     } catch (problem) {

@@ -351,10 +351,6 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
         ? html`<p class="pad-line soft small">${text}</p>`
         : html`<${DiffText} diff=${{ path: file.path, text: file.diff }} each=${each} />`)
     }
-    ${
-      isOpen &&
-      file.cut > 0 &&
-      html`<p class="tiny soft pad-line">${thousands(file.cut)} more bytes not shown.</p>`
-    }
+    ${isOpen && file.cut > 0 && html`<p class="tiny soft pad-line">${thousands(file.cut)} more bytes not shown.</p>`}
   </section>`
 }

@@ -31,8 +31,7 @@ function Remap({ row, done }) {
     const keys = pressed(event)
     const others = taken(keys, row.id)
     if (NEVER.test(keys)) setProblem(`${label(keys)} is reserved. Press other keys.`)
-    else if (row.where === 'composer' && keys.length === 1)
-      setProblem(`${label(keys)} types a character. Add Ctrl.`)
+    else if (row.where === 'composer' && keys.length === 1) setProblem(`${label(keys)} types a character. Add Ctrl.`)
     else if (others.length)
       setProblem(`${label(keys)} is used by “${others[0].text}”. Press other keys, or change that one first.`)
     else {

@@ -220,10 +220,7 @@ function Install({ of, workspace, onClose, done }) {
         </p>`
       }
       <${Trouble} error=${error} />
-      ${
-        readme.value &&
-        html`<details open><summary>README</summary><${Markdown} text=${readme.value} /></details>`
-      }
+      ${readme.value && html`<details open><summary>README</summary><${Markdown} text=${readme.value} /></details>`}
     </div>
   </${Dialog}>`
 }

@@ -73,10 +73,7 @@ export function Server({ of, workspace, changed }) {
       html`<p class="soft tiny">This server is ${OWNERS[of.owner] ?? of.owner}. Change it in <code>${shown(of.file)}</code>.</p>`
     }
     <${Trouble} error=${untested ?? untoggled ?? unremoved} />
-    ${
-      testing &&
-      html`<p class="soft" role="status">Starting ${shown(of.name)} and listing its tools…</p>`
-    }
+    ${testing && html`<p class="soft" role="status">Starting ${shown(of.name)} and listing its tools…</p>`}
     ${
       tried?.ok &&
       html`<p class="good" role="status">
@@ -120,9 +117,7 @@ export function Server({ of, workspace, changed }) {
         ],
         [
           'Tools',
-          of.tools == null
-            ? 'unknown, test the server'
-            : `${of.tools}, about ${tokens(of.tokens)} tokens per request`,
+          of.tools == null ? 'unknown, test the server' : `${of.tools}, about ${tokens(of.tokens)} tokens per request`,
         ],
       ]}
     />

@@ -7,11 +7,7 @@ import { Answer, useDeed } from './frame.js'
 import { Badge, Trouble } from './form.js'
 
 const STANDINGS = {
-  trusted: [
-    'good',
-    'trusted',
-    'You trust this folder. You are asked again when one of its programs changes.',
-  ],
+  trusted: ['good', 'trusted', 'You trust this folder. You are asked again when one of its programs changes.'],
   unknown: ['warn', 'not decided', 'Its programs run only after you trust it.'],
   changed: ['warn', 'changed', 'Its programs changed since you trusted it. They run only after you trust it again.'],
   refused: ['', 'not trusted', 'You do not trust this folder. Its programs do not run.'],

@@ -180,10 +180,7 @@ export default function Try({ of, at, onClose }) {
           put=${put(field.name)}
         />`,
       )}
-      ${
-        asks &&
-        html`<p class="blind" role="alert">Needs approval, as it would for the agent: ${shown(asks)}.</p>`
-      }
+      ${asks && html`<p class="blind" role="alert">Needs approval, as it would for the agent: ${shown(asks)}.</p>`}
       <div class="row">
         <button class="button primary" data-first=${fields.length === 0 ? '' : null} disabled=${busy}>
           ${busy ? 'Calling…' : asks ? 'Call once' : 'Call'}

@@ -42,8 +42,7 @@ const Choice = ({ of, save, ...more }) => html`<select
   onChange=${(e) => save(e.target.value || (of.optional ? null : ''))}
 >
   ${
-    of.optional &&
-    html`<option value="">${of.name.startsWith('plan.') ? 'Same as act mode' : 'Model default'}</option>`
+    of.optional && html`<option value="">${of.name.startsWith('plan.') ? 'Same as act mode' : 'Model default'}</option>`
   }
   ${of.choices.map((one) => html`<option key=${one} value=${one}>${one || 'none'}</option>`)}
 </select>`
