@@ -32,7 +32,7 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     await deeds.locator("textarea").fill("Only one.")
     await keyboard.press("Control+Enter")
     assert await screen.barriers() == []
-    await deeds.get_by_role("button", name="Send the remark").press("Enter")
+    await deeds.get_by_role("button", name="Send comment").press("Enter")
     await screen.sees("About “Change”: Only one.", ".prompt")
     await screen.page.locator(".turn-end").nth(1).wait_for()
     assert await deeds.count() == 1
@@ -93,7 +93,7 @@ async def test_a_call_that_was_cut_off_with_its_process_neither_runs_nor_can_be_
     screen = await opened()
     await screen.task(task)
     calls = screen.page.locator(".card.call")
-    await calls.filter(has_text="sleep 3").get_by_text("cut off").wait_for()
+    await calls.filter(has_text="sleep 3").get_by_text("interrupted").wait_for()
     assert await screen.page.locator(".state.run").count() == 0
     await calls.filter(has_text="sleep 3").locator(".call-line").press("Enter")
     await screen.sees("its effects are unknown")

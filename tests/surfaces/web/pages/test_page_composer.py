@@ -134,7 +134,7 @@ async def test_what_waits_can_be_changed_and_goes_out_one_by_one_as_turns_end(se
     for text in ("b", "a", "never"):
         await screen.say(text)
     await screen.page.locator(".queued").nth(2).get_by_role("button", name="Remove").click()
-    await screen.page.locator(".queued").nth(1).get_by_role("button", name="Earlier").click()
+    await screen.page.locator(".queued").nth(1).get_by_role("button", name="Move up").click()
     await screen.page.locator(".queued").nth(0).get_by_role("button", name="Edit").click()
     await screen.page.locator(".queued textarea:focus").wait_for()
     await screen.page.keyboard.press("Control+A")
@@ -161,7 +161,7 @@ async def test_a_queue_outlives_a_reload_and_is_held_after_a_stop(server, opened
     await screen.page.keyboard.press("Escape")
     await screen.sees("Paused: the turn was stopped or failed")
     assert texts(server) == ["Begin."]
-    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Go on").click()
+    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Resume").click()
     await screen.page.locator(".prompt", has_text="Later, please.").wait_for()
     assert texts(server) == ["Begin.", "Later, please."]
 

@@ -243,7 +243,7 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     await screen.page.locator(".dock .primary:enabled").wait_for()
     await screen.page.locator(".dock").get_by_role("button", name="Edit").click()
     await screen.page.locator(".dock textarea").fill("rm -rf /")
-    await screen.page.locator(".dock").get_by_role("button", name="Run this").click()
+    await screen.page.locator(".dock").get_by_role("button", name="Run command").click()
     await screen.ended()
     card = screen.page.locator(".card.call").first
     assert "$ rm -rf /" in await card.inner_text()

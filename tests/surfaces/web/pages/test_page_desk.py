@@ -52,7 +52,7 @@ async def test_the_approval_mode_is_chosen_with_what_it_does_and_full_access_is_
     await screen.page.get_by_role("button", name="Why am I being asked?").click()
     await screen.page.locator(".policy-grid").wait_for()
     await screen.sees("Why approval is needed", "dialog")
-    await screen.sees("It would be asked about.", "dialog")
+    await screen.sees("This would need approval.", "dialog")
     assert await screen.barriers() == []
     await screen.page.get_by_label("Full access").click()
     await screen.page.get_by_role("alertdialog", name="Switch to Full access?").wait_for()
@@ -83,7 +83,7 @@ async def test_a_key_is_moved_and_one_that_is_taken_is_refused(server, opened):
     await screen.page.keyboard.press("?")
     await screen.page.get_by_role("button", name="Find in this task").click()
     await screen.page.keyboard.press("Control+K")
-    await screen.sees("is taken", "dialog")
+    await screen.sees("is used by", "dialog")
     assert await screen.barriers() == []
     await screen.page.keyboard.press("Control+Y")
     await screen.page.locator(".key-button", has_text="Ctrl+Y").wait_for()

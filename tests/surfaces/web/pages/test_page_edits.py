@@ -115,7 +115,7 @@ async def test_what_cannot_be_divided_exactly_is_sent_back_with_what_was_chosen(
     await screen.page.locator(".dock").get_by_role("button", name="Reject with feedback").click()
     await screen.ended()
     assert (server.halo.folder / "a.txt").read_text() == "1\n" * 30
-    assert "Not accepted in a.txt, line 29" in await screen.transcript()
+    assert "Rejected in a.txt, line 29" in await screen.transcript()
 
 
 async def test_a_whole_file_is_edited_before_it_is_written(server, opened):

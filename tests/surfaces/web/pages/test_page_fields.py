@@ -63,7 +63,7 @@ async def test_what_a_variable_decides_says_so_and_cannot_be_changed(server, ope
     server.halo.env["HALOCLINE_MAX_STEPS"] = "7"
     await server.start()
     screen = await opened(path="settings/Limits")
-    await screen.sees("The environment variable HALOCLINE_MAX_STEPS decides this.")
+    await screen.sees("Set by the environment variable HALOCLINE_MAX_STEPS.")
     assert await screen.page.get_by_label("Max steps", exact=True).is_disabled()
     assert await screen.page.get_by_label("Max steps", exact=True).input_value() == "7"
 
@@ -87,10 +87,10 @@ async def test_a_key_is_tried_kept_and_never_shown_the_way_is_tested_and_a_model
         await screen.page.get_by_label("Model to test").fill("openai/gpt-one")
         await screen.page.locator("button:enabled", has_text="Test connection").wait_for()  # it knows of the key
         await screen.page.keyboard.press("Enter")
-        await screen.sees("openai/gpt-one is there", ".stages")
-        await screen.page.get_by_label("Another model of OpenAI, by name").fill("gpt-two")
+        await screen.sees("openai/gpt-one is available", ".stages")
+        await screen.page.get_by_label("Another model of OpenAI").fill("gpt-two")
         await screen.page.keyboard.press("Enter")
-        await screen.sees("New tasks ask openai/gpt-two.")
+        await screen.sees("New tasks use openai/gpt-two.")
         text = await screen.page.content()
     assert 'model = "openai/gpt-two"' in written(server)
     assert (emptied, KEY in text, any(KEY in str(frame) for frame in frames)) == ("", False, False)

@@ -38,7 +38,7 @@ async def asked(server, opened, *turns, width=1100, theme="light"):
 async def test_a_message_is_the_answer_and_the_page_says_so_before_it_is_sent(server, opened, width, theme):
     screen = await asked(server, opened, TOUCH, {"text": "I use make.", "expect": [WORDS]}, width=width, theme=theme)
     await screen.composer.fill(WORDS)
-    await screen.sees("Your message answers this request: the command will not run.")
+    await screen.sees("Sending this rejects the request: the command will not run.")
     assert not await screen.scrolls_sideways()
     assert await screen.barriers() == []
     await screen.composer.press("Enter")

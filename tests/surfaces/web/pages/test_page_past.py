@@ -54,9 +54,9 @@ async def test_changes_are_reviewed_commented_on_and_taken_back_one_by_one(width
     await pane.get_by_role("button", name="Undo").press("Enter")
     await pane.get_by_text("Reverted").wait_for(state="detached")
     assert (folder / "a.txt").read_text() == NEW
-    await pane.get_by_role("button", name="Take back all of b.txt").press("Enter")
-    await pane.get_by_role("button", name="Revert all").press("Enter")
-    await pane.get_by_text("b.txt was taken back").wait_for()
+    await pane.get_by_role("button", name="Revert all changes in b.txt").press("Enter")
+    await pane.get_by_role("button", name="Revert all", exact=True).press("Enter")
+    await pane.get_by_text("Reverted b.txt").wait_for()
     assert not (folder / "b.txt").exists()
     await pane.get_by_role("button", name="Send 1 comment").press("Enter")
     await screen.sees("You are welcome.")
@@ -68,7 +68,7 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     keyboard, folder = screen.page.keyboard, server.halo.folder
     (folder / "mine.txt").write_text("mine\n")
     (folder / "b.txt").write_text("b\nand mine\n")
-    await screen.page.get_by_role("button", name="Rewind").press("Enter")
+    await screen.page.get_by_role("button", name="Rewind", exact=True).press("Enter")
     sheet = screen.page.locator("dialog")
     await sheet.locator(".moment").first.wait_for()
     await keyboard.type("Change it")
@@ -79,7 +79,7 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     assert "a.txt" in await sheet.locator(".will").inner_text()
     assert "b.txt" in await sheet.locator("fieldset.stack").inner_text()
     await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
-    await screen.sees("Went back to before", ".toast")
+    await screen.sees("Rewound to before", ".toast")
     await screen.page.get_by_role("button", name="Rewound").wait_for()
     assert "Done." not in await screen.transcript()
     assert (folder / "a.txt").read_text() == OLD

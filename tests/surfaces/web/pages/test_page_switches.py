@@ -35,10 +35,10 @@ async def test_a_switch_is_confirmed_holds_at_once_and_is_seen_by_every_page(ser
     other = await opened()
     await other.task(server.halo.tasks[0])
     sheet = await sheet_of(screen)
-    await screen.sees("Done without asking now: read files here, safe commands", "dialog")
+    await screen.sees("Auto-approved: read files here, safe commands", "dialog")
     choice = sheet.get_by_label("Edit files here")
     await choice.select_option("true")
-    question = screen.page.get_by_role("alertdialog", name="Edit files here: allow without asking?")
+    question = screen.page.get_by_role("alertdialog", name="Edit files here: auto-approve?")
     await question.wait_for()
     assert await screen.barriers() == []
     assert switches(server) == []
@@ -47,7 +47,7 @@ async def test_a_switch_is_confirmed_holds_at_once_and_is_seen_by_every_page(ser
     assert await choice.input_value() == ""
     await choice.select_option("true")
     await question.get_by_role("button", name="Auto-approve").click()
-    await screen.sees("Done without asking now: read files here, edit files here", "dialog")
+    await screen.sees("Auto-approved: read files here, edit files here", "dialog")
     assert await screen.barriers() == []
     assert switches(server) == [("edit", True)]
     await other.sees("Auto-approve: edit done without asking, set by")

@@ -142,15 +142,15 @@ function Will({ plan, way }) {
     ${
       files &&
       html`
-        <${List} names=${plan.overwrites}>Reverted: ${count(plan.overwrites.length, 'file')}</${List}>
-        <${List} names=${plan.creates}>Recreated: ${count(plan.creates.length, 'file')}</${List}>
-        <${List} names=${plan.deletes}>Deleted: ${count(plan.deletes.length, 'file')}</${List}>
+        <${List} names=${plan.overwrites}>Revert ${count(plan.overwrites.length, 'file')}</${List}>
+        <${List} names=${plan.creates}>Recreate ${count(plan.creates.length, 'file')}</${List}>
+        <${List} names=${plan.deletes}>Delete ${count(plan.deletes.length, 'file')}</${List}>
         <${List} names=${plan.merges}>
-          Reverted, keeping your own changes: ${count(plan.merges.length, 'file')}
+          Revert ${count(plan.merges.length, 'file')}, keeping your own changes
         </${List}>
         <${List} names=${plan.late}>Saved late; changes made while these files were being read stay:</${List}>
         <${List} names=${plan.kept}>
-          Left as is, cannot be written or removed: ${count(plan.kept.length, 'file')}
+          Leave ${count(plan.kept.length, 'file')} that cannot be written or removed
         </${List}>
         <${List} names=${plan.assumed}>
           Changed while a command ran, so attributed to it (if you edited one yourself, copy it first):
