@@ -74,10 +74,10 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
     is_open = not _is_loopback(host)
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "web", lambda: watchers.total() > 0)
-    desk = OpenTasks(client, workspaces, watchers=watchers)
+    tasks = OpenTasks(client, workspaces, watchers=watchers)
     keys = Keys(_show_code if is_open else None, browsers=client.browsers)
     server = _build_server(
-        build_site(desk, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
+        build_site(tasks, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
     )
     _print_address(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():
@@ -86,7 +86,7 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
         try:
             await server.serve([listening])
         finally:
-            await desk.close()
+            await tasks.close()
             try:
                 async with asyncio.timeout(CLOSING_TIME):
                     await client.close()

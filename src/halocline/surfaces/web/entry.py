@@ -48,13 +48,13 @@ async def open_session(keys: Keys, body: bytes, headers: Mapping[str, str]) -> S
         return None
 
 
-async def until_signed_out(visit: PageConnection, is_known: Callable[[], bool]) -> None:
+async def until_signed_out(connection: PageConnection, is_known: Callable[[], bool]) -> None:
     """Serve a page until it leaves or its browser is signed out."""
-    serving = asyncio.create_task(visit.serve())
+    serving = asyncio.create_task(connection.serve())
     try:
         while not (await asyncio.wait([serving], timeout=LOOK_EVERY))[0]:
             if not is_known():
-                await visit.end()
+                await connection.end()
                 return
         await serving
     finally:

@@ -37,11 +37,11 @@ def trim_event(event: Event) -> bytes:
             return codec.encode(event)
         case ToolCallEnded():
             event = msgspec.structs.replace(event, seen=())
-    told = codec.encode(event)
-    return told if len(told) <= LARGEST else _cut_text(told)
+    encoded = codec.encode(event)
+    return encoded if len(encoded) <= LARGEST else _cut_text(encoded)
 
 
-def _cut_text(told: bytes) -> bytes:
+def _cut_text(encoded: bytes) -> bytes:
     missing = 0
 
     def shorter(value: Any) -> Any:
@@ -57,5 +57,5 @@ def _cut_text(told: bytes) -> bytes:
                 return {name: shorter(one) for name, one in value.items()}
         return value
 
-    event = shorter(json_input.decode(told))
-    return json_output.encode(event | {"cut": missing}) if missing else told
+    event = shorter(json_input.decode(encoded))
+    return json_output.encode(event | {"cut": missing}) if missing else encoded

@@ -97,16 +97,16 @@ class OpenTasks:
         if opens and not self.client.is_open(task):
             await self.client.join(task, options)
 
-    async def begin(self, wish: wire.Begin) -> str:
+    async def begin(self, given: wire.Begin) -> str:
         """Start a task and return its id. Raises UsageError and what `Client.start` does."""
-        workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (wish.workspace, *wish.add_dirs))])
+        workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (given.workspace, *given.add_dirs))])
         self.client.reload(Choices())
         options = TaskOptions(
-            model=wish.model,
-            mode=wish.mode,
-            approval_mode=wish.approval_mode,
+            model=given.model,
+            mode=given.mode,
+            approval_mode=given.approval_mode,
             attended=True,
-            trusted=wish.trusted,
+            trusted=given.trusted,
             roots=tuple(map(str, roots)),
         )
         task = await self.client.start(workspace, options)
@@ -193,21 +193,21 @@ class OpenTasks:
     def _follow(self, task: str) -> None:
         self._broke.pop(task, None)
         if task not in self._following:
-            self._following[task] = asyncio.create_task(self._hear(task), name=f"board of {task}")
-            self._tell()
+            self._following[task] = asyncio.create_task(self._follow_events(task), name=f"board of {task}")
+            self._notify()
 
-    async def _hear(self, task: str) -> None:
+    async def _follow_events(self, task: str) -> None:
         """Follow a task until it closes or breaks."""
         try:
             async for event in self.client.events(task, self.client.state(task).seq):
                 if isinstance(event, _TURNING):
-                    self._tell()
+                    self._notify()
             if broke := explain_error(await self.client.ended(task)):
                 self._broke[task] = broke
         finally:
             self._following.pop(task, None)
             self._used.pop(task, None)
-            self._tell()
+            self._notify()
 
     async def _tidy(self) -> None:
         while True:
@@ -231,7 +231,7 @@ class OpenTasks:
             return False
         return used is None or not is_wanted  # unused: its writer ended, and no page acted on it
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for changed in self._changed:
             changed.set()
 

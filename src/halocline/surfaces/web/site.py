@@ -45,7 +45,9 @@ WRONG_TRY = 0.3
 """Seconds to delay the answer to a wrong key."""
 
 
-def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False) -> ASGIApp:
+def build_site(
+    tasks: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False
+) -> ASGIApp:
     """Build the guarded application. `hosts` are the accepted Host names with port."""
     tabs: dict[str, str] = {}
     once = IdempotencyKeys()
@@ -91,7 +93,7 @@ def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *
         tab = socket.query_params.get("page", "")[:LONGEST_TAB] or f"unnamed {len(tabs)}"
         name = tabs.setdefault(tab, f"web {len(tabs) + 1}")
         cookie, page_key = value_of(socket.headers.get("cookie", ""), cookie_name), socket.scope["subprotocols"][1]
-        await until_signed_out(PageConnection(desk, once, socket, name), lambda: keys.knows(cookie, page_key))
+        await until_signed_out(PageConnection(tasks, once, socket, name), lambda: keys.knows(cookie, page_key))
 
     routes = [
         Route("/", page),
@@ -101,7 +103,7 @@ def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *
         Route("/enter", challenge),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", known),
-        *uploads.upload_routes(desk),
+        *uploads.upload_routes(tasks),
         WebSocketRoute("/live", live),
     ]
     return Guard(Starlette(routes=routes), hosts, OPEN, cookie_name, keys.knows, own_address=own_address)

@@ -71,7 +71,7 @@ class Do(Tagged, frozen=True):
 
 
 Incoming = Watch | Unwatch | Command | Begin | Query | Do
-Wish = Command | Begin | Query | Do
+Request = Command | Begin | Query | Do
 """Messages that get an answer."""
 
 

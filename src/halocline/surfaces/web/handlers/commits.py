@@ -13,14 +13,14 @@ class OfCommit(OfTask, frozen=True):
     runs: tuple[str, ...] = ()
 
 
-async def commit_plan(desk: OpenTasks, which: OfTask) -> CommitPlan:
+async def commit_plan(tasks: OpenTasks, which: OfTask) -> CommitPlan:
     """List a task's uncommitted files, which of them the task changed, and a proposed message."""
-    return await desk.client.committing.plan(desk.known(which.task))
+    return await tasks.client.committing.plan(tasks.known(which.task))
 
 
-async def commit_files(desk: OpenTasks, which: OfCommit) -> Committed:
+async def commit_files(tasks: OpenTasks, which: OfCommit) -> Committed:
     """Commit these files whole, with the project's git and hooks; other staged files stay staged."""
-    return await desk.client.committing.commit(desk.known(which.task), which.paths, which.message, which.runs)
+    return await tasks.client.committing.commit(tasks.known(which.task), which.paths, which.message, which.runs)
 
 
 QUERIES: Rows = {"commit_plan": Row(OfTask, commit_plan)}

@@ -22,9 +22,9 @@ class OfEither(Value, frozen=True):
     task: str = ""
     workspace: str = ""
 
-    def place(self, desk: OpenTasks) -> Path:
+    def place(self, tasks: OpenTasks) -> Path:
         """Return the folder. Raises UsageError and TaskNotFound."""
-        return desk.workspace(desk.known(self.task)) if self.task else find_folder(self.workspace)
+        return tasks.workspace(tasks.known(self.task)) if self.task else find_folder(self.workspace)
 
 
 class OfText(OfTask, frozen=True):
@@ -46,39 +46,39 @@ class OfModelAndMode(Value, frozen=True):
     mode: Mode = Mode.ACT
 
 
-async def list_words(desk: OpenTasks, which: OfEither) -> list[Word]:
+async def list_words(tasks: OpenTasks, which: OfEither) -> list[Word]:
     """List slash commands, including prompts of an open task's MCP servers."""
-    found = desk.client.words(which.place(desk)).listed(Where.TERMINAL)
-    prompts = desk.client.mcp_prompts(which.task) if desk.client.is_open(which.task) else []
+    found = tasks.client.words(which.place(tasks)).listed(Where.TERMINAL)
+    prompts = tasks.client.mcp_prompts(which.task) if tasks.client.is_open(which.task) else []
     return [*found, *(Word(prompt.command, "mcp", prompt.description) for prompt in prompts)]
 
 
-async def list_mentionable(desk: OpenTasks, which: OfEither) -> Mentionable:
+async def list_mentionable(tasks: OpenTasks, which: OfEither) -> Mentionable:
     """List files, commits and tasks to mention."""
-    if desk.client.is_open(which.task):
-        return await desk.client.mentionable(which.task)
-    info = desk.client.info(desk.known(which.task)) if which.task else None
-    return await desk.client.handing.mentionable_in(which.place(desk), which.task, info.roots if info else ())
+    if tasks.client.is_open(which.task):
+        return await tasks.client.mentionable(which.task)
+    info = tasks.client.info(tasks.known(which.task)) if which.task else None
+    return await tasks.client.handing.mentionable_in(which.place(tasks), which.task, info.roots if info else ())
 
 
-async def measure_mentions(desk: OpenTasks, which: OfText) -> tuple[Mentioned, ...]:
+async def measure_mentions(tasks: OpenTasks, which: OfText) -> tuple[Mentioned, ...]:
     """List the mentions in a text for an open task, with approximate tokens."""
-    return await desk.client.mentioned(which.task, which.text) if desk.client.is_open(which.task) else ()
+    return await tasks.client.mentioned(which.task, which.text) if tasks.client.is_open(which.task) else ()
 
 
-async def list_models(desk: OpenTasks, which: Which) -> list[OfferedModel]:
+async def list_models(tasks: OpenTasks, which: Which) -> list[OfferedModel]:
     """List usable models."""
-    return [model for model in await desk.client.models() if model.usable or which.all]
+    return [model for model in await tasks.client.models() if model.usable or which.all]
 
 
-async def list_task_efforts(desk: OpenTasks, which: OfModelAndMode) -> Efforts:
+async def list_task_efforts(tasks: OpenTasks, which: OfModelAndMode) -> Efforts:
     """List a model's effort levels and the settings' default."""
-    return await asyncio.to_thread(desk.client.efforts, which.model, which.mode)
+    return await asyncio.to_thread(tasks.client.efforts, which.model, which.mode)
 
 
-async def try_model(desk: OpenTasks, which: OfModel) -> Connection:
+async def try_model(tasks: OpenTasks, which: OfModel) -> Connection:
     """Test the connection to a model, or to the default one without a name."""
-    return await desk.client.connection(which.model)
+    return await tasks.client.connection(which.model)
 
 
 QUERIES: Rows = {

@@ -32,29 +32,29 @@ class Trusted(OfFolder, frozen=True):
     yes: bool
 
 
-async def list_all_workspaces(desk: OpenTasks, _: Nothing) -> list[Workspace]:
+async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     """List known workspaces: named at startup, or used before."""
-    return workspaces_of(await asyncio.to_thread(desk.client.history, TaskQuery()), desk.workspaces)
+    return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
 
 
-async def list_folders(desk: OpenTasks, which: Look) -> Looked:
+async def list_folders(tasks: OpenTasks, which: Look) -> Looked:
     """List the folders in a folder."""
     return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
-async def git_standing(desk: OpenTasks, which: OfFolder) -> Standing:
+async def git_standing(tasks: OpenTasks, which: OfFolder) -> Standing:
     """Return a folder's branch and number of uncommitted files."""
     return await git_of(find_folder(which.workspace))
 
 
-async def read_storage(desk: OpenTasks, _: Nothing) -> Storage:
+async def read_storage(tasks: OpenTasks, _: Nothing) -> Storage:
     """Return disk usage, by kind and by task."""
     return await asyncio.to_thread(storage_of, os.environ)
 
 
-async def trust_question(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """Return whether a folder needs a trust decision, and its programs."""
-    hooks = desk.client.hooks_of(find_folder(which.workspace))
+    hooks = tasks.client.hooks_of(find_folder(which.workspace))
     standing = await asyncio.to_thread(lambda: hooks.standing)
     return {
         "needs": standing in ("unknown", "changed"),
@@ -64,9 +64,9 @@ async def trust_question(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     }
 
 
-async def say_trust(desk: OpenTasks, which: Trusted) -> bool:
+async def say_trust(tasks: OpenTasks, which: Trusted) -> bool:
     """Trust a folder in its current state, or not."""
-    hooks = desk.client.hooks_of(find_folder(which.workspace))
+    hooks = tasks.client.hooks_of(find_folder(which.workspace))
     await asyncio.to_thread(lambda: hooks.say(trusted=which.yes))
     return which.yes
 

@@ -43,49 +43,49 @@ class OfCheckpoint(OfTask, frozen=True):
     overwrite: bool = False
 
 
-async def list_task_points(desk: OpenTasks, which: OfTask) -> tuple[Point, ...]:
+async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[Point, ...]:
     """List points to rewind to."""
-    return await asyncio.to_thread(desk.client.time.points, desk.known(which.task))
+    return await asyncio.to_thread(tasks.client.time.points, tasks.known(which.task))
 
 
-async def compare_moments(desk: OpenTasks, which: Between) -> dict[str, Any]:
+async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
     """List the files that differ between two points, with diffs."""
-    task = desk.known(which.task)
+    task = tasks.known(which.task)
     old, new = _name_moment(task, which.old), "" if which.new is None else _name_moment(task, which.new)
-    found = await desk.client.time.compare(desk.workspace(task), old, new)
+    found = await tasks.client.time.compare(tasks.workspace(task), old, new)
     return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
 
-async def restore_plan(desk: OpenTasks, which: Back) -> dict[str, Any]:
+async def restore_plan(tasks: OpenTasks, which: Back) -> dict[str, Any]:
     """Preview a rewind of files and conversation, and list the commands run since."""
-    task = desk.known(which.task)
-    seen = await preview_restore(desk.client.time, desk.client.past(task), task, which.to, overwrite=which.overwrite)
+    task = tasks.known(which.task)
+    seen = await preview_restore(tasks.client.time, tasks.client.past(task), task, which.to, overwrite=which.overwrite)
     rest = {"unsaved": seen.unsaved, "messages": seen.messages, "commands": seen.commands}
     return asdict(seen.plan or RestorePlan()) | rest
 
 
-async def read_output(desk: OpenTasks, which: OfCall) -> str:
+async def read_output(tasks: OpenTasks, which: OfCall) -> str:
     """Return a call's full text output; events sent to a page are cut."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
     for event in past:
         if isinstance(event, ToolCallEnded) and event.call == which.call:
             return event.result.text
     raise UsageError(f"Call {which.call} has not ended in this task.", "Wait for it to finish.")
 
 
-async def read_event(desk: OpenTasks, which: OfEvent) -> DurableEvent:
+async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
     """Return one full event from the log."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
     for one in past:
         if one.seq == which.seq:
             return one
     raise UsageError(f"Event {which.seq} does not exist.", "Reload the page.")
 
 
-async def restore_files(desk: OpenTasks, which: OfCheckpoint) -> Restored:
+async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
     """Restore a task's files to a checkpoint, also to undo a restore."""
-    workspace = desk.workspace(desk.known(which.task))
-    return await desk.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
+    workspace = tasks.workspace(tasks.known(which.task))
+    return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
 def _name_moment(task: str, moment: Moment) -> str:
@@ -93,14 +93,14 @@ def _name_moment(task: str, moment: Moment) -> str:
 
 
 def _show_file(file: FileDifference) -> dict[str, Any]:
-    said = asdict(file)
-    return said | {"status": said.pop("kind")}
+    shown = asdict(file)
+    return shown | {"status": shown.pop("kind")}
 
 
-async def read_conflict(desk: OpenTasks, which: OfCall) -> Clashes:
+async def read_conflict(tasks: OpenTasks, which: OfCall) -> Clashes:
     """Compare a failed edit with its files: search text, closest text, replacement."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
-    return await find_clashes(past, which.call, desk.client.home)
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
+    return await find_clashes(past, which.call, tasks.client.home)
 
 
 QUERIES: Rows = {

@@ -31,14 +31,14 @@ class LastRun(Value, frozen=True, omit_defaults=False):
     said: str
 
 
-async def rule_text(desk: OpenTasks, which: OfPath) -> str:
+async def rule_text(tasks: OpenTasks, which: OfPath) -> str:
     """Return a rule file's text as the model reads it."""
     return await asyncio.to_thread(lambda: InstructionService.open(find_folder(which.workspace)).text(which.path))
 
 
-async def hook_runs(desk: OpenTasks, which: OfFolder) -> list[LastRun]:
+async def hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
     """List the last run of each hook in a folder's recent tasks."""
-    return await asyncio.to_thread(_list_runs, desk.client, find_folder(which.workspace))
+    return await asyncio.to_thread(_list_runs, tasks.client, find_folder(which.workspace))
 
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:

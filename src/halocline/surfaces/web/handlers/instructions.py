@@ -41,29 +41,29 @@ class OfNote(OfFolder, frozen=True):
     number: int
 
 
-async def list_rules(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def list_rules(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List rule files, the searched locations, and templates."""
     place = InstructionService.open(find_folder(which.workspace))
     files = await asyncio.to_thread(place.found)
     return {"files": files, "places": place.places, "is_on": place.is_on, "examples": place.examples()}
 
 
-async def rule_why(desk: OpenTasks, which: OfPath) -> list[Verdict]:
+async def rule_why(tasks: OpenTasks, which: OfPath) -> list[Verdict]:
     """Explain which rule files apply, to a path or in general."""
     return await asyncio.to_thread(InstructionService.open(find_folder(which.workspace)).why, which.path)
 
 
-async def rule_on(desk: OpenTasks, which: OfPath) -> bool:
+async def rule_on(tasks: OpenTasks, which: OfPath) -> bool:
     """Turn a rule file on."""
     return await _switch_file(which, on=True)
 
 
-async def rule_off(desk: OpenTasks, which: OfPath) -> bool:
+async def rule_off(tasks: OpenTasks, which: OfPath) -> bool:
     """Turn a rule file off; the file stays."""
     return await _switch_file(which, on=False)
 
 
-async def rule_new(desk: OpenTasks, which: NewRule) -> str:
+async def rule_new(tasks: OpenTasks, which: NewRule) -> str:
     """Create a rule file; returns its path."""
     place = InstructionService.open(find_folder(which.workspace))
     made = await asyncio.to_thread(
@@ -72,32 +72,32 @@ async def rule_new(desk: OpenTasks, which: NewRule) -> str:
     return str(made.path)
 
 
-async def list_memory(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def list_memory(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List the notes that tasks in a folder start with."""
-    notes = desk.client.memory_of(find_folder(which.workspace))
+    notes = tasks.client.memory_of(find_folder(which.workspace))
     files = [asdict(source) for source in await asyncio.to_thread(notes.sources)]
     return {"on": notes.on, "personal": notes.personal, "project": notes.project, "files": files}
 
 
-async def memory_add(desk: OpenTasks, which: NewNote) -> bool:
+async def memory_add(tasks: OpenTasks, which: NewNote) -> bool:
     """Add a note."""
-    await desk.client.memory_of(find_folder(which.workspace)).add(which.text, project=which.project)
+    await tasks.client.memory_of(find_folder(which.workspace)).add(which.text, project=which.project)
     return True
 
 
-async def memory_keep(desk: OpenTasks, which: OwnNote) -> str:
+async def memory_keep(tasks: OpenTasks, which: OwnNote) -> str:
     """Add a personal note, if notes are on; returns its file."""
-    return str(await desk.client.memory_of(find_folder(which.workspace)).keep(which.text))
+    return str(await tasks.client.memory_of(find_folder(which.workspace)).keep(which.text))
 
 
-async def memory_remove(desk: OpenTasks, which: OfNote) -> Remembered:
+async def memory_remove(tasks: OpenTasks, which: OfNote) -> Remembered:
     """Remove a note by its number; returns it."""
-    return await desk.client.memory_of(find_folder(which.workspace)).forget(which.number)
+    return await tasks.client.memory_of(find_folder(which.workspace)).forget(which.number)
 
 
-async def list_hooks(desk: OpenTasks, which: OfFolder) -> list[SetUp]:
+async def list_hooks(tasks: OpenTasks, which: OfFolder) -> list[SetUp]:
     """List a folder's hooks; inactive ones say why."""
-    return await asyncio.to_thread(desk.client.hooks_of(find_folder(which.workspace)).list)
+    return await asyncio.to_thread(tasks.client.hooks_of(find_folder(which.workspace)).list)
 
 
 async def _switch_file(which: OfPath, *, on: bool) -> bool:

@@ -57,83 +57,83 @@ class Install(Wanted, frozen=True):
     project: bool = False
 
 
-async def list_servers(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def list_servers(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List a folder's servers and the permissions of their tools; starts none."""
     return await asyncio.to_thread(_list_folder, which)
 
 
-async def mcp_log(desk: OpenTasks, which: OfServer) -> str:
+async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
     """Return the end of a server's output, with keys redacted."""
     file = _open_service(which).log(which.name)
     text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
     return redact_text("\n".join(text.splitlines()[-TAIL:]))
 
 
-async def search_registry(desk: OpenTasks, which: Search) -> list[dict[str, Any]]:
+async def search_registry(tasks: OpenTasks, which: Search) -> list[dict[str, Any]]:
     """Search the configured registry."""
-    found = await McpService.open(desk.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
+    found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
     return [_show_offer(one) for one in found]
 
 
-async def registry_plan(desk: OpenTasks, which: Wanted) -> dict[str, Any]:
+async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
     """Return a registry server's install options: what each runs, and missing values with their meanings."""
-    place = _open_service(which, desk)
+    place = _open_service(which, tasks)
     one, ways = await place.offered(which.name, which.values)
     name = one.name.rpartition("/")[2]
-    told = [
+    options = [
         {"runs": runs_as(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
         for way in ways
         if not way.bundle
     ]
-    return _show_offer(one) | {"ways": told, "bundles": [way.bundle for way in ways if way.bundle]}
+    return _show_offer(one) | {"ways": options, "bundles": [way.bundle for way in ways if way.bundle]}
 
 
-async def registry_readme(desk: OpenTasks, which: Wanted) -> str:
+async def registry_readme(tasks: OpenTasks, which: Wanted) -> str:
     """Return a registry server's README as Markdown, or an empty string."""
-    place = _open_service(which, desk)
+    place = _open_service(which, tasks)
     return await place.readme(await place.named(which.name), "")
 
 
-async def mcp_install(desk: OpenTasks, which: Install) -> str:
+async def mcp_install(tasks: OpenTasks, which: Install) -> str:
     """Install a registry server as `registry_plan` showed it; returns its name."""
-    place = _open_service(which, desk)
+    place = _open_service(which, tasks)
     one, every = await place.offered(which.name, which.values)
     ways = [way for way in every if not way.bundle]  # bundles must be unpacked: halo mcp install
     if not 1 <= which.way <= len(ways):
         raise UsageError(f"No install option {which.way}.", f"Choose 1 to {len(ways)}.")
     name = which.called or one.name.rpartition("/")[2]
-    async with desk.writing:
+    async with tasks.writing:
         await asyncio.to_thread(place.add, name, ways[which.way - 1].given, project=which.project)
     return name
 
 
-async def mcp_add(desk: OpenTasks, which: NewServer) -> str:
+async def mcp_add(tasks: OpenTasks, which: NewServer) -> str:
     """Add a server; returns the file."""
-    async with desk.writing:
+    async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
-async def mcp_remove(desk: OpenTasks, which: OfServer) -> str:
+async def mcp_remove(tasks: OpenTasks, which: OfServer) -> str:
     """Remove a server from its file."""
-    async with desk.writing:
+    async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
-async def mcp_enable(desk: OpenTasks, which: OfServer) -> bool:
+async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server on."""
-    async with desk.writing:
+    async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=True)
     return True
 
 
-async def mcp_disable(desk: OpenTasks, which: OfServer) -> bool:
+async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server off."""
-    async with desk.writing:
+    async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=False)
     return True
 
 
-async def mcp_test(desk: OpenTasks, which: OfServer) -> dict[str, Any]:
+async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, list what it offers, and stop it."""
     tried: Tried = (await _open_service(which).tried([which.name]))[0]
     return asdict(tried) | {"error": redact_text(tried.error)}
@@ -161,10 +161,10 @@ def _show_offer(one: "Offered") -> dict[str, Any]:
     }
 
 
-def _open_service(which: OfFolder | Wanted, desk: OpenTasks | None = None) -> McpService:
+def _open_service(which: OfFolder | Wanted, tasks: OpenTasks | None = None) -> McpService:
     """Open the service of a folder. Raises UsageError and SettingsError."""
-    if desk and not which.workspace:
-        return McpService.open(desk.workspaces[0])
+    if tasks and not which.workspace:
+        return McpService.open(tasks.workspaces[0])
     return McpService.open(find_folder(which.workspace))
 
 

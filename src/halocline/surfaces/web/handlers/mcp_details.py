@@ -31,26 +31,26 @@ class OfCall(OfServer, frozen=True):
     agreed: bool = False
 
 
-async def mcp_server(desk: OpenTasks, which: OfServer) -> ServerDetail:
+async def mcp_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
     """Return a server's last known tools, permissions and configuration."""
     return await asyncio.to_thread(lambda: ServerService.open(find_folder(which.workspace)).detail(which.name))
 
 
-async def mcp_set(desk: OpenTasks, which: Changed) -> str:
+async def mcp_set(tasks: OpenTasks, which: Changed) -> str:
     """Change a server's configuration; returns the file."""
-    async with desk.writing:
+    async with tasks.writing:
         place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.change, which.name, which.changes))
 
 
-async def mcp_allow(desk: OpenTasks, which: Allowed) -> str:
+async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
     """Set a tool's permission permanently; returns the file."""
-    async with desk.writing:
+    async with tasks.writing:
         place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
-async def mcp_call(desk: OpenTasks, which: OfCall) -> Called:
+async def mcp_call(tasks: OpenTasks, which: OfCall) -> Called:
     """Start a server, call one tool as a model would, and stop it; runs nothing until the policy allows it."""
     place = await asyncio.to_thread(ServerService.open, find_folder(which.workspace))
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)

@@ -17,9 +17,9 @@ class OfChange(OfTask, frozen=True):
     back: bool = True
 
 
-async def revert_hunks(desk: OpenTasks, which: OfChange) -> bool:
+async def revert_hunks(tasks: OpenTasks, which: OfChange) -> bool:
     """Revert hunks of a file, or apply them again (`back` false); refused unless exact."""
-    state = await asyncio.to_thread(desk.state, desk.known(which.task))
+    state = await asyncio.to_thread(tasks.state, tasks.known(which.task))
     await revert_hunk(Path(state.workspace), Swap(which.path, which.diff, which.status, which.back), state.roots)
     return True
 

@@ -18,9 +18,9 @@ class Row(Value, Generic[T], frozen=True):
     kind: type[T]
     answer: Callable[[OpenTasks, T], Awaitable[Any]]
 
-    async def answered(self, desk: OpenTasks, given: JsonObject) -> Any:
+    async def answered(self, tasks: OpenTasks, given: JsonObject) -> Any:
         """Return the answer. Raises HaloclineError, also for invalid arguments."""
-        return await self.answer(desk, _convert(given, self.kind))
+        return await self.answer(tasks, _convert(given, self.kind))
 
     @property
     def about(self) -> str:

@@ -27,9 +27,9 @@ class Carried(OfSignIn, frozen=True):
     text: str
 
 
-async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
+async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
-    accounts = desk.client.accounts
+    accounts = tasks.client.accounts
 
     async def run(show: Show, pasted: Pasted) -> Connection:
         async with accounts.signing_in(which.provider) as begun:
@@ -38,13 +38,13 @@ async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
         tried = await accounts.tried(which.provider, key)
         if tried.accepted is not False:
             await asyncio.to_thread(accounts.keep, which.provider, key)
-            desk.client.reload(Choices())
+            tasks.client.reload(Choices())
         return tried
 
-    return await desk.sign_ins.begin(run)
+    return await tasks.sign_ins.begin(run)
 
 
-async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
+async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
     """Start a sign-in to an MCP server."""
     place = McpService.open(find_folder(which.workspace))
 
@@ -52,21 +52,21 @@ async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
         tried = await place.signed_in(which.name, show)
         return asdict(tried) | {"error": redact_text(tried.error)}
 
-    return await desk.sign_ins.begin(run)
+    return await tasks.sign_ins.begin(run)
 
 
-async def sign_in_wait(desk: OpenTasks, which: OfSignIn) -> Any:
+async def sign_in_wait(tasks: OpenTasks, which: OfSignIn) -> Any:
     """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
-    return await desk.sign_ins.wait(which.id)
+    return await tasks.sign_ins.wait(which.id)
 
 
-async def sign_in_paste(desk: OpenTasks, which: Carried) -> bool:
+async def sign_in_paste(tasks: OpenTasks, which: Carried) -> bool:
     """Pass on the final address of a sign-in in a browser on another machine."""
-    desk.sign_ins.paste(which.id, which.text)
+    tasks.sign_ins.paste(which.id, which.text)
     return True
 
 
-async def mcp_sign_out(desk: OpenTasks, which: OfServer) -> bool:
+async def mcp_sign_out(tasks: OpenTasks, which: OfServer) -> bool:
     """Sign out of an MCP server; false if not signed in."""
     return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
 

@@ -32,86 +32,86 @@ class OfModel(OfTask, frozen=True):
     model: str
 
 
-async def list_tasks(desk: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
+async def list_tasks(tasks: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
     """Search the task history."""
-    return await asyncio.to_thread(desk.client.history, query)
+    return await asyncio.to_thread(tasks.client.history, query)
 
 
-async def read_task(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
+async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     """Return a task's details, its writer process, and whether it is open here."""
-    name = desk.known(which.task)
-    info = await asyncio.to_thread(desk.client.info, name)
-    return {"info": info, "writer": desk.writer(name), "is_open": desk.client.is_open(name)}
+    name = tasks.known(which.task)
+    info = await asyncio.to_thread(tasks.client.info, name)
+    return {"info": info, "writer": tasks.writer(name), "is_open": tasks.client.is_open(name)}
 
 
-async def read_context(desk: OpenTasks, which: OfTask) -> ContextReport:
+async def read_context(tasks: OpenTasks, which: OfTask) -> ContextReport:
     """Return the parts and cost of a task's next request."""
-    return desk.client.context(desk.known(which.task))
+    return tasks.client.context(tasks.known(which.task))
 
 
-async def read_cache(desk: OpenTasks, which: OfTask) -> CacheReport:
+async def read_cache(tasks: OpenTasks, which: OfTask) -> CacheReport:
     """Return a task's cache usage by request."""
-    return await asyncio.to_thread(desk.client.cache, desk.known(which.task))
+    return await asyncio.to_thread(tasks.client.cache, tasks.known(which.task))
 
 
-async def list_jobs(desk: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
+async def list_jobs(tasks: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
     """List an open task's background commands."""
-    return desk.client.jobs(which.task) if desk.client.is_open(which.task) else ()
+    return tasks.client.jobs(which.task) if tasks.client.is_open(which.task) else ()
 
 
-async def job_tail(desk: OpenTasks, which: OfJob) -> str:
+async def job_tail(tasks: OpenTasks, which: OfJob) -> str:
     """Return the end of a background command's output."""
-    return desk.client.job_tail(which.task, which.job)
+    return tasks.client.job_tail(which.task, which.job)
 
 
-async def list_trash(desk: OpenTasks, _: Nothing) -> dict[str, Any]:
+async def list_trash(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
     """List deleted tasks that can be restored, with their dates, and the days they are kept."""
-    found = await asyncio.to_thread(desk.client.deleted)
-    return {"days": desk.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
+    found = await asyncio.to_thread(tasks.client.deleted)
+    return {"days": tasks.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
 
 
-async def delete_task(desk: OpenTasks, which: OfTask) -> bool:
+async def delete_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Move a task to the trash; an idle open one is closed first."""
-    name = desk.known(which.task)
-    await desk.let_go(name)
-    await asyncio.to_thread(desk.client.delete, name)
+    name = tasks.known(which.task)
+    await tasks.let_go(name)
+    await asyncio.to_thread(tasks.client.delete, name)
     return True
 
 
-async def undelete_task(desk: OpenTasks, which: OfTask) -> str:
+async def undelete_task(tasks: OpenTasks, which: OfTask) -> str:
     """Restore a task from the trash; returns its id."""
-    return await asyncio.to_thread(desk.client.undelete, which.task)
+    return await asyncio.to_thread(tasks.client.undelete, which.task)
 
 
-async def forget_task(desk: OpenTasks, which: OfTask) -> bool:
+async def forget_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Delete a task permanently."""
-    name = desk.known(which.task)
-    await desk.let_go(name)
-    await asyncio.to_thread(desk.client.forget, name)
+    name = tasks.known(which.task)
+    await tasks.let_go(name)
+    await asyncio.to_thread(tasks.client.forget, name)
     return True
 
 
-async def discard_task(desk: OpenTasks, which: OfTask) -> bool:
+async def discard_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Permanently delete a task in the trash."""
-    await asyncio.to_thread(desk.client.discard, which.task)
+    await asyncio.to_thread(tasks.client.discard, which.task)
     return True
 
 
-async def fork_task(desk: OpenTasks, which: OfMoment) -> str:
+async def fork_task(tasks: OpenTasks, which: OfMoment) -> str:
     """Fork a task with its history; returns the new id. Files stay unchanged."""
-    return await desk.client.time.fork(Fork("", desk.known(which.task), which.at))
+    return await tasks.client.time.fork(Fork("", tasks.known(which.task), which.at))
 
 
-async def change_model(desk: OpenTasks, which: OfModel) -> bool:
+async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
     """Switch a task's model from its next request."""
-    await desk.open(desk.known(which.task))
-    await desk.client.change_model(which.task, which.model)
+    await tasks.open(tasks.known(which.task))
+    await tasks.client.change_model(which.task, which.model)
     return True
 
 
-async def read_pending_edit(desk: OpenTasks, which: OfRequest) -> PendingEdit:
+async def read_pending_edit(tasks: OpenTasks, which: OfRequest) -> PendingEdit:
     """Return how files changed since an edit was shown for approval, and the options."""
-    return await desk.client.meanwhile(desk.known(which.task), which.request)
+    return await tasks.client.meanwhile(tasks.known(which.task), which.request)
 
 
 QUERIES: Rows = {

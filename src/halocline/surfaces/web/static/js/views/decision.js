@@ -175,7 +175,7 @@ export function Decision({ task, row, docked = false }) {
       now.of > now.taken &&
       now.taken === 0 &&
       html`<p class="small soft">
-        ${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'You rejected every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
+        ${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'You excluded every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
       </p>`
     }
     ${

@@ -1,5 +1,5 @@
-// The diff of a pending edit: accept, reject, edit or comment on each hunk, with buttons and the keys n p a x e c. The
-// choices are kept in `choices`, shared by the card and the dock.
+// The diff of a pending edit: include, exclude, edit or comment on each hunk, with buttons and the keys n p a x e c.
+// The choices are kept in `choices`, shared by the card and the dock.
 import { html, classes, useLayoutEffect, useRef, useState } from '../ui.js'
 import { shown } from '../format.js'
 import { choicesOf, DIVISIBLE, draft, keepDraft, keyOf, rewrite, toggle, uncomment } from '../choices.js'
@@ -66,9 +66,9 @@ function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
           class=${classes('hunk-tool', !out && 'on')}
           aria-pressed=${!out}
           onClick=${onToggle}
-          title="Accept or reject this change (a, x)"
+          title="Include or exclude this change (a, x)"
         >
-          ${out ? 'Rejected' : '✓ Accepted'}
+          ${out ? 'Excluded' : '✓ Included'}
         </button>
         <button class="hunk-tool" onClick=${onEdit} title="Edit this change (e)">Edit</button>
       `
@@ -111,7 +111,7 @@ export function Approvable({ row }) {
         />`,
         focus: {
           key,
-          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', rejected' : ''}. Keys: n and p next and previous, a accept, x reject, e edit, c comment`,
+          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', excluded' : ''}. Keys: n and p next and previous, a include, x exclude, e edit, c comment`,
         },
         below: html`
           ${
