@@ -103,7 +103,7 @@ export function Decision({ task, row, docked = false }) {
   if (task.cutArguments.has(row.call)) task.version.value // redraw once they are loaded
   const complete = task.whole(row)
   const own = useState('')
-  const [wish, setForm] = docked ? [dockedForm.value, (name) => (dockedForm.value = name)] : own
+  const [requested, setForm] = docked ? [dockedForm.value, (name) => (dockedForm.value = name)] : own
   const whole = editable(complete)
   const canEdit = whole || (DIVISIBLE.has(row.name) && row.approval.diffs?.length > 0)
   const [note, setNote] = useState('')
@@ -113,7 +113,7 @@ export function Decision({ task, row, docked = false }) {
   const box = useRef()
   const { request, reason, grant, place, parts, sandbox } = row.approval
   // "Always" applies to the call as it came, so it is not offered once the diff was changed.
-  const form = wish === 'always' && (!grant || now.verdict !== 'as it is') ? '' : wish
+  const form = requested === 'always' && (!grant || now.verdict !== 'as it is') ? '' : requested
   const meanwhile = useMeanwhile(task, row, docked)
   const armed = useArmed(request + (meanwhile?.seen ?? ''))
   const [busy, setBusy] = useState(false)

@@ -1,5 +1,5 @@
-// What sending does while the agent asks: the message is the answer, and nothing pending is done. Or it is sent with an
-// approval, or queued until the turn ends.
+// The hint on sending while the agent asks: the message is the answer, and nothing pending is done. Or it is sent with
+// an approval, or queued until the turn ends.
 import { html } from '../ui.js'
 import { isMeant } from '../calm.js'
 import { callRow } from '../rows.js'

@@ -84,7 +84,7 @@ function Foot({ item, say, test }) {
       : [...favouriteModels.value, model.name])
   return html`
     <div class="row">
-      <button class="button small" aria-pressed=${isFavourite} onClick=${toggle}>
+      <button class="button small" onClick=${toggle}>
         <${Icon} name="star" size="14" /> ${isFavourite ? 'Unfavorite' : 'Favorite'} <kbd>Ctrl+D</kbd>
       </button>
       <button class="button small" onClick=${() => test(model.name)}>Test connection</button>

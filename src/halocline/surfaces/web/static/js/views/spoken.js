@@ -1,5 +1,5 @@
-// What a screen reader is told of a task while it is looked at: that it asks, what was decided, another mode, how a
-// turn ended. Only what changes, once, and nothing of the past.
+// Screen reader announcements of the current task: requests, decisions, mode changes and ends of turns. Only changes,
+// once each, and nothing of the past.
 import { useEffect, useRef } from '../ui.js'
 import { count } from '../format.js'
 import { announcement } from '../store.js'

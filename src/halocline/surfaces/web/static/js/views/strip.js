@@ -1,5 +1,5 @@
-// Above the text: what was sent and is not delivered yet. Queued prompts go out one by one as turns end; steering goes
-// in before the next request; what the server has not confirmed waits for the line.
+// Above the text: undelivered messages. Queued prompts are sent one by one as turns end, steering before the next
+// request, and unconfirmed messages once the connection is back.
 import { html, useLayoutEffect, useRef, useState } from '../ui.js'
 import { takesSteering } from '../facts.js'
 import { standing } from '../line.js'

@@ -37,7 +37,7 @@ export function Preview({ info, deeds }) {
     <h2>${titleOf(info)}</h2>
     <div class="row">
       <button class="button primary" onClick=${() => deeds.open(info)}>Open</button>
-      <button class="button small" aria-pressed=${Boolean(info.favourite)} onClick=${() => deeds.pin(info)}>
+      <button class="button small" onClick=${() => deeds.pin(info)}>
         <${Icon} name="star" size="14" /> ${info.favourite ? 'Unfavorite' : 'Favorite'}
       </button>
       <button class="button small" onClick=${() => deeds.rename(info)}>Rename…</button>
