@@ -80,7 +80,7 @@ async def take(page: Page, root: Path) -> None:
     await page.locator(".review .hunk").first.wait_for()
     await picture(page, "review", dark=True)
     await page.keyboard.press("Control+.")
-    await page.get_by_role("button", name="Go back to a moment").click()
+    await page.get_by_role("button", name="Rewind", exact=True).click()
     await page.locator(".moment", has_text="Start").click()
     await picture(page, "restore")
     await page.keyboard.press("Escape")

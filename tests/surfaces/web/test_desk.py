@@ -76,7 +76,7 @@ async def test_a_task_that_asks_stays_open_and_is_not_thrown_away(
         await until(lambda: desk.standing().get(task) == "asks")
         await asyncio.sleep(0.8)
         assert desk.standing() == {task: "asks"}
-        with pytest.raises(HaloclineError, match="at work"):
+        with pytest.raises(HaloclineError, match="is running"):
             await desk.let_go(task)
 
 

@@ -100,7 +100,7 @@ async def test_a_sign_in_shows_its_page_and_ends_with_what_the_browser_brings(ha
         over = await one.answer("do", name="sign_in_paste", arguments={"id": begun["id"], "text": "x"})
         none = await one.answer("do", name="sign_in", arguments={"provider": "openai"})
     assert answer.status_code == 200
-    assert ("access_denied" in refused["text"], over["text"]) == (True, "That sign-in is over.")
+    assert ("access_denied" in refused["text"], over["text"]) == (True, "This sign-in has ended.")
     assert none["type"] == "refused"
 
 

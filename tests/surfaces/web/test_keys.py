@@ -156,7 +156,7 @@ def test_a_signature_is_for_one_challenge_of_this_server_and_for_its_address(kep
 def test_nobody_is_kept_without_the_key(kept: Browsers) -> None:
     keys = Keys(browsers=kept)
     assert keys.exchange("wrong", Signer().public_key, "") is None
-    with pytest.raises(ValueError, match="no public key"):
+    with pytest.raises(ValueError, match="not a P-256 public key"):
         keys.exchange(keys.key, b"nonsense", "")
     assert kept.all() == []
 

@@ -1,1 +1,1 @@
-"""The browser's way in: a server on loopback, and the page it serves. Nothing else of Halocline knows of it."""
+"""The web surface: a server on loopback and the page it serves. No other package depends on it."""

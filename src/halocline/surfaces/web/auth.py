@@ -1,9 +1,9 @@
-"""Who may come in: whoever has the address that was printed, whose key each browser exchanges for a session.
+"""Authentication: a browser exchanges the key in the printed address for a session.
 
-The key stands behind the `#`, so that no server and no log ever sees it in an address. Other machines are paired by a
-code of six digits, which holds for one of them and for few tries. A session is a cookie and a page key: browsers send a
-cookie to every server of a host, whatever its port, so it opens nothing without the key, which only the page's own
-origin can read. Sessions end with the server; a browser that may keep a signing key then enters by a signature.
+The key stands after the `#`, so that no server or log ever sees it. Other machines pair with a six-digit code, valid
+for one machine and few tries. A session is a cookie plus a page key: browsers send a cookie to every port of a host,
+so it is worthless without the key, which only the page's own origin can read. Sessions end with the server; a browser
+with a registered signing key then signs in by signature.
 """
 
 import secrets
@@ -20,18 +20,15 @@ if TYPE_CHECKING:
 
 COOKIE = "halocline"
 SHORT_LIVED = 60.0
-"""Seconds for which a key that stands in a command line opens the page."""
+"""Lifetime in seconds of a key passed on a command line."""
 CHALLENGE_TIME, MOST_CHALLENGES = 60.0, 200
-"""Seconds for which a text to sign is good, and how many are at a time."""
+"""Lifetime of a challenge in seconds, and the maximum number of open ones."""
 TRIES, CODES = 5, 5
-"""Wrong tries that a code survives, and codes that are made before nobody is paired any more."""
+"""Wrong tries per code, and codes before pairing turns off."""
 
 
 class Session(Value, frozen=True):
-    """What one browser shows with every request: a cookie, and the key that its page keeps.
-
-    `browser` is its id, when it is one of those that are kept.
-    """
+    """Credentials of one browser: a cookie and a page key; `browser` is its id if it is registered."""
 
     cookie: str
     page_key: str
@@ -39,10 +36,10 @@ class Session(Value, frozen=True):
 
 
 class Keys:
-    """One key for the life of the server, codes for pairing, and the sessions that they were exchanged for.
+    """The server's key, pairing codes, and the sessions exchanged for them.
 
-    `show_code` is called with each new code; without it nobody is paired. `clock` is in seconds. `browsers` are those
-    that are kept, by their ids.
+    `show_code` is called with each new code; without it pairing is off. `clock` is in seconds. `browsers` are the
+    registered ones.
     """
 
     def __init__(
@@ -63,23 +60,23 @@ class Keys:
 
     @property
     def pairs(self) -> bool:
-        """Whether a code would be taken now."""
+        """True if pairing is on."""
         return bool(self._code)
 
     def invite(self) -> None:
-        """Make the first code."""
+        """Create the first pairing code."""
         self._new_code()
 
     def short_lived(self) -> str:
-        """A key that holds once, and not for long: the command line of a browser is no secret on this machine."""
+        """Return a one-time, short-lived key: a browser's command line is not secret on this machine."""
         key = secrets.token_urlsafe(24)
         self._short_lived[key] = self._clock() + SHORT_LIVED
         return key
 
     def exchange(self, given: str, public_key: bytes = b"", name: str = "") -> Session | None:
-        """A new session for a key or a code, if it is right; the browser with this public key is kept.
+        """Return a session for a valid key or code, and register the browser with this public key.
 
-        Raises SettingsError, and ValueError for what is no public key.
+        Raises SettingsError, and ValueError for an invalid public key.
         """
         if public_key:
             read_public_key(public_key)
@@ -89,7 +86,7 @@ class Keys:
         return self._begin(public_key, name)
 
     def challenge(self) -> str:
-        """A text that a browser signs to enter; it is good once, and not for long."""
+        """Return a one-time, short-lived text for a browser to sign."""
         now = self._clock()
         for old in [text for text, until in self._challenges.items() if until < now]:
             del self._challenges[old]
@@ -100,7 +97,7 @@ class Keys:
         return text
 
     def exchange_signature(self, id: str, challenge: str, signature: bytes, host: str) -> Session | None:
-        """A new session for a browser that is kept and signed the challenge for this host. Raises SettingsError."""
+        """Return a session for a registered browser that signed the challenge for this host. Raises SettingsError."""
         is_fresh = self._clock() < self._challenges.pop(challenge, 0.0)
         browser = self._browsers.find(id) if self._browsers and is_fresh else None
         if browser is None or not is_signed(signed_text(host, challenge), signature, browser.public_key):
@@ -114,14 +111,14 @@ class Keys:
         return session
 
     def knows(self, cookie: str, page_key: str) -> bool:
-        """Whether both belong to one session."""
+        """True if both belong to one session."""
         session = self._sessions.get(cookie)
         if session is None or not _compare_secretly(page_key, session.page_key):
             return False
         return not session.browser or self._is_kept(session.browser)
 
     def _is_kept(self, browser: str) -> bool:
-        """Whether it was not signed out; a file that cannot be read keeps nobody."""
+        """True unless the browser was signed out; an unreadable file counts as signed out."""
         try:
             return self._browsers is not None and self._browsers.find(browser) is not None
         except SettingsError:
@@ -132,7 +129,7 @@ class Keys:
         return self._clock() < until
 
     def _is_code(self, given: str) -> bool:
-        """A wrong one brings the next code nearer, and the last one ends pairing."""
+        """Check a pairing code; too many wrong tries replace it, and finally turn pairing off."""
         digits = given.replace(" ", "")
         if not self._code or len(digits) != len(self._code) or not digits.isdecimal():
             return False
@@ -155,10 +152,10 @@ class Keys:
 
 
 def signed_text(host: str, challenge: str) -> bytes:
-    """What is signed: no other server can use it, as it names the host and port that the page is from."""
+    """Return the text to sign; it names host and port, so no other server can use it."""
     return f"halocline enter {host} {challenge}".encode()
 
 
 def _compare_secretly(given: str, expected: str) -> bool:
-    """Takes as long whatever is given."""
+    """Compare in constant time."""
     return secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())

@@ -1,6 +1,6 @@
-"""Work that takes a while, in a thread: begun by a page, looked at by every page, one of each kind at a time.
+"""Long-running jobs in threads: started by a page, visible to every page, one of each kind at a time.
 
-It ends by itself; asked to stop, or at the end of the server, it stops at its next step.
+A stop request, or the server's shutdown, takes effect at the job's next step.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from halocline.protocol.values import Value
 
 
 class Progress(Value, frozen=True, omit_defaults=False):
-    """How far work is: the step, and its number. `value` and `error` are what came of it, once it is `over`."""
+    """A job's current step and its number; once `over`, its `value` or `error`."""
 
     step: str = ""
     done: int = 0
@@ -25,15 +25,15 @@ class Progress(Value, frozen=True, omit_defaults=False):
 
 
 class Stopped(Exception):
-    """The next step is not wanted."""
+    """Raised at the next step of a job that should stop."""
 
 
 Say = Callable[[str, int, int], None]
-"""Says the next step, its number and of how many. Raises Stopped."""
+"""Report the next step, its number and the total. Raises Stopped."""
 
 
 class BackgroundJobs:
-    """Those of one server."""
+    """The jobs of one server."""
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[Any]] = {}
@@ -41,19 +41,19 @@ class BackgroundJobs:
         self._unwanted: set[str] = set()
 
     def begin(self, kind: str, run: Callable[[Say], Any]) -> None:
-        """Raises UsageError while such work goes on. What `run` gives is the value; `Stopped` may carry one."""
+        """Start a job whose value `run` returns, or `Stopped` carries. Raises UsageError if this kind is running."""
         if kind in self._running:
-            raise UsageError("That is being done already.", "Wait for its end.")
+            raise UsageError("This job is already running.", "Wait for it to finish.")
         self._unwanted.discard(kind)
-        self._progress[kind] = Progress("Begins…")
+        self._progress[kind] = Progress("Starting…")
         self._running[kind] = asyncio.create_task(self._run(kind, run), name=f"work: {kind}")
 
     def progress(self, kind: str) -> Progress | None:
-        """How it stands with the newest work of a kind; None when there was none."""
+        """Return the progress of a kind's latest job, or None."""
         return self._progress.get(kind)
 
     def stop(self, kind: str) -> None:
-        """Let it stop at its next step."""
+        """Stop the job at its next step."""
         self._unwanted.add(kind)
 
     async def close(self) -> None:
@@ -66,7 +66,9 @@ class BackgroundJobs:
                 raise Stopped
             self._progress[kind] = Progress(step, done, of)
 
-        over = Progress(over=True, error="It broke.", hint="This is a bug; see logs/halocline.log.")
+        over = Progress(
+            over=True, error="The job failed with an internal error.", hint="This is a bug; see logs/halocline.log."
+        )
         try:
             over = Progress(over=True, value=await asyncio.to_thread(run, say))
         except Stopped as stopped:
@@ -74,9 +76,7 @@ class BackgroundJobs:
         except HaloclineError as error:
             over = Progress(over=True, error=error.text, hint=error.hint)
         except OSError as error:
-            over = Progress(
-                over=True, error=f"It could not be done: {error}.", hint="Look at the disk, then try again."
-            )
+            over = Progress(over=True, error=f"File error: {error}.", hint="Check the disk, then try again.")
         finally:
             self._running.pop(kind, None)
             self._progress[kind] = over

@@ -1,8 +1,7 @@
-"""What a first visit begins with, as one file of scripts and one of styles: many small answers take longer.
+"""Bundles the scripts and styles of a first visit into one file each, as many small responses take longer.
 
-The modules are those of `static/`, word for word but for their imports and exports, in the order in which they need
-each other. What is loaded later still asks for each by its name, and gets a line that hands on what is here: a
-module runs once.
+The modules are those of `static/`, unchanged except for their imports and exports, in order of dependency. Modules
+loaded later still import each by its name and get a stub that re-exports from the bundle, so a module runs once.
 """
 
 import posixpath
@@ -15,7 +14,7 @@ SCRIPT, STYLE = "first.js", "first.css"
 STYLES = ("css/base.css", "css/shell.css", "css/composer.css")
 
 Read = Callable[[str], str]
-"""The text of a file below `static/`."""
+"""Reads the text of a file below `static/`."""
 
 _FROM = r"""from\s*['"](\.[^'"]+)['"];?"""
 _IMPORT = re.compile(r"\bimport\s*(?:\b(\w+)\s*)?,?\s*(?:\{([^}]*)\})?\s*" + _FROM)
@@ -29,7 +28,7 @@ _LEFT = re.compile(r"^(?:import|export)\b(?!\()", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One module, as it stands among the others: `exports` are names and what gives their value."""
+    """One bundled module; `exports` maps names to the expressions of their values."""
 
     name: str
     needs: tuple[str, ...]
@@ -38,7 +37,7 @@ class Module:
 
 
 def bundle_modules(read: Read) -> dict[str, str]:
-    """The files by name: both whole ones, and a line for each module that is in the whole one."""
+    """Return files by name: both bundles, and a stub for each bundled module."""
     modules = _in_order(read)
     script = "\n".join(map(_module_place, modules.values()))
     stands_in = {name: _stand_in(module) for name, module in modules.items() if name != BEGINS}
@@ -47,12 +46,12 @@ def bundle_modules(read: Read) -> dict[str, str]:
 
 
 def _in_order(read: Read) -> dict[str, Module]:
-    """Those that `BEGINS` cannot begin without, each after what it needs itself."""
+    """Return the modules that `BEGINS` imports statically, each after its own imports."""
     found: dict[str, Module] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:
         if name in above:
-            raise ValueError(f"{name} needs itself, over {' and '.join(above)}")
+            raise ValueError(f"{name} imports itself through {' and '.join(above)}")
         if name in found:
             return
         module = taken_apart(name, read(name))
@@ -65,9 +64,9 @@ def _in_order(read: Read) -> dict[str, Module]:
 
 
 def taken_apart(name: str, text: str) -> Module:
-    """A module without its imports and exports, which are told beside it.
+    """Parse a module into its body, imports and exports.
 
-    Raises: ValueError for a form of either that it does not know.
+    Raises: ValueError for unknown forms of import or export.
     """
     needs: list[str] = []
     exports: dict[str, str] = {}
@@ -116,18 +115,18 @@ def taken_apart(name: str, text: str) -> Module:
     ):
         body = form.sub(change, body)
     if left := _LEFT.search(body):
-        raise ValueError(f"{name} imports or exports in a form that cannot be joined: {body[left.start() :][:80]!r}")
+        raise ValueError(f"{name} imports or exports in a form that cannot be bundled: {body[left.start() :][:80]!r}")
     return Module(name, tuple(dict.fromkeys(needs)), body, exports)
 
 
 def _import_pairs(names: str) -> list[tuple[str, str]]:
-    """`a as b, c` → (a, b), (c, c)."""
+    """Parse `a as b, c` into (a, b), (c, c)."""
     words = [one.split() for one in names.split(",") if one.strip()]
     return [(word[0], word[-1]) for word in words]
 
 
 def place_of(name: str) -> str:
-    """The word under which a module stands in the whole file."""
+    """Return a module's identifier in the bundle."""
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 

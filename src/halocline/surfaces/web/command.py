@@ -1,4 +1,4 @@
-"""`halo web`: serve the page until somebody stops it. The first Ctrl-C lets turns come to their ends."""
+"""`halo web`: serve the page until stopped. The first Ctrl-C lets turns write their ends."""
 
 import argparse
 import asyncio
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from halocline.surfaces.web.auth import Keys
 
 CLOSING_TIME = 5.0
-"""Seconds that tasks have to write their ends when the server is stopped."""
+"""Seconds for tasks to write their ends when the server stops."""
 MOST_TRIES = 20
-"""Ports that are tried, from the usual one on, when none was asked for."""
+"""Ports to try from the default one, if none was given."""
 USUAL_PORT = 4180
 MOST_CONNECTIONS = 500
 LARGEST_HEAD = 32 * 2**10
-"""Bytes of a request's head: nobody is known before it was read."""
+"""Bytes of a request's head, which is read before authentication."""
 LEFT = 130
-"""The exit code when a second Ctrl-C did not wait for the ends."""
+"""Exit code after a second Ctrl-C."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -44,24 +44,24 @@ def command(arguments: argparse.Namespace) -> int:
     workspaces = tuple(Path(folder).expanduser().resolve() for folder in arguments.folders or ["."])
     for folder in workspaces:
         if not folder.is_dir():
-            raise UsageError(f"There is no folder {folder}.", "Name one that exists.")
+            raise UsageError(f"Folder {folder} does not exist.", "Name an existing folder.")
     listening = _bind_socket(arguments.host, arguments.port)
     return event_loop.run_loop(_serve_page(listening, workspaces, arguments))
 
 
 def _manage_browsers(sign_out: str) -> int:
-    """List the browsers that are signed in, after signing one out, or all."""
+    """List signed-in browsers, after signing out one or all."""
     browsers = open_client(Choices(), "web").browsers
     out = [one.id for one in browsers.all() if sign_out in (one.id, "all")]
     if sign_out and not out:
-        raise UsageError(f"No browser {sign_out} is signed in.", "List them: halo web --browsers")
+        raise UsageError(f"No signed-in browser {sign_out}.", "List them with: halo web --browsers")
     for id in out:
         browsers.remove(id)
     for one in browsers.all():
         added, seen = (time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (one.added_at, one.seen_at))
         print(f"{one.id}  {one.name}  signed in {added}, last seen {seen}")
     if not browsers.all():
-        print("No browser is signed in.")
+        print("No signed-in browsers.")
     return 0
 
 
@@ -74,10 +74,10 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
     is_open = not _is_loopback(host)
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "web", lambda: watchers.total() > 0)
-    desk = OpenTasks(client, workspaces, watchers=watchers)
+    tasks = OpenTasks(client, workspaces, watchers=watchers)
     keys = Keys(_show_code if is_open else None, browsers=client.browsers)
     server = _build_server(
-        build_site(desk, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
+        build_site(tasks, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
     )
     _print_address(host, port, keys, is_open=is_open)
     if arguments.open and _has_display():
@@ -86,12 +86,12 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
         try:
             await server.serve([listening])
         finally:
-            await desk.close()
+            await tasks.close()
             try:
                 async with asyncio.timeout(CLOSING_TIME):
                     await client.close()
             except TimeoutError:
-                print("Not every turn came to its end in time. Go on with: halo --resume", file=sys.stderr)
+                print("Some turns did not end in time. Continue them with: halo --resume", file=sys.stderr)
     return 0
 
 
@@ -118,7 +118,7 @@ def _build_server(application: "ASGIApp") -> "Server":
     )
 
     class Quiet(Server):
-        """Leaves signals to us: uvicorn would raise them again once it has ended."""
+        """Leaves signals to us, as uvicorn would raise them again after its end."""
 
         @contextmanager
         def capture_signals(self) -> Generator[None, None, None]:
@@ -135,7 +135,7 @@ def _stopped_by_signals(server: "Server") -> Iterator[None]:
         if server.should_exit:
             os._exit(LEFT)
         server.should_exit = True
-        print("Closing; a turn that runs is written to its end. Ctrl-C again leaves at once.", file=sys.stderr)
+        print("Stopping; saving running turns. Press Ctrl-C again to quit now.", file=sys.stderr)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
@@ -148,11 +148,11 @@ def _stopped_by_signals(server: "Server") -> Iterator[None]:
 
 def _print_address(host: str, port: int, keys: "Keys", *, is_open: bool) -> None:
     print(f"Halocline is at http://{_own_address(host)}:{port}/#{keys.key}")
-    print("Whoever has this address can work here as you. Ctrl-C ends it.")
+    print("Anyone with this address can work here as you. Press Ctrl-C to stop.")
     if is_open:
         print(
-            f"Other machines come in at port {port} of this one, with a code. What goes over the network is "
-            "not encrypted:\nuse it only where you trust everybody, or through a proxy that encrypts (--allow-host)."
+            f"Other machines connect to port {port} with a pairing code. Traffic is not encrypted:\n"
+            "use this only on a trusted network, or behind a TLS proxy (--allow-host)."
         )
         keys.invite()
     sys.stdout.flush()
@@ -160,13 +160,13 @@ def _print_address(host: str, port: int, keys: "Keys", *, is_open: bool) -> None
 
 def _show_code(code: str) -> None:
     if code:
-        print(f"To pair another machine, type there: {code[:3]} {code[3:]}", flush=True)
+        print(f"To pair another machine, enter there: {code[:3]} {code[3:]}", flush=True)
     else:
-        print("Too many wrong codes: no machine is paired any more. Start halo web again for that.", flush=True)
+        print("Too many wrong codes: pairing is off. Restart halo web to pair a machine.", flush=True)
 
 
 def _allowed_hosts(host: str, port: int, allowed: list[str]) -> tuple[str, ...]:
-    """The names under which a browser may ask: of this machine with the port, and those that were allowed."""
+    """Return the accepted Host names: this machine's with the port, and the allowed ones."""
     shown = f"[{host}]" if ":" in host else host
     names = {"127.0.0.1", "localhost", "[::1]", shown}
     ours = [f"{name}:{port}" for name in names] + ([*names] if port == 80 else [])
@@ -174,7 +174,7 @@ def _allowed_hosts(host: str, port: int, allowed: list[str]) -> tuple[str, ...]:
 
 
 def _own_address(host: str) -> str:
-    """How this machine itself reaches that address."""
+    """Return the address by which this machine reaches itself."""
     if host in ("0.0.0.0", "::"):
         return "127.0.0.1" if host == "0.0.0.0" else "[::1]"
     return f"[{host}]" if ":" in host else host
@@ -185,22 +185,24 @@ def _is_loopback(host: str) -> bool:
 
 
 def _has_display() -> bool:
-    """Whether a browser would have a window: one in the terminal would take the terminal."""
+    """True if a graphical browser can open; one in the terminal would take it over."""
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _bind_socket(host: str, port: int | None) -> socket.socket:
-    """A bound socket; without a port that was asked for, the first free one from the usual on. Raises UsageError."""
+    """Bind a socket to the port, or to the first free one from the default. Raises UsageError."""
     problem = ""
     for candidate in [port] if port is not None else range(USUAL_PORT, USUAL_PORT + MOST_TRIES):
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             listening = socket.create_server((host, candidate), family=family)
-            # asyncio does this only where the protocol is named; without it each answer waits 40 ms for an ACK.
+            # asyncio sets this only if the protocol is named; without it each response waits 40 ms for an ACK.
             listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return listening
         except OSError as error:
-            number = error.errno or 0  # its own words repeat the address; what is wrong with a name has no number
+            number = error.errno or 0  # its message repeats the address; name errors have no number
             problem = os.strerror(number) if number > 0 else error.strerror or str(error)
     where = port if port is not None else f"{USUAL_PORT} to {USUAL_PORT + MOST_TRIES - 1}"
-    raise UsageError(f"Cannot listen on {host}, port {where}: {problem}.", "Choose another: --port 0 takes any.")
+    raise UsageError(
+        f"Cannot listen on {host}, port {where}: {problem}.", "Choose another port; --port 0 picks a free one."
+    )

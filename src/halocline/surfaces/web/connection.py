@@ -1,8 +1,8 @@
-"""One page that is connected: what it says is done, and what happens in the tasks it watches is told, in batches.
+"""One connected page: answers its requests, and sends the events of watched tasks in batches.
 
-A batch goes out at most every 33 ms, however fast a model writes. A page that reads slowly, or asks much, delays only
-itself: its events wait in the bounded queue of its subscription, which sends it back to the log when it overflows, and
-no more is read from it than is being answered.
+A batch is sent at most every 33 ms, however fast a model writes. A slow or busy page delays only itself: its events
+wait in the bounded queue of its subscription, which falls back to the log on overflow, and no more requests are read
+than are being answered.
 """
 
 import asyncio
@@ -24,146 +24,150 @@ from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks, explain_error
 
-MOST_ERRANDS = 32
-"""Wishes of one page that are answered at a time."""
+MOST_REQUESTS = 32
+"""Concurrent requests of one page."""
 MOST_WATCHED = 64
-"""Tasks that one page watches at a time."""
+"""Tasks that one page can watch at a time."""
 
 
 class PageConnection:
-    """Serves one WebSocket until it is closed. `name` is what decisions made here are signed with."""
+    """Serves one WebSocket until it closes. `name` is recorded with decisions made here."""
 
-    def __init__(self, desk: OpenTasks, once: IdempotencyKeys, socket: WebSocket, name: str) -> None:
-        self._desk = desk
+    def __init__(self, tasks: OpenTasks, once: IdempotencyKeys, socket: WebSocket, name: str) -> None:
+        self._tasks = tasks
         self._once = once
-        self._client = desk.client.named(name)
+        self._client = tasks.client.named(name)
         self._socket = socket
         self._name = name
         self._watching: dict[str, asyncio.Task[None]] = {}
-        self._errands: set[asyncio.Task[None]] = set()
+        self._requests: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
-        await self._send(wire.Welcome(__version__, self._name, tuple(map(str, self._desk.workspaces))))
-        board = asyncio.create_task(self._tell_board())
+        await self._send(wire.Welcome(__version__, self._name, tuple(map(str, self._tasks.workspaces))))
+        board = asyncio.create_task(self._send_board())
         try:
             while True:
-                await self._hear(await self._received())
-        except (WebSocketDisconnect, RuntimeError):  # it left; starlette raises either
+                await self._receive_frame(await self._next_message())
+        except (WebSocketDisconnect, RuntimeError):  # the page left; starlette raises either
             pass
         finally:
-            running = [board, *self._watching.values(), *self._errands]
+            running = [board, *self._watching.values(), *self._requests]
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
     async def end(self) -> None:
-        """Close the line: its browser is not let in any more."""
+        """Close the connection of a signed-out browser."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.close(4401, "This browser was signed out.")
 
-    async def _received(self) -> str | bytes:
+    async def _next_message(self) -> str | bytes:
         message = await self._socket.receive()
         if message["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(message["code"])
         return message.get("text") or message.get("bytes") or ""
 
-    async def _hear(self, text: str | bytes) -> None:
+    async def _receive_frame(self, text: str | bytes) -> None:
         try:
-            said = wire.decode_frame(text)
+            frame = wire.decode_frame(text)
         except msgspec.DecodeError as error:
-            await self._send(wire.Refused("", "not_understood", f"The page said what is not understood: {error}"))
+            await self._send(
+                wire.Refused(
+                    "", "not_understood", f"The server does not understand this message: {error}", "Reload the page."
+                )
+            )
             return
-        match said:
+        match frame:
             case wire.Watch(task=task, after=after):
                 await self._unwatch(task)
                 if len(self._watching) < MOST_WATCHED:
                     self._watching[task] = asyncio.create_task(self._watch(task, after))
                 else:
-                    too_many = UsageError("This page watches too many tasks.", "Close one.")
+                    too_many = UsageError("This page watches too many tasks.", "Reload the page.")
                     await self._send(wire.Refused.of(f"watch {task}", too_many))
             case wire.Unwatch(task=task):
                 await self._unwatch(task)
             case _:
-                await self._begin_errand(said)
+                await self._start_request(frame)
 
     async def _unwatch(self, task: str) -> None:
-        """Nothing is told of it after this, so that what is told anew stands alone."""
+        """Send nothing more of a task, so that a new watch starts clean."""
         if watching := self._watching.pop(task, None):
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
 
-    async def _begin_errand(self, said: wire.Wish) -> None:
-        if len(self._errands) >= MOST_ERRANDS:
-            await asyncio.wait(self._errands, return_when=asyncio.FIRST_COMPLETED)
-        errand = asyncio.create_task(self._answer(said))
-        self._errands.add(errand)
-        errand.add_done_callback(self._errands.discard)
+    async def _start_request(self, frame: wire.Request) -> None:
+        if len(self._requests) >= MOST_REQUESTS:
+            await asyncio.wait(self._requests, return_when=asyncio.FIRST_COMPLETED)
+        request = asyncio.create_task(self._answer(frame))
+        self._requests.add(request)
+        request.add_done_callback(self._requests.discard)
 
-    async def _answer(self, said: wire.Wish) -> None:
+    async def _answer(self, frame: wire.Request) -> None:
         try:
-            answer = wire.encode(wire.Answered(said.id, await self._done(said)))
+            answer = wire.encode(wire.Answered(frame.id, await self._carry_out(frame)))
         except Exception as error:
-            answer = wire.encode(wire.Refused.of(said.id, _error_for_page(error)))
+            answer = wire.encode(wire.Refused.of(frame.id, _error_for_page(error)))
         await self._put(answer)
 
-    async def _done(self, said: wire.Wish) -> Any:
-        match said:
+    async def _carry_out(self, frame: wire.Request) -> Any:
+        match frame:
             case wire.Query(name=name, arguments=arguments):
-                return await _find_row(QUERIES, name).answered(self._desk, arguments)
+                return await _find_row(QUERIES, name).answered(self._tasks, arguments)
             case wire.Do(name=name, arguments=arguments):
                 row = _find_row(ACTIONS, name)
-                return await self._once.answer(said.id, lambda: row.answered(self._desk, arguments))
+                return await self._once.answer(frame.id, lambda: row.answered(self._tasks, arguments))
             case wire.Begin():
-                return await self._once.answer(said.id, lambda: self._begin(said))
+                return await self._once.answer(frame.id, lambda: self._begin(frame))
             case wire.Command(command=command):
-                return await self._once.answer(said.id, lambda: self._pass_on(command))
+                return await self._once.answer(frame.id, lambda: self._pass_on(command))
 
-    async def _begin(self, wish: wire.Begin) -> str:
-        task = await self._desk.begin(wish)
-        if wish.effort:
-            self._client.send(cmd.SetEffort(task=task, effort=wish.effort))
-        if wish.content:
-            await self._client.pass_on(cmd.SubmitPrompt(task=task, content=wish.content))
+    async def _begin(self, options: wire.Begin) -> str:
+        task = await self._tasks.begin(options)
+        if options.effort:
+            self._client.send(cmd.SetEffort(task=task, effort=options.effort))
+        if options.content:
+            await self._client.pass_on(cmd.SubmitPrompt(task=task, content=options.content))
         return task
 
     async def _pass_on(self, command: cmd.AnyCommand) -> bool:
-        self._desk.known(command.task)
+        self._tasks.known(command.task)
         if isinstance(command, cmd.Label):
             await self._client.label(command)
             return True
-        await self._desk.open(command.task)
+        await self._tasks.open(command.task)
         return await self._client.pass_on(command)
 
     async def _watch(self, task: str, after: int) -> None:
-        """Tell the events of a task, for as long as the page wants to hear them; also that it broke."""
+        """Send a task's events until the page unwatches it; also its failure."""
         broke: Exception | None
         try:
-            self._desk.known(task)
-            with self._desk.watched(task):
-                broke = await self._tell_all(task, after)
+            self._tasks.known(task)
+            with self._tasks.watched(task):
+                broke = await self._send_all(task, after)
         except Exception as error:
             broke = error
         if broke:
             await self._send(wire.Refused.of(f"watch {task}", _error_for_page(broke)))
 
-    async def _tell_all(self, task: str, after: int) -> HaloclineError | None:
-        """Read a task that is not open until somebody opens it, follow one that is until it is closed, and so on.
+    async def _send_all(self, task: str, after: int) -> HaloclineError | None:
+        """Read a closed task's log until it opens, follow it until it closes, and repeat.
 
-        Gives what broke it. Raises HaloclineError when it cannot be read.
+        Returns the error that broke it. Raises HaloclineError if it cannot be read.
         """
         live = False
         while True:
             if not self._client.is_open(task):
                 after, live = await self._read(task, after, was_live=live), True
             async for batch, fresh in batch_events(self._client.live(task, after)):
-                await self._tell(task, batch, fresh=fresh, was_live=live, live=live or fresh)
+                await self._send_events(task, batch, fresh=fresh, was_live=live, live=live or fresh)
                 live = live or fresh
                 after = max((event.seq for event in batch if isinstance(event, Durable)), default=after)
-            if broke := await self._desk.ended(task):
+            if broke := await self._tasks.ended(task):
                 return broke
 
     async def _read(self, task: str, after: int, *, was_live: bool) -> int:
-        """Tell what is in a log and what is added to it, until the task is open; gives how far it came."""
+        """Send a log and its additions until the task opens; return the last event sent."""
         log, size = self._client.home.log(task), -1
         while True:
             if (now := log.stat().st_size if log.exists() else 0) != size:
@@ -172,49 +176,49 @@ class PageConnection:
                 for begin in range(0, len(past), MOST) or (0,):
                     part: list[Event] = list(past[begin : begin + MOST])
                     is_all = begin + MOST >= len(past)
-                    # What went on when it was closed does not any more.
-                    await self._tell(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
+                    # What was running when it closed is not running any more.
+                    await self._send_events(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
                 after, was_live = past[-1].seq if past else after, True
-            # While it is let go here, this process holds it a moment longer: it must not be joined for that.
+            # While closing a task, this process holds it a moment longer: do not join it for that.
             if not self._client.is_open(task) and self._client.writer(task) not in ("", str(os.getpid())):
-                await self._desk.join(task)
+                await self._tasks.join(task)
             if self._client.is_open(task):
                 return after
             await asyncio.sleep(LOOK_EVERY)
 
-    async def _tell(self, task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> None:
-        events = [event for event in events if not isinstance(event, ToolCallDelta)]  # their previews are told
+    async def _send_events(self, task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> None:
+        events = [event for event in events if not isinstance(event, ToolCallDelta)]  # their previews are sent
         for frame in wire.events_frames(task, events, fresh=fresh, was_live=was_live, live=live or was_live):
             await self._put(frame)
 
-    async def _tell_board(self) -> None:
-        changed, told = asyncio.Event(), None
-        self._desk.subscribe(changed)
+    async def _send_board(self) -> None:
+        changed, sent = asyncio.Event(), None
+        self._tasks.subscribe(changed)
         try:
             while True:
-                if (standing := self._desk.standing()) != told:
-                    told = standing
+                if (standing := self._tasks.standing()) != sent:
+                    sent = standing
                     await self._send(wire.Board(standing))
                 await changed.wait()
                 changed.clear()
         finally:
-            self._desk.unsubscribe(changed)
+            self._tasks.unsubscribe(changed)
 
     async def _send(self, frame: wire.Outgoing) -> None:
         await self._put(wire.encode(frame))
 
     async def _put(self, frame: bytes) -> None:
-        """Waits while the page is slow. To one that left nothing is said: whoever listens to it hears that, too."""
+        """Send, waiting for a slow page. If it left, drop the frame; the receiver notices too."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(frame.decode())
 
 
 def _find_row(rows: Rows, name: str) -> Row[Any]:
-    """Raises UsageError."""
+    """Find a query or action. Raises UsageError."""
     if (row := rows.get(name)) is None:
-        raise UsageError(f"The server knows no {name!r}.", "Reload the page: it may be older than the server.")
+        raise UsageError(f"Unknown request {name!r}.", "Reload the page; it may be older than the server.")
     return row
 
 
 def _error_for_page(error: Exception) -> HaloclineError:
-    return explain_error(error) or HaloclineError("It failed.")
+    return explain_error(error) or HaloclineError("The request failed.", "Reload the page and try again.")

@@ -1,7 +1,7 @@
-"""The page of a frame that draws one diagram: a document that holds all it needs, and may load, ask and reach nothing.
+"""The document of the diagram frame: self-contained, and not allowed to load or reach anything.
 
-Diagrams come from a model. What draws them is large and not ours: it never runs in the page itself. The document is
-sandboxed by its own policy, too, so that it has no origin wherever it is opened; only its two scripts run.
+Diagrams come from a model, and the library that draws them is large and third-party, so it never runs in the page. The
+document's own policy sandboxes it too, so it has no origin wherever it is opened; only its two scripts run.
 """
 
 import base64
@@ -25,7 +25,7 @@ body { margin: 0; background: transparent; }
 
 @lru_cache(maxsize=1)
 def diagram_page() -> tuple[bytes, bytes, str]:
-    """The document, the same compressed, and the policy that goes with it. Takes a moment the first time."""
+    """Return the document, its gzip and its policy. Slow the first time."""
     scripts = [_STATIC.joinpath(name).read_text() for name in _SCRIPTS]
     page = (_PAGE + "".join(f"<script>{script}</script>" for script in scripts)).encode()
     sums = " ".join(f"'sha256-{_script_hash(script)}'" for script in scripts)

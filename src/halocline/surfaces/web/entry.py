@@ -1,4 +1,4 @@
-"""How a browser comes in and goes out: by the key, a code or a signature, and by being signed out elsewhere."""
+"""Sign-in by key, code or signature, and sign-out of connected browsers."""
 
 import asyncio
 import base64
@@ -15,13 +15,13 @@ from halocline.surfaces.web.auth import Keys, Session
 from halocline.surfaces.web.connection import PageConnection
 
 LOOK_EVERY = 1.0
-"""Seconds between looks whether a browser that is connected was signed out."""
+"""Seconds between checks whether a connected browser was signed out."""
 _BROWSERS = (("Firefox", "Firefox"), ("Edg", "Edge"), ("OPR", "Opera"), ("Chrome", "Chrome"), ("Safari", "Safari"))
 _SYSTEMS = (("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Mac OS", "macOS"), ("Windows", "Windows"))
 
 
 class Entrance(Value, frozen=True):
-    """What a page gives to enter: `key` is the key or a code, and `public_key` that of its browser, to be kept.
+    """A sign-in request: `key` is the key or a code, `public_key` the browser's to register.
 
     Without `key`, the browser `browser` signed the challenge.
     """
@@ -37,24 +37,24 @@ _entrance = json_input.Decoder[Entrance](Entrance)
 
 
 async def open_session(keys: Keys, body: bytes, headers: Mapping[str, str]) -> Session | None:
-    """A session for what was given; None when it is not right. A body that is no object is the key itself."""
+    """Return a session for valid credentials, else None. A body that is not an object is the key itself."""
     try:
         given = _entrance.decode(body) if body[:1] == b"{" else Entrance(body.decode("utf-8", "replace"))
         if given.key or not given.browser:
             return keys.exchange(given.key, _decode_base64(given.public_key), name_of(headers.get("user-agent", "")))
         signed = (given.browser, given.challenge, _decode_base64(given.signature), headers.get("host", ""))
         return await asyncio.to_thread(keys.exchange_signature, *signed)
-    except (msgspec.DecodeError, ValueError, HaloclineError):  # the file of browsers cannot be read or written
+    except (msgspec.DecodeError, ValueError, HaloclineError):  # the browsers file cannot be read or written
         return None
 
 
-async def until_signed_out(visit: PageConnection, is_known: Callable[[], bool]) -> None:
-    """Serve a page until it leaves, or its browser is signed out."""
-    serving = asyncio.create_task(visit.serve())
+async def until_signed_out(connection: PageConnection, is_known: Callable[[], bool]) -> None:
+    """Serve a page until it leaves or its browser is signed out."""
+    serving = asyncio.create_task(connection.serve())
     try:
         while not (await asyncio.wait([serving], timeout=LOOK_EVERY))[0]:
             if not is_known():
-                await visit.end()
+                await connection.end()
                 return
         await serving
     finally:
@@ -63,14 +63,14 @@ async def until_signed_out(visit: PageConnection, is_known: Callable[[], bool]) 
 
 
 def name_of(agent: str) -> str:
-    """What a person calls this browser."""
+    """Return a readable name of the browser, from its user agent."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "A browser")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "Linux" if "Linux" in agent else "")
     return re.sub(r"[^\w ]", "", f"{browser} on {system}" if system else browser)
 
 
 def _decode_base64(text: str) -> bytes:
-    """Raises ValueError."""
+    """Decode strictly. Raises ValueError."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:

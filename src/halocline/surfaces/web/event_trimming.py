@@ -1,6 +1,6 @@
-"""Events as a page gets them: without what only the model reads, and with long texts cut, but for what is decided on.
+"""Trims events for a page: drops what only the model reads, and cuts long texts except in approvals.
 
-Of what is cut the page asks the whole, by `event` or `output`. A cut event has `cut`: how many characters are missing.
+The page fetches the full text by `event` or `output`. A cut event has `cut`: the number of missing characters.
 """
 
 from typing import Any
@@ -19,15 +19,15 @@ from halocline.protocol.events import (
 )
 
 LARGEST = 64 * 1024
-"""Bytes of one event that is sent as it is."""
+"""Bytes up to which an event is sent whole."""
 HEAD, TAIL = 12_000, 4_000
-"""Characters that are kept of a text in one that is larger."""
+"""Characters kept of a long text in a larger event."""
 LARGEST_FRAME = 2**20
-"""Bytes of events after which a frame is full."""
+"""Bytes of events per frame."""
 
 
 def trim_event(event: Event) -> bytes:
-    """An event as JSON; its place in the order stays, whatever is left out."""
+    """Encode an event as JSON; it keeps its sequence number, whatever is left out."""
     match event:
         case TaskStarted():
             event = msgspec.structs.replace(event, system_prompt="")
@@ -37,11 +37,11 @@ def trim_event(event: Event) -> bytes:
             return codec.encode(event)
         case ToolCallEnded():
             event = msgspec.structs.replace(event, seen=())
-    told = codec.encode(event)
-    return told if len(told) <= LARGEST else _cut_text(told)
+    encoded = codec.encode(event)
+    return encoded if len(encoded) <= LARGEST else _cut_text(encoded)
 
 
-def _cut_text(told: bytes) -> bytes:
+def _cut_text(encoded: bytes) -> bytes:
     missing = 0
 
     def shorter(value: Any) -> Any:
@@ -57,5 +57,5 @@ def _cut_text(told: bytes) -> bytes:
                 return {name: shorter(one) for name, one in value.items()}
         return value
 
-    event = shorter(json_input.decode(told))
-    return json_output.encode(event | {"cut": missing}) if missing else told
+    event = shorter(json_input.decode(encoded))
+    return json_output.encode(event | {"cut": missing}) if missing else encoded

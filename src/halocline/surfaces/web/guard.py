@@ -1,8 +1,8 @@
-"""What every request passes before anything looks at it: the right Host, the right Origin, a session, a bounded size.
+"""Middleware that every request passes first: checks Host, Origin, session and size.
 
-A page of another site can reach a loopback port; so no request is answered for a foreign Host (DNS rebinding) or from a
-foreign Origin, WebSockets included, and nothing but the page itself without a session: a cookie, and the key that only
-the page's origin has, in a header of requests and among the subprotocols of a WebSocket.
+Other sites' pages can reach a loopback port, so no request is answered for a foreign Host (DNS rebinding) or from a
+foreign Origin, WebSockets included. Everything but the page itself needs a session: a cookie, plus the key that only
+the page's origin has, in a request header or among the subprotocols of a WebSocket.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,15 +12,15 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 32 * 2**20
-"""Bytes of a request; pictures and files that are dropped onto the page."""
+"""Bytes of a request, such as an uploaded file."""
 LARGEST_OPEN_BODY = 4 * 2**10
-"""Bytes of a request of somebody who is not known yet."""
+"""Bytes of a request without a session."""
 PAGE_KEY = "x-halocline-key"
-"""The header with the page's key."""
+"""Header with the page's key."""
 KNOWN = "halocline.known"
-"""The extension of a scope that is called for a request with a session: it may take as long as it likes."""
+"""Scope extension to call for a request with a session, which lifts its time limit."""
 PROTOCOL = "halocline"
-"""What a WebSocket of the page speaks; behind it, as another subprotocol, stands the page's key."""
+"""Subprotocol of the page's WebSocket; the page's key follows as another subprotocol."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -35,15 +35,15 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 _ONE_ONLY = ("host", "origin", "content-length", "sec-fetch-site", "transfer-encoding")
-"""Headers that decide something: twice, they may mean one thing here and another elsewhere."""
+"""Security-relevant headers; duplicates are refused, as they are ambiguous."""
 _OURS = ("same-origin", "none")
-"""Where a browser may say that a request comes from: our page, or the person. Another port is the same site."""
+"""Accepted Sec-Fetch-Site values: our page, or a direct visit. Another port counts as same-site."""
 
 
 class Guard:
-    """`hosts` are the names (with port) under which this server may be asked; `open_paths` need no session.
+    """`hosts` are the accepted Host names with port; `open_paths` need no session.
 
-    With `own_address`, it may also be asked under the address of this machine that a connection came to.
+    With `own_address`, the local address of a connection is accepted as Host too.
     """
 
     def __init__(
@@ -78,17 +78,17 @@ class Guard:
     def _refused(self, scope: Scope) -> tuple[int, str] | None:
         headers, is_open = _single_headers(scope), self._is_open(scope)
         if headers is None:
-            return 400, "This request makes no sense."
+            return 400, "Malformed request."
         if not self._is_ours(headers.get("host", ""), scope):
-            return 421, "This server is not asked under that name. See: halo web --allow-host"
+            return 421, "Unknown host name. Allow it with: halo web --allow-host NAME"
         origin = headers.get("origin")
         safe = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if (origin is not None or not safe) and not self._is_ours((origin or "").partition("://")[2], scope):
-            return 403, "This request comes from another site."
+            return 403, "Cross-site request refused."
         if not (is_open and safe) and headers.get("sec-fetch-site", "none") not in _OURS:
-            return 403, "This request comes from another site."
+            return 403, "Cross-site request refused."
         if int(headers.get("content-length") or 0) > (LARGEST_OPEN_BODY if is_open else LARGEST_BODY):
-            return 413, "This is too large."
+            return 413, "The request is too large."
         if not is_open and not self._knows(
             value_of(headers.get("cookie", ""), self._cookie), _page_key(scope, headers)
         ):
@@ -108,7 +108,7 @@ class Guard:
 
 
 def _single_headers(scope: Scope) -> dict[str, str] | None:
-    """The headers by name; None when one that decides something is there twice, or makes no sense."""
+    """Return headers by name; None if a security-relevant one is duplicated or invalid."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -127,7 +127,7 @@ def _page_key(scope: Scope, headers: dict[str, str]) -> str:
 
 
 def value_of(header: str, name: str) -> str:
-    """The value of a cookie in a header; empty when it is not there."""
+    """Return the value of a cookie in a header, or an empty string."""
     try:
         morsel = SimpleCookie(header).get(name)
     except CookieError:
@@ -140,7 +140,7 @@ async def _refuse_request(status: int, why: str, scope: Scope, receive: Receive,
         await receive()
         await send({"type": "websocket.close", "code": 4000 + status, "reason": why})
         return
-    # What was sent along is not read; so nothing more is taken on this connection.
+    # The body is not read, so close the connection.
     await PlainTextResponse(why + "\n", status, HEADERS | {"connection": "close"})(scope, receive, send)
 
 
@@ -158,7 +158,7 @@ def _with_headers(send: Send) -> Send:
 
 
 def _bound_body(receive: Receive, most: int) -> Receive:
-    """The same body, cut off where it grows beyond what was allowed: its length may not have been said."""
+    """Cut off a body that exceeds the limit, as its length may be undeclared."""
     taken = 0
 
     async def bounded() -> Message:

@@ -1,4 +1,4 @@
-"""What was asked for is done once, however often a page that lost its connection says it."""
+"""Idempotency keys: a request runs once, however often a page repeats it after losing its connection."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,19 +8,19 @@ from typing import Any
 from halocline.protocol.errors import UsageError
 
 REMEMBERED = 2_000
-"""Answers that are kept, for pages that say again what they do not know the fate of."""
+"""Number of answers kept for repeated requests."""
 LARGEST = 64
-"""Characters of an id."""
+"""Maximum characters of an id."""
 
 
 class IdempotencyKeys:
-    """By the ids that pages make."""
+    """Answers by the ids that pages create."""
 
     def __init__(self) -> None:
         self._done: OrderedDict[str, asyncio.Task[Any]] = OrderedDict()
 
     async def answer(self, id: str, do: Callable[[], Awaitable[Any]]) -> Any:
-        """What `do` gives, or gave before for this id; it goes on when nobody waits any more. Raises as `do` does."""
+        """Return the result of `do`, or the earlier one of this id. Runs to its end even if the caller leaves."""
         if not 0 < len(id) <= LARGEST:
             raise UsageError(f"An id has 1 to {LARGEST} characters.", "Reload the page.")
         if id not in self._done:
@@ -30,20 +30,20 @@ class IdempotencyKeys:
         return await asyncio.shield(self._done[id])
 
     async def close(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel what is still running."""
         for task in self._done.values():
             task.cancel()
         await asyncio.gather(*self._done.values(), return_exceptions=True)
 
     def _forget(self) -> None:
-        """What is still being done is kept, however old."""
+        """Drop old answers; unfinished ones stay, however old."""
         for id in [*self._done][: len(self._done) - REMEMBERED]:
             if self._done[id].done():
                 self._done.pop(id)
 
 
 def _swallow_error(task: asyncio.Task[Any]) -> None:
-    """Who asked may have left: asyncio shall not complain of an error that nobody takes."""
+    """Retrieve the error, so that asyncio does not log it if the caller left."""
     if not task.cancelled():
         task.exception()
 

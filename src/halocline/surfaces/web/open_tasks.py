@@ -1,7 +1,7 @@
-"""The tasks that pages work on: opened when they are needed, one of each, for all who look at them.
+"""The tasks that pages work on: opened on demand, once each, and shared by all pages.
 
-A task that is only looked at is never opened for writing: it is read, or joined where another process writes it. One
-that was opened, rests, and that nobody looks at is let go after a while, so that its lock is given back.
+A task that is only viewed is never opened for writing: it is read, or joined if another process writes it. An opened
+task that is idle and not viewed is closed after a while, which releases its lock.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ from halocline.surfaces.web.background_jobs import BackgroundJobs
 from halocline.surfaces.web.sign_ins import SignIns
 
 IDLE = 1_800.0
-"""Seconds for which a task that rests stays open here though nobody looks at it."""
+"""Seconds for which an idle task stays open without viewers."""
 LOOK_EVERY = 0.5
-"""Seconds between looks for tasks to let go of."""
+"""Seconds between checks for tasks to close."""
 _TURNING = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered, TurnStarted, TurnResumed, TurnEnded)
 _LOGGER = logging.getLogger(__name__)
 
 
 class OpenTasks:
-    """`client` is the way to the controller; `workspaces` are folders in which tasks may begin, the usual one first.
+    """The open tasks of one server.
 
-    `watchers` counts the pages that look at each task.
+    `workspaces` are folders for new tasks, the default first; `watchers` counts the pages that view each task.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class OpenTasks:
         self.sign_ins = SignIns()
         self.works = BackgroundJobs()
         self.writing = asyncio.Lock()
-        """Held while settings or servers are written: two changes at once would lose one."""
+        """Held while settings or servers are written; concurrent changes would lose one."""
         self._idle = idle
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._following: dict[str, asyncio.Task[None]] = {}
@@ -66,17 +66,17 @@ class OpenTasks:
         self._changed: set[asyncio.Event] = set()
         self._watchers: Counter[str] = Counter() if watchers is None else watchers
         self._used: dict[str, float] = {}
-        """When a page last did something with a task, or looked at it."""
+        """Monotonic time of a page's last use or view of a task."""
         self._tidying = asyncio.create_task(self._tidy(), name="tidying of tasks")
 
     async def open(self, task: str) -> None:
-        """Have a task open here, or join who writes it: a page does something with it. Raises what `join` does."""
-        while not self.client.is_open(task):  # somebody who only looks may have begun to join it
+        """Open a task, or join its writer, because a page acts on it. Raises what `Client.join` does."""
+        while not self.client.is_open(task):  # a viewer may have started to join it
             await self._join(task, opens=True)
         self._used[task] = time.monotonic()
 
     async def join(self, task: str) -> None:
-        """Join who writes a task. When that one ends, it is opened here only where a person is asked something.
+        """Join a task's writer. If the writer ends, the task is opened here only if it waits for a decision.
 
         Raises what `Client.join` does.
         """
@@ -97,16 +97,16 @@ class OpenTasks:
         if opens and not self.client.is_open(task):
             await self.client.join(task, options)
 
-    async def begin(self, wish: wire.Begin) -> str:
-        """Start a task and give its id. Raises UsageError and what `Client.start` does."""
-        workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (wish.workspace, *wish.add_dirs))])
+    async def begin(self, given: wire.Begin) -> str:
+        """Start a task and return its id. Raises UsageError and what `Client.start` does."""
+        workspace, *roots = await asyncio.to_thread(lambda: [*map(find_folder, (given.workspace, *given.add_dirs))])
         self.client.reload(Choices())
         options = TaskOptions(
-            model=wish.model,
-            mode=wish.mode,
-            approval_mode=wish.approval_mode,
+            model=given.model,
+            mode=given.mode,
+            approval_mode=given.approval_mode,
             attended=True,
-            trusted=wish.trusted,
+            trusted=given.trusted,
             roots=tuple(map(str, roots)),
         )
         task = await self.client.start(workspace, options)
@@ -116,7 +116,7 @@ class OpenTasks:
 
     @contextmanager
     def watched(self, task: str) -> Iterator[None]:
-        """A page looks at a task meanwhile; also at one that another task began here, as its sub-agent."""
+        """Count a page as a viewer of a task, which may be a sub-agent's."""
         if self.client.is_open(task):
             self._follow(task)
         self._watchers[task] += 1
@@ -128,53 +128,53 @@ class OpenTasks:
                 self._used[task] = time.monotonic()
 
     async def ended(self, task: str) -> HaloclineError | None:
-        """The events of a task have ended: wait until it was let go, and give what broke it."""
+        """Wait until a task whose events ended is closed; return the error that broke it."""
         if following := self._following.get(task):
             await asyncio.wait([following])
         return self._broke.get(task)
 
     def writer(self, task: str) -> str:
-        """The pid of the process that has a task open; empty when none has, nor is this one about to go on with it."""
+        """Return the pid of the process that has a task open or is about to; empty if there is none."""
         goes_on = task in self._opening or self.client.is_open(task)
         return self.client.writer(task) or (str(os.getpid()) if goes_on else "")
 
     def known(self, task: str) -> str:
-        """The id of a task that exists: what a page says may be anything. Raises TaskNotFound and UsageError."""
+        """Validate a task id from a page. Raises TaskNotFound and UsageError."""
         return self.client.find(task)
 
     def workspace(self, task: str) -> Path:
-        """The folder of a task. Raises TaskNotFound."""
+        """Return a task's folder. Raises TaskNotFound."""
         if self.client.is_open(task):
             return Path(self.client.state(task).workspace)
         info = self.client.info(task)
         if info is None or not info.workspace:
-            raise TaskNotFound(f"The log of task {task} has no beginning.", "It cannot be used.")
+            raise TaskNotFound(f"The log of task {task} has no first event.", "Delete the task; it cannot be used.")
         return Path(info.workspace)
 
     def state(self, task: str) -> State:
-        """What a task knows now, open or not. Raises TaskNotFound."""
+        """Return a task's state, open or not. Raises TaskNotFound."""
         return self.client.state(task) if self.client.is_open(task) else fold_events(self.client.past(task))
 
     def model(self, task: str) -> str:
-        """The model of a task; empty when it has none yet."""
+        """Return a task's model, or an empty string."""
         if self.client.is_open(task):
             return self.client.state(task).model
         info = self.client.info(task)
         return info.model if info else ""
 
     async def let_go(self, task: str) -> None:
-        """Close a task that rests here, or leave one that another process writes. Raises TaskBusy while a turn runs."""
+        """Close an idle task, or leave one that another process writes. Raises TaskBusy while a turn runs."""
         if not self.client.is_open(task):
             return
         if self._standing(task) != "rests" and not self.client.is_attached(task):
-            raise TaskBusy(f"Task {task} is at work here.", "Stop it first.")
+            raise TaskBusy(f"Task {task} is running.", "Stop it first.")
         following = self._following.get(task)
         await self.client.let_go(task)
         if following:
             await asyncio.wait([following])
 
     def standing(self) -> dict[str, str]:
-        """Of each task that is open here, whether it `asks` a person, `runs` or `rests`."""
+        """Return the status of each open task: `asks`, `runs` or `rests`."""
         return {task: self._standing(task) for task in self._following if self.client.is_open(task)}
 
     def _standing(self, task: str) -> str:
@@ -184,7 +184,7 @@ class OpenTasks:
         return "runs" if state.turn and not state.turn_is_over else "rests"
 
     def subscribe(self, changed: asyncio.Event) -> None:
-        """Set this whenever a standing may have changed."""
+        """Set this event whenever a status may have changed."""
         self._changed.add(changed)
 
     def unsubscribe(self, changed: asyncio.Event) -> None:
@@ -193,21 +193,21 @@ class OpenTasks:
     def _follow(self, task: str) -> None:
         self._broke.pop(task, None)
         if task not in self._following:
-            self._following[task] = asyncio.create_task(self._hear(task), name=f"board of {task}")
-            self._tell()
+            self._following[task] = asyncio.create_task(self._follow_events(task), name=f"board of {task}")
+            self._notify()
 
-    async def _hear(self, task: str) -> None:
-        """Follow a task until it is closed, or breaks."""
+    async def _follow_events(self, task: str) -> None:
+        """Follow a task until it closes or breaks."""
         try:
             async for event in self.client.events(task, self.client.state(task).seq):
                 if isinstance(event, _TURNING):
-                    self._tell()
+                    self._notify()
             if broke := explain_error(await self.client.ended(task)):
                 self._broke[task] = broke
         finally:
             self._following.pop(task, None)
             self._used.pop(task, None)
-            self._tell()
+            self._notify()
 
     async def _tidy(self) -> None:
         while True:
@@ -216,11 +216,11 @@ class OpenTasks:
                 if self._is_spare(task):
                     try:
                         await self.let_go(task)
-                    except HaloclineError:  # a page was faster, or it broke: whoever follows it hears
+                    except HaloclineError:  # a page was faster, or it broke: its viewers get the error
                         continue
 
     def _is_spare(self, task: str) -> bool:
-        """Whether a task may be let go: it rests, or others write it, and nobody wants it here."""
+        """True if a task can be closed: idle or written elsewhere, and unused here."""
         if not self.client.is_open(task):
             return False
         used = self._used.get(task)
@@ -229,9 +229,9 @@ class OpenTasks:
             return not is_wanted
         if self._standing(task) != "rests" or self.client.running(task):
             return False
-        return used is None or not is_wanted  # unused: its writer ended, and nobody here did anything with it
+        return used is None or not is_wanted  # unused: its writer ended, and no page acted on it
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for changed in self._changed:
             changed.set()
 
@@ -245,7 +245,7 @@ class OpenTasks:
 
 
 def explain_error(error: Exception | None) -> HaloclineError | None:
-    """What a page is told of an error; of a bug the trace is in the program's log."""
+    """Translate an error for a page; the trace of a bug goes to the log."""
     if error is None or isinstance(error, HaloclineError):
         return error
     _LOGGER.error("a bug: %s", error, exc_info=error)
@@ -255,11 +255,11 @@ def explain_error(error: Exception | None) -> HaloclineError | None:
 
 
 def find_folder(name: str) -> Path:
-    """A folder that a person named. Raises UsageError."""
+    """Resolve an absolute path of a folder. Raises UsageError."""
     try:
         place = Path(name).expanduser()
         if name and place.is_absolute() and place.is_dir():
             return place.resolve()
-    except (OSError, ValueError, RuntimeError):  # too long, a NUL, a home of nobody
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL, an unknown home
         pass
-    raise UsageError(f"There is no folder {name!r}.", "Name one that exists, with its whole path.")
+    raise UsageError(f"Folder {name!r} does not exist.", "Enter the full path of an existing folder.")

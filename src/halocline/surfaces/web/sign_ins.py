@@ -1,4 +1,4 @@
-"""Sign-ins that go on while a person is in a browser: begun by a page, waited for by it, ended with the server."""
+"""Sign-ins in progress: started and awaited by a page, canceled when the server stops."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,11 +9,11 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 
 MOST = 8
-"""At once; the oldest is called off for one more."""
+"""Concurrent sign-ins; one more cancels the oldest."""
 
 
 class Begun(Value, frozen=True, omit_defaults=False):
-    """`url` is the page to open; empty when nobody has to."""
+    """A started sign-in; `url` is the page to open, empty if there is none."""
 
     id: str
     url: str
@@ -22,18 +22,18 @@ class Begun(Value, frozen=True, omit_defaults=False):
 Show = Callable[[str], None]
 Pasted = Callable[[], Awaitable[str | None]]
 Run = Callable[[Show, Pasted], Awaitable[Any]]
-"""Signs in: is given the way to show a page, and what the person carries here by hand."""
+"""Performs a sign-in, given a function that shows a page and one that awaits a pasted address."""
 
 
 class SignIns:
-    """Those of one server."""
+    """The sign-ins of one server."""
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[Any]] = {}
         self._carried: dict[str, asyncio.Queue[str]] = {}
 
     async def begin(self, run: Run) -> Begun:
-        """Returns when there is a page to show, or when it is over. Raises what `run` does before that."""
+        """Start a sign-in; return once there is a page to show or it is over. Raises what `run` does before that."""
         while len(self._running) >= MOST:
             self._drop(next(iter(self._running)))
         id, page, carried = uuid4().hex, asyncio.get_running_loop().create_future(), asyncio.Queue[str](MOST)
@@ -51,7 +51,7 @@ class SignIns:
         return Begun(id, page.result() if page.done() else "")
 
     async def wait(self, id: str) -> Any:
-        """What came of it. Raises UsageError, and what signing in raises."""
+        """Wait for the result. Raises UsageError and what the sign-in raises."""
         task = self._known(id)
         try:
             return await asyncio.shield(task)
@@ -60,7 +60,7 @@ class SignIns:
                 self._drop(id)
 
     def paste(self, id: str, text: str) -> None:
-        """The address at the end, carried here by hand. Raises UsageError."""
+        """Pass on a pasted final address. Raises UsageError."""
         self._known(id)
         if not self._carried[id].full():
             self._carried[id].put_nowait(text)
@@ -73,7 +73,7 @@ class SignIns:
 
     def _known(self, id: str) -> asyncio.Task[Any]:
         if id not in self._running:
-            raise UsageError("That sign-in is over.", "Begin again.")
+            raise UsageError("This sign-in has ended.", "Start it again.")
         return self._running[id]
 
     def _drop(self, id: str) -> None:

@@ -1,6 +1,6 @@
-"""Checks a signature that a browser made: ECDSA over P-256 with SHA-256, as WebCrypto writes it.
+"""Verifies a browser's signature: ECDSA over P-256 with SHA-256, in WebCrypto's format.
 
-Nothing here is secret, so it need not take the same time for everything. Source: FIPS 186-5, SEC 1 (2.3.4, 4.1.4).
+Nothing here is secret, so constant time is not needed. Source: FIPS 186-5, SEC 1 (2.3.4, 4.1.4).
 """
 
 import hashlib
@@ -18,15 +18,15 @@ _HALF = 32
 
 
 def read_public_key(data: bytes) -> Point:
-    """The point of an uncompressed public key. Raises ValueError."""
+    """Parse an uncompressed public key. Raises ValueError."""
     x, y = int.from_bytes(data[1 : 1 + _HALF]), int.from_bytes(data[1 + _HALF :])
     if len(data) != 1 + 2 * _HALF or data[0] != 4 or max(x, y) >= _P or (y * y - (x * x * x - 3 * x + _B)) % _P:
-        raise ValueError("this is no public key of P-256")
+        raise ValueError("not a P-256 public key")
     return x, y
 
 
 def is_signed(message: bytes, signature: bytes, public_key: bytes) -> bool:
-    """Whether whoever has the private key signed this message. Raises ValueError for what is no key."""
+    """True if the signature of the message is valid. Raises ValueError for an invalid key."""
     point = read_public_key(public_key)
     r, s = int.from_bytes(signature[:_HALF]), int.from_bytes(signature[_HALF:])
     if len(signature) != 2 * _HALF or not (0 < r < _N and 0 < s < _N):

@@ -1,4 +1,4 @@
-"""The routes: the page and its files, the exchange of the key for a session, and the WebSocket."""
+"""The routes: the page and its files, sign-in, and the WebSocket."""
 
 import asyncio
 import gzip
@@ -36,27 +36,29 @@ TYPES = {
     ".json": "application/json",
 }
 OPEN = ("/", "/worker.js", "/static", "/diagram", "/enter", "/favicon.ico")
-"""What needs no session: files that are the same for everybody, and the way in."""
+"""Paths without a session: static files and sign-in."""
 LONGEST_FRAME = 8 * 2**20
-"""Bytes that a page may say at once."""
+"""Bytes of one frame from a page."""
 LONGEST_TAB = 64
-"""Characters of the name that a page gives to its tab."""
+"""Characters of a tab's name."""
 WRONG_TRY = 0.3
-"""Seconds that somebody with a wrong key waits for the answer."""
+"""Seconds to delay the answer to a wrong key."""
 
 
-def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False) -> ASGIApp:
-    """The whole application, guarded. `hosts` are the names with port under which it may be asked."""
+def build_site(
+    tasks: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *, own_address: bool = False
+) -> ASGIApp:
+    """Build the guarded application. `hosts` are the accepted Host names with port."""
     tabs: dict[str, str] = {}
     once = IdempotencyKeys()
-    _read_file(SCRIPT)  # made now, while the browser starts
-    cookie_name = f"{COOKIE}-{port}"  # a cookie is for a host, whatever the port: two servers must not share one
+    _read_file(SCRIPT)  # bundle now, while the browser starts
+    cookie_name = f"{COOKIE}-{port}"  # cookies ignore the port: two servers must not share one
 
     async def page(request: Request) -> Response:
         return serve_file("index.html", request)
 
     async def worker(request: Request) -> Response:
-        return serve_file("worker.js", request)  # at the top, as it may only answer for what is below it
+        return serve_file("worker.js", request)  # at the root, which is its scope
 
     async def static(request: Request) -> Response:
         return serve_file(request.path_params["path"], request)
@@ -73,7 +75,7 @@ def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *
     async def enter(request: Request) -> Response:
         try:
             body = await request.body()
-        except ClientDisconnect:  # it left, or sent too much
+        except ClientDisconnect:  # the page left, or sent too much
             return JSONResponse({"entered": False, "pairs": keys.pairs}, 413)
         session = await open_session(keys, body, request.headers)
         if session is None:
@@ -91,7 +93,7 @@ def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *
         tab = socket.query_params.get("page", "")[:LONGEST_TAB] or f"unnamed {len(tabs)}"
         name = tabs.setdefault(tab, f"web {len(tabs) + 1}")
         cookie, page_key = value_of(socket.headers.get("cookie", ""), cookie_name), socket.scope["subprotocols"][1]
-        await until_signed_out(PageConnection(desk, once, socket, name), lambda: keys.knows(cookie, page_key))
+        await until_signed_out(PageConnection(tasks, once, socket, name), lambda: keys.knows(cookie, page_key))
 
     routes = [
         Route("/", page),
@@ -101,17 +103,17 @@ def build_site(desk: OpenTasks, keys: Keys, hosts: tuple[str, ...], port: int, *
         Route("/enter", challenge),
         Route("/enter", enter, methods=["POST"]),
         Route("/session", known),
-        *uploads.upload_routes(desk),
+        *uploads.upload_routes(tasks),
         WebSocketRoute("/live", live),
     ]
     return Guard(Starlette(routes=routes), hosts, OPEN, cookie_name, keys.knows, own_address=own_address)
 
 
 def serve_file(path: str, request: Request) -> Response:
-    """A file of the page, compressed where the browser takes that, and not sent again while it is the same."""
+    """Serve a file of the page, compressed if accepted, or 304 if unchanged."""
     found = _read_file(path)
     if found is None:
-        return Response("There is no such file.\n", 404, media_type="text/plain")
+        return Response("File not found.\n", 404, media_type="text/plain")
     return _send_file(request, found)
 
 
@@ -129,7 +131,7 @@ def _send_file(
 
 @lru_cache(maxsize=256)
 def _read_file(path: str) -> tuple[bytes, bytes | None, str, str] | None:
-    """Content, the same compressed, its tag and its type; only names below the folder are looked for."""
+    """Return content, its gzip, ETag and type; only names below the folder are found."""
     parts = PurePosixPath(path).parts
     if not parts or any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
         return None

@@ -1,7 +1,7 @@
-"""Connections that keep the server waiting are ended, so that nobody can take all of them from the person.
+"""Ends connections that keep the server waiting, so that no client can use them all up.
 
-A head has a time in which it must come; so has all of a request from somebody who is not known. Of connections that
-have not shown a session there are never more than so many: the oldest of whoever has the most of them goes first.
+A request's head has a deadline, and so has a whole request without a session. Connections without a session are
+limited: the oldest one of the address with the most of them is closed first.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from halocline.surfaces.web.guard import KNOWN
 
 HEAD_TIME = 10.0
-"""Seconds from the beginning of a connection, or the end of an answer, to the end of a request's head."""
+"""Seconds from the start of a connection, or the end of a response, to the end of a request's head."""
 UNKNOWN_TIME = 20.0
-"""Seconds for the rest of a request without a session, its answer included."""
+"""Seconds for the rest of a request without a session, including its response."""
 MOST_UNKNOWN = 100
 
 
@@ -25,7 +25,7 @@ class PatientConnection(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
     _served: object = None
     unknown_since: float | None = None
-    """When it began to wait for a head, in the loop's seconds; None while a request with a session is served."""
+    """Loop time since when it waits for a head; None while a request with a session is served."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]

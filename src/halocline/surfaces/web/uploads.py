@@ -1,4 +1,4 @@
-"""What is too large for a frame, or has a place of its own: files from the page, pictures for it, tasks to keep."""
+"""Transfers over HTTP instead of frames: file uploads, images, task exports."""
 
 import asyncio
 
@@ -20,22 +20,22 @@ FORMS = {
 }
 LONGEST_NAME = 200
 ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The policy of a document that came from elsewhere, should a browser show it."""
+"""Content security policy of untrusted documents."""
 
 
-def upload_routes(desk: OpenTasks) -> list[Route]:
+def upload_routes(tasks: OpenTasks) -> list[Route]:
     async def upload(request: Request) -> Response:
         task, name = request.query_params.get("task", ""), _printable_name(request.query_params.get("name", "file"))
         try:
             data = await request.body()
-        except ClientDisconnect:  # it left, or sent too much
+        except ClientDisconnect:  # the page left, or sent too much
             return _json_response(
-                wire.Refused("", "too_large", f"{name} did not arrive whole.", "Give a smaller file."), 413
+                wire.Refused("", "too_large", f"The upload of {name} is incomplete.", "Attach a smaller file."), 413
             )
         try:
-            model = await asyncio.to_thread(desk.model, desk.known(task)) if task else ""
+            model = await asyncio.to_thread(tasks.model, tasks.known(task)) if task else ""
             return _json_response(
-                await desk.client.handing.file(model or request.query_params.get("model", ""), name, data)
+                await tasks.client.handing.file(model or request.query_params.get("model", ""), name, data)
             )
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 422)
@@ -43,7 +43,7 @@ def upload_routes(desk: OpenTasks) -> list[Route]:
     async def blob(request: Request) -> Response:
         name = request.path_params["name"].removeprefix("sha256:")
         try:
-            kind, data = await asyncio.to_thread(desk.client.handing.kept_picture, f"sha256:{name}")
+            kind, data = await asyncio.to_thread(tasks.client.handing.kept_picture, f"sha256:{name}")
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "cache-control": "private, max-age=31536000, immutable"}
@@ -55,9 +55,9 @@ def upload_routes(desk: OpenTasks) -> list[Route]:
             raise HTTPException(404)
         form, kind = FORMS[ending]
         try:
-            task = desk.known(name)
+            task = tasks.known(name)
             text = await asyncio.to_thread(
-                lambda: export_task(desk.client.past(task), form, desk.client.without_secrets)
+                lambda: export_task(tasks.client.past(task), form, tasks.client.without_secrets)
             )
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 404)

@@ -1,7 +1,7 @@
-"""What goes over a WebSocket: JSON text, one frame each. The page's side of it is `static/js/line.js`.
+"""The WebSocket protocol: JSON text, one message per frame. The page's side is `static/js/line.js`.
 
-A command has an id that the page makes; the same id is never carried out twice, so a page may send again what it does
-not know the fate of. Every `Command` and `Query` gets one `Answered` or `Refused`.
+A command has an id from the page; the same id never runs twice, so a page can resend what was not answered. Every
+`Command` and `Query` gets one `Answered` or `Refused`.
 """
 
 from collections.abc import Iterator
@@ -18,29 +18,29 @@ from halocline.surfaces.web.event_trimming import LARGEST_FRAME, trim_event
 
 
 class Watch(Tagged, frozen=True):
-    """Send me the events of a task after `after`, and all that come."""
+    """Subscribe to a task's events after `after`."""
 
     task: str
     after: int = 0
 
 
 class Unwatch(Tagged, frozen=True):
-    """Tell me nothing more of a task."""
+    """Unsubscribe from a task."""
 
     task: str
 
 
 class Command(Tagged, frozen=True):
-    """Pass a command on. A task that nobody has open is opened for it. Answered: true, or false when it is too late."""
+    """Send a command to a task, which is opened if needed. Answered: true, or false if it came too late."""
 
     id: str
     command: cmd.AnyCommand
 
 
 class Begin(Tagged, frozen=True):
-    """Start a task in a workspace and say this to it. What is None is as in the settings. Answered: its id.
+    """Start a task in a workspace with this prompt. None takes the value from the settings. Answered: its id.
 
-    It works in `add_dirs` as well, and those of the settings.
+    It also works in `add_dirs` and those of the settings.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Begin(Tagged, frozen=True):
 
 
 class Query(Tagged, frozen=True):
-    """Ask one of `registry.QUERIES`. Answered: its value."""
+    """Run one of `registry.QUERIES`. Answered: its value."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class Query(Tagged, frozen=True):
 
 
 class Do(Tagged, frozen=True):
-    """Have one of `registry.ACTIONS` done. Answered: what came of it."""
+    """Run one of `registry.ACTIONS`. Answered: its result."""
 
     id: str
     name: str
@@ -71,12 +71,12 @@ class Do(Tagged, frozen=True):
 
 
 Incoming = Watch | Unwatch | Command | Begin | Query | Do
-Wish = Command | Begin | Query | Do
-"""What is answered."""
+Request = Command | Begin | Query | Do
+"""Messages that get an answer."""
 
 
 class Welcome(Tagged, frozen=True):
-    """The first frame: who serves, as whom it knows this page, and where new tasks would begin."""
+    """The first frame: server version, the page's client name, and the folders for new tasks."""
 
     version: str
     client: str
@@ -84,14 +84,14 @@ class Welcome(Tagged, frozen=True):
 
 
 class Answered(Tagged, frozen=True):
-    """What was asked for, or came of what was to be done."""
+    """The answer to a query, action or command."""
 
     id: str
     value: Any = None
 
 
 class Refused(Tagged, frozen=True):
-    """A command or query could not be done: what happened, and what to do."""
+    """A failed request: what happened, and what to do."""
 
     id: str
     code: str
@@ -104,7 +104,7 @@ class Refused(Tagged, frozen=True):
 
 
 class Board(Tagged, frozen=True, omit_defaults=False):
-    """How it stands with the tasks that are open here, whenever that changes: by id, `asks`, `runs` or `rests`."""
+    """The status of open tasks by id, sent on change: `asks`, `runs` or `rests`."""
 
     tasks: dict[str, str]
 
@@ -124,14 +124,14 @@ encode = partial(json_output.encode, enc_hook=_plain_value)
 
 
 def decode_frame(text: str | bytes) -> Incoming:
-    """Raises msgspec.DecodeError."""
+    """Decode a frame. Raises msgspec.DecodeError."""
     return _decoder.decode(text)
 
 
 def events_frames(task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> Iterator[bytes]:
-    """Events of a task, in as many frames as their size asks for; at least one.
+    """Encode a task's events as one or more frames.
 
-    `fresh`: forget what is transient first, it is said anew. `live`: with the last of them the past is told.
+    `fresh`: the page drops transient state first, as it is sent again. `live`: the last frame completes the history.
     """
     parts = list(_split_events([trim_event(event) for event in events])) or [[]]
     for number, part in enumerate(parts):

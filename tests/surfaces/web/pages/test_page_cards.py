@@ -27,16 +27,16 @@ async def test_a_plan_is_sent_back_with_remarks_and_then_approved(server, opened
     await screen.page.get_by_role("radio", name="Plan").click()
     await screen.say("How would you do it?")
     deeds = screen.page.locator(".plan-deeds")
-    await deeds.get_by_role("button", name="Revise").press("Enter")
+    await deeds.get_by_role("button", name="Request changes").press("Enter")
     await deeds.get_by_label("About").select_option("Change")
     await deeds.locator("textarea").fill("Only one.")
     await keyboard.press("Control+Enter")
     assert await screen.barriers() == []
-    await deeds.get_by_role("button", name="Send the remark").press("Enter")
+    await deeds.get_by_role("button", name="Send comment").press("Enter")
     await screen.sees("About “Change”: Only one.", ".prompt")
     await screen.page.locator(".turn-end").nth(1).wait_for()
     assert await deeds.count() == 1
-    await deeds.get_by_role("button", name="Approve plan and act").press("Enter")
+    await deeds.get_by_role("button", name="Approve plan").press("Enter")
     await screen.sees("I carry it out.")
     assert await screen.page.get_by_role("radio", name="Act").get_attribute("aria-checked") == "true"
     assert await deeds.count() == 0
@@ -52,13 +52,13 @@ async def test_a_command_shows_its_last_lines_while_it_runs_and_goes_on_as_a_job
     await screen.sees("line 30", ".output")
     await screen.sees("18 more lines", ".output")
     assert await screen.barriers() == []
-    await screen.page.get_by_role("button", name="Search in the output").click()
-    await screen.page.get_by_label("Search in the output").first.fill("line 7")
+    await screen.page.get_by_role("button", name="Search output").click()
+    await screen.page.get_by_label("Search output").first.fill("line 7")
     await screen.sees("7: ", ".output")
-    await screen.page.get_by_role("button", name="Let it run on").press("Enter")
+    await screen.page.get_by_role("button", name="Run in background").press("Enter")
     await screen.sees("It runs.")
-    await screen.page.get_by_role("button", name="Stop the job").press("Enter")
-    await screen.page.get_by_role("button", name="Stop the job").wait_for(state="detached")
+    await screen.page.get_by_role("button", name="Stop job").press("Enter")
+    await screen.page.get_by_role("button", name="Stop job").wait_for(state="detached")
 
 
 async def test_an_edit_is_seen_while_it_is_written(server, opened):
@@ -79,7 +79,7 @@ async def test_a_failed_request_counts_down_and_an_error_says_what_can_be_done(s
     await server.start()
     screen = await opened()
     await screen.say("Hello.")
-    await screen.sees("Tries again in", ".retry")
+    await screen.sees("Retrying in", ".retry")
     await screen.page.get_by_role("button", name="Retry now").press("Enter")
     await screen.page.get_by_role("button", name="Open models and keys").wait_for()
     assert await screen.barriers() == []
@@ -93,10 +93,10 @@ async def test_a_call_that_was_cut_off_with_its_process_neither_runs_nor_can_be_
     screen = await opened()
     await screen.task(task)
     calls = screen.page.locator(".card.call")
-    await calls.filter(has_text="sleep 3").get_by_text("cut off").wait_for()
+    await calls.filter(has_text="sleep 3").get_by_text("interrupted").wait_for()
     assert await screen.page.locator(".state.run").count() == 0
     await calls.filter(has_text="sleep 3").locator(".call-line").press("Enter")
-    await screen.sees("what it did is not known")
+    await screen.sees("its effects are unknown")
     assert await screen.page.get_by_role("button", name="Stop").count() == 0
 
 

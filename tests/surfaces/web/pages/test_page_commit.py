@@ -34,7 +34,7 @@ async def test_files_of_a_task_are_chosen_and_committed_and_what_git_says_is_tol
     message = sheet.get_by_label("Message")
     assert await message.input_value() == "Add a file. It is new\n\nThe file is there."
     assert await sheet.get_by_role("checkbox", checked=True).count() == 1
-    await screen.sees("1 staged file is not chosen, and stays staged.", "dialog.sheet")
+    await screen.sees("1 staged file not selected; it stays staged.", "dialog.sheet")
     assert await screen.barriers() == []
     assert not await screen.scrolls_sideways()
     await message.press("Control+Enter")

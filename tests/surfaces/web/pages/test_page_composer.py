@@ -67,7 +67,7 @@ async def test_a_file_is_mentioned_by_a_few_letters_and_quoted_where_its_name_ne
     await screen.page.keyboard.press("Enter")
     assert await value(screen) == 'See @src/parser.py and @"my notes.txt" '
     await screen.page.keyboard.type("@nothing-is-so-called")
-    await screen.sees("No file, folder, commit or task fits")
+    await screen.sees("No file, folder, commit or task matches")
     await screen.page.keyboard.press("Escape")
     await screen.composer.fill("See @src/parser.py")
     await screen.page.keyboard.press("Enter")
@@ -119,7 +119,7 @@ async def test_a_picture_for_a_model_that_sees_none_is_said_before_it_is_sent(se
     screen = await opened()
     await screen.page.evaluate(PICTURE)
     await screen.page.locator(".given img").wait_for()
-    await screen.sees("cannot see pictures", ".blind")
+    await screen.sees("does not accept images", ".blind")
     assert await screen.barriers() == []
     await screen.page.get_by_role("button", name="Remove drawing.png").click()
     assert await screen.page.locator(".blind").count() == 0
@@ -134,7 +134,7 @@ async def test_what_waits_can_be_changed_and_goes_out_one_by_one_as_turns_end(se
     for text in ("b", "a", "never"):
         await screen.say(text)
     await screen.page.locator(".queued").nth(2).get_by_role("button", name="Remove").click()
-    await screen.page.locator(".queued").nth(1).get_by_role("button", name="Earlier").click()
+    await screen.page.locator(".queued").nth(1).get_by_role("button", name="Move up").click()
     await screen.page.locator(".queued").nth(0).get_by_role("button", name="Edit").click()
     await screen.page.locator(".queued textarea:focus").wait_for()
     await screen.page.keyboard.press("Control+A")
@@ -159,9 +159,9 @@ async def test_a_queue_outlives_a_reload_and_is_held_after_a_stop(server, opened
     await screen.page.keyboard.press("Escape")
     await screen.sees("Press Esc again to stop")
     await screen.page.keyboard.press("Escape")
-    await screen.sees("Held, as the turn did not end by itself")
+    await screen.sees("Paused: the turn was stopped or failed")
     assert texts(server) == ["Begin."]
-    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Go on").click()
+    await screen.page.get_by_label("Queued prompts").get_by_role("button", name="Resume").click()
     await screen.page.locator(".prompt", has_text="Later, please.").wait_for()
     assert texts(server) == ["Begin.", "Later, please."]
 
@@ -178,7 +178,7 @@ async def test_steering_is_shown_until_the_turn_has_heard_it(server, opened):
     await screen.page.locator(".prompt").wait_for()
     await screen.composer.fill("Mind the gap")
     await screen.page.keyboard.press("Control+Enter")
-    await screen.sees("Goes in before the next request")
+    await screen.sees("Delivered before the next request")
     await screen.sees("Heard you.")
     await screen.page.locator(".strip").wait_for(state="detached")
 
@@ -193,7 +193,7 @@ async def test_what_is_said_without_a_line_is_sent_once_when_it_is_back_even_aft
     await server.stop()
     await screen.page.locator("[data-ready=lost]").wait_for()
     await screen.say("Said into the dark.")
-    await screen.sees("Sent when the connection is back")
+    await screen.sees("Sends when reconnected")
     await screen.context.set_offline(False)
     screen.problems.clear()
     await server.start()
@@ -219,7 +219,7 @@ async def test_a_reload_without_the_server_shows_the_task_as_it_was(server, open
     await server.stop()
     await screen.page.locator("[data-ready=lost]").wait_for()
     await screen.page.reload()
-    await screen.sees("to be read only")
+    await screen.sees("Read-only copy")
     await screen.sees("All is well.", ".log")
     await screen.page.locator(".sidebar .task-link", has_text="Begin.").wait_for()
     assert await screen.barriers() == []

@@ -19,7 +19,7 @@ async def test_the_person_sees_why_an_edit_did_not_fit(server, opened, width):
     await screen.ended()
     await screen.page.get_by_role("button", name="Show conflict").press("Enter")
     sheet = screen.page.locator("dialog.sheet")
-    await sheet.get_by_text("It was not made").wait_for()
+    await sheet.get_by_text("Not applied:").wait_for()
     sides = [await one.inner_text() for one in await sheet.locator(".conflict-side").all()]
     assert "wait = 3" in sides[0]
     assert "from line 1" in sides[1].lower()
@@ -30,5 +30,5 @@ async def test_the_person_sees_why_an_edit_did_not_fit(server, opened, width):
     assert not await screen.scrolls_sideways()
     boxes = [await one.bounding_box() for one in await sheet.locator(".conflict-side").all()]
     assert (boxes[0]["y"] == boxes[2]["y"]) == (width == 1100)
-    await sheet.get_by_role("button", name="Tell the agent something about it").press("Enter")
-    assert (await screen.composer.input_value()).startswith("About the edit that did not fit `a.py`")
+    await sheet.get_by_role("button", name="Comment to the agent").press("Enter")
+    assert (await screen.composer.input_value()).startswith("About the edit that did not apply to `a.py`")

@@ -199,7 +199,7 @@ async def test_a_server_that_is_gone_is_not_said_to_write_and_an_unknown_window_
     await screen.say("Do it.")
     await screen.sees("Writing", ".task-head")
     server.process.kill()
-    await screen.sees("No connection", ".task-head")
+    await screen.sees("Disconnected", ".task-head")
     assert "Writing" not in await screen.page.locator(".task-head").inner_text()
     meter = screen.page.locator(".meter")
     assert "unknown window" in await meter.get_attribute("aria-label")
@@ -243,7 +243,7 @@ async def test_an_edited_command_is_shown_as_typed_with_the_rule_that_refused_it
     await screen.page.locator(".dock .primary:enabled").wait_for()
     await screen.page.locator(".dock").get_by_role("button", name="Edit").click()
     await screen.page.locator(".dock textarea").fill("rm -rf /")
-    await screen.page.locator(".dock").get_by_role("button", name="Run this").click()
+    await screen.page.locator(".dock").get_by_role("button", name="Run command").click()
     await screen.ended()
     card = screen.page.locator(".card.call").first
     assert "$ rm -rf /" in await card.inner_text()

@@ -49,10 +49,10 @@ async def test_the_palette_finds_commands_and_tasks_and_gives_the_focus_back(ser
 async def test_the_approval_mode_is_chosen_with_what_it_does_and_full_access_is_framed(server, opened):
     call = {"tool": "execute_command", "arguments": {"command": "touch a", "requires_approval": True}}
     screen = await begun(server, opened, {"call": [call]}, {"text": "Done it."})
-    await screen.page.get_by_role("button", name="Why was this asked?").click()
+    await screen.page.get_by_role("button", name="Why am I being asked?").click()
     await screen.page.locator(".policy-grid").wait_for()
-    await screen.sees("Why this was asked", "dialog")
-    await screen.sees("It would be asked about.", "dialog")
+    await screen.sees("Why approval is needed", "dialog")
+    await screen.sees("This would need approval.", "dialog")
     assert await screen.barriers() == []
     await screen.page.get_by_label("Full access").click()
     await screen.page.get_by_role("alertdialog", name="Switch to Full access?").wait_for()
@@ -61,7 +61,7 @@ async def test_the_approval_mode_is_chosen_with_what_it_does_and_full_access_is_
     await screen.page.get_by_role("alertdialog").wait_for(state="detached")
     await screen.page.get_by_label("Full access").click()
     await screen.page.get_by_role("button", name="Switch to Full access").click()
-    await screen.sees("nothing is asked", "dialog")
+    await screen.sees("nothing needs approval", "dialog")
     await screen.sees("Approvals: Full access", "[aria-live]")
     await screen.page.locator("dialog input[value=ask]").click()
     await screen.sees("Approvals: Ask", "[aria-live]")
@@ -83,7 +83,7 @@ async def test_a_key_is_moved_and_one_that_is_taken_is_refused(server, opened):
     await screen.page.keyboard.press("?")
     await screen.page.get_by_role("button", name="Find in this task").click()
     await screen.page.keyboard.press("Control+K")
-    await screen.sees("is taken", "dialog")
+    await screen.sees("is used by", "dialog")
     assert await screen.barriers() == []
     await screen.page.keyboard.press("Control+Y")
     await screen.page.locator(".key-button", has_text="Ctrl+Y").wait_for()
@@ -126,8 +126,8 @@ async def test_the_first_time_begins_with_a_key_and_with_tasks_that_name_real_fi
     await screen.page.locator(".first-tasks", has_text="test_shape.py").wait_for()
     assert await screen.barriers() == []
     await screen.page.get_by_role("button", name="Connect", exact=True).click()
-    await screen.sees("Paste a key first.")
-    await screen.page.get_by_role("button", name="Another…").click()
+    await screen.sees("Enter an API key.")
+    await screen.page.get_by_role("button", name="Change…").click()
     await screen.page.locator(".folder-list").wait_for()
     assert await screen.barriers() == []
 
@@ -138,10 +138,10 @@ async def test_a_folder_with_programs_of_its_own_is_asked_about_before_a_task_be
     await screen.sees("odd-server", "dialog")
     assert await screen.barriers() == []
     await screen.page.get_by_role("button", name="Not now").click()
-    await screen.sees("was not begun")
+    await screen.sees("was not started")
     assert await screen.composer.input_value() == "Begin with words to find."
     await screen.composer.press("Enter")
-    await screen.page.get_by_role("button", name="Leave them off").click()
+    await screen.page.get_by_role("button", name="Don’t trust").click()
     await screen.sees("Done it.")
 
 
@@ -160,7 +160,7 @@ async def test_escape_twice_in_an_empty_box_leads_to_the_moments(server, opened)
     await screen.ended()
     await screen.composer.focus()
     await screen.page.keyboard.press("Escape")
-    await screen.sees("Press Esc again to go back")
+    await screen.sees("Press Esc again to rewind")
     await screen.page.keyboard.press("Escape")
     await screen.page.locator("dialog.sheet").wait_for()
 
@@ -190,8 +190,8 @@ async def test_how_hard_plan_mode_thinks_is_set_where_models_are_chosen(server, 
     await screen.ended()
     await screen.page.locator(".model-chip").press("Enter")
     sheet = screen.page.locator("dialog")
-    await sheet.get_by_text("How hard it thinks").click()
+    await sheet.get_by_text("Thinking and plan mode").click()
     await sheet.get_by_label("Plan: effort").select_option("high")
     await sheet.get_by_text("Saved.").wait_for()
     assert 'effort = "high"' in (server.halo.home / "settings.toml").read_text().partition("[plan]")[2]
-    await sheet.get_by_text("This task has an effort of its own").wait_for()
+    await sheet.get_by_text("Change this task’s effort").wait_for()

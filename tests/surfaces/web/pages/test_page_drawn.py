@@ -71,14 +71,14 @@ async def test_a_formula_is_drawn_and_shows_its_source(server, opened):
     await screen.page.locator(".formula math").nth(9).wait_for()
     assert await screen.page.locator(".formula math").count() == 10
     assert await screen.page.locator(".formula.display math").count() == 3
-    await screen.page.get_by_role("button", name="Show the source of the formula").last.press("Enter")
+    await screen.page.get_by_role("button", name="Show formula source").last.press("Enter")
     assert await screen.page.locator(".formula.display .formula-source:visible").inner_text() == "E=mc^2"
     assert await screen.barriers() == []
 
 
 async def test_a_hostile_formula_is_its_source(server, opened):
     screen = await spoken(server, opened, HOSTILE)
-    await screen.page.get_by_text("This formula could not be drawn").nth(4).wait_for()
+    await screen.page.get_by_text("Cannot render formula").nth(4).wait_for()
     await screen.page.locator(".formula.display math").wait_for()
     assert await screen.page.locator(".log-inside :is(a, img, .toasts)").count() == 0
     assert (await screen.page.locator(".formula.display").bounding_box())["height"] < 700
@@ -91,7 +91,7 @@ async def test_a_diagram_is_drawn_in_a_frame_that_reaches_nothing(server, opened
     await screen.page.evaluate(heard)
     first = screen.page.frame_locator(".diagram-frame").first
     await first.get_by_text("Is it?").wait_for()
-    await screen.sees("This diagram could not be drawn: Parse error on line 2")
+    await screen.sees("Cannot render diagram: Parse error on line 2")
     frames = [frame for frame in screen.page.frames if frame.url.endswith("/diagram")]
     for frame in frames:
         assert await frame.evaluate("origin") == "null"
@@ -101,7 +101,7 @@ async def test_a_diagram_is_drawn_in_a_frame_that_reaches_nothing(server, opened
     assert not any("127.0.0.1:9/" in url for url in screen.asked)
     assert "taken" not in await screen.page.title() + "".join(await screen.page.evaluate("heard"))
     screen.problems.clear()  # what the policy of the frame refused is told in the console
-    await screen.page.get_by_role("button", name="Show the source of the diagram").first.press("Enter")
+    await screen.page.get_by_role("button", name="Show diagram source").first.press("Enter")
     await screen.sees("A[Start] --> B{Is it?}")
 
 

@@ -91,7 +91,7 @@ async def test_enter_approves_all_of_it_and_comments_go_along(server, opened):
     await screen.page.keyboard.press("c")
     await screen.page.keyboard.type("Why a half?")
     await screen.page.keyboard.press("Control+Enter")
-    await screen.sees("Approve, with my comments", ".dock")
+    await screen.sees("Approve with comments", ".dock")
     await screen.composer.focus()
     await screen.page.wait_for_timeout(SILENCE)
     await screen.page.keyboard.press("Enter")
@@ -112,10 +112,10 @@ async def test_what_cannot_be_divided_exactly_is_sent_back_with_what_was_chosen(
     await screen.page.keyboard.press("x")
     await screen.sees("nothing is written", ".card.asks")
     assert await screen.barriers() == []
-    await screen.page.locator(".dock").get_by_role("button", name="Send back with my remarks").click()
+    await screen.page.locator(".dock").get_by_role("button", name="Reject with feedback").click()
     await screen.ended()
     assert (server.halo.folder / "a.txt").read_text() == "1\n" * 30
-    assert "Not accepted in a.txt, line 29" in await screen.transcript()
+    assert "Rejected in a.txt, line 29" in await screen.transcript()
 
 
 async def test_a_whole_file_is_edited_before_it_is_written(server, opened):
@@ -126,7 +126,7 @@ async def test_a_whole_file_is_edited_before_it_is_written(server, opened):
     await screen.page.keyboard.press("e")
     field = screen.page.locator(".dock textarea")
     await field.fill("mine\n")
-    await screen.page.locator(".dock").get_by_role("button", name="Write this").click()
+    await screen.page.locator(".dock").get_by_role("button", name="Write file").click()
     await screen.ended()
     assert (server.halo.folder / "a.txt").read_text() == "mine\n"
 

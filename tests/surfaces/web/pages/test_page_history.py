@@ -22,12 +22,12 @@ async def history(server, opened, golden, **how):
 async def test_a_task_is_found_by_what_was_said_marked_renamed_deleted_and_taken_back_by_keys(server, opened, golden):
     screen, tasks = await history(server, opened, golden)
     keys = screen.page.keyboard
-    await screen.page.get_by_label("Search all that was said and done").fill("repair cause")
+    await screen.page.get_by_label("Search all tasks").fill("repair cause")
     await screen.page.locator(".task-row").nth(1).wait_for(state="detached")
     marked = await screen.page.locator(".task-row mark").first.inner_text()
     await keys.press("ArrowDown")
     await keys.press("f")
-    await screen.page.locator(".task-row").get_by_title("Favourite").wait_for()
+    await screen.page.locator(".task-row").get_by_title("Favorite").wait_for()
     await keys.press("r")
     await screen.page.get_by_label("Name", exact=True).fill("The shop")
     await keys.press("Enter")
@@ -56,13 +56,13 @@ async def test_chosen_tasks_are_deleted_together_with_their_sizes_said_and_forgo
     await screen.sees("Deleted 2 tasks.")
     await screen.page.locator(".task-row").nth(1).wait_for(state="detached")
     await screen.go("history/trash")
-    await screen.page.get_by_role("button", name="Empty the trash").click()
-    await screen.page.get_by_role("button", name="Keep").press("Escape")
-    await screen.page.get_by_role("button", name="Take back").first.click()
-    await screen.sees("Taken back: 1 task.")
-    await screen.page.get_by_role("button", name="Take back").nth(1).wait_for(state="detached")
-    await screen.page.get_by_role("button", name="Delete for good…").click()
-    await screen.page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
+    await screen.page.get_by_role("button", name="Empty trash").click()
+    await screen.page.get_by_role("button", name="Cancel").press("Escape")
+    await screen.page.get_by_role("button", name="Restore").first.click()
+    await screen.sees("Restored 1 task.")
+    await screen.page.get_by_role("button", name="Restore").nth(1).wait_for(state="detached")
+    await screen.page.get_by_role("button", name="Delete permanently…").click()
+    await screen.page.get_by_role("dialog").get_by_role("button", name="Delete permanently").click()
     await screen.sees("The trash is empty.")
     assert len(list((server.halo.home / "tasks").iterdir())) == len(tasks) - 1
 
@@ -97,13 +97,13 @@ async def test_a_fork_is_another_task_with_the_same_past(server, opened):
 
 async def test_filters_and_order_are_kept_and_a_filter_without_a_hit_says_so(server, opened, golden):
     screen, _ = await history(server, opened, golden)
-    await screen.page.get_by_label("Sorted by").select_option("size")
-    await screen.page.get_by_role("button", name="Favourites").click()
-    await screen.sees("No task is like this.")
-    await screen.page.get_by_role("button", name="Show all").click()
+    await screen.page.get_by_label("Sort by").select_option("size")
+    await screen.page.get_by_role("button", name="Favorites").click()
+    await screen.sees("No matching tasks.")
+    await screen.page.get_by_role("button", name="Clear filters").click()
     await screen.page.locator(".task-row").nth(2).wait_for()
     await screen.page.get_by_label("Search all").fill("zebra crossing")
-    await screen.sees("Nothing for ‘zebra crossing’")
+    await screen.sees("No results for ‘zebra crossing’")
     await screen.page.get_by_role("button", name="Clear", exact=True).click()
     await screen.page.locator(".task-row").nth(2).wait_for()
-    assert await screen.page.get_by_label("Sorted by").input_value() == "size"
+    assert await screen.page.get_by_label("Sort by").input_value() == "size"

@@ -38,14 +38,14 @@ async def asked(server, opened, *turns, width=1100, theme="light"):
 async def test_a_message_is_the_answer_and_the_page_says_so_before_it_is_sent(server, opened, width, theme):
     screen = await asked(server, opened, TOUCH, {"text": "I use make.", "expect": [WORDS]}, width=width, theme=theme)
     await screen.composer.fill(WORDS)
-    await screen.sees("Your message answers this request: the command will not run.")
+    await screen.sees("Sending this rejects the request: the command will not run.")
     assert not await screen.scrolls_sideways()
     assert await screen.barriers() == []
     await screen.composer.press("Enter")
     await screen.sees("I use make.")
     await screen.ended()
     assert resolved(server) == [("reject_once", "message", "")]
-    await screen.sees("Your message came instead: it was not run.")
+    await screen.sees("Not run: you sent a message instead.")
     assert not (server.halo.folder / "made").exists()
     assert not (server.halo.folder / "too").exists()
 
@@ -53,7 +53,7 @@ async def test_a_message_is_the_answer_and_the_page_says_so_before_it_is_sent(se
 async def test_what_is_queued_on_purpose_answers_nothing(server, opened):
     screen = await asked(server, opened, {"call": TOUCH["call"][:1]}, {"text": "Made."}, {"text": "Later it is."})
     await screen.composer.fill("And later this.")
-    await screen.page.get_by_role("button", name="Queue it instead").click()
+    await screen.page.get_by_role("button", name="Queue instead").click()
     await screen.page.locator(".queued", has_text="And later this.").wait_for()
     await screen.page.locator(".dock .primary:enabled").click()
     await screen.sees("Later it is.")
@@ -78,11 +78,11 @@ async def test_words_that_were_typed_before_the_request_could_be_seen_are_queued
 async def test_words_and_a_picture_go_along_with_a_yes(server, opened):
     screen = await asked(server, opened, {"call": TOUCH["call"][:1]}, {"text": "Seen."})
     async with screen.page.expect_file_chooser() as chooser:
-        await screen.page.get_by_role("button", name="Give a file or a picture").click()
+        await screen.page.get_by_role("button", name="Attach files").click()
     await (await chooser.value).set_files({"name": "shot.png", "mimeType": "image/png", "buffer": PICTURE})
     await screen.page.locator(".given").wait_for()
     await screen.composer.fill("As in this picture.")
-    await screen.page.get_by_role("button", name="Approve, and say this").click()
+    await screen.page.get_by_role("button", name="Approve with message").click()
     await screen.sees("Seen.")
     assert resolved(server) == [("allow_once", "user", "As in this picture.")]
     assert (server.halo.folder / "made").exists()
@@ -101,7 +101,7 @@ async def test_a_picture_with_a_message_answers_a_question(server, opened):
     await screen.say("Do it.")
     await screen.page.locator(".dock .option:enabled").first.wait_for()
     async with screen.page.expect_file_chooser() as chooser:
-        await screen.page.get_by_role("button", name="Give a file or a picture").click()
+        await screen.page.get_by_role("button", name="Attach files").click()
     await (await chooser.value).set_files({"name": "shot.png", "mimeType": "image/png", "buffer": PICTURE})
     await screen.page.locator(".given").wait_for()
     await screen.composer.press("Enter")

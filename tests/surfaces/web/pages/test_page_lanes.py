@@ -42,11 +42,11 @@ async def test_each_sub_agent_has_a_lane_that_is_looked_at_steered_and_stopped_b
     assert await quick.get_by_role("button", name="Stop").count() == 0
     assert await screen.barriers() == []
     assert not await screen.scrolls_sideways()
-    await steered.get_by_role("link", name="Focus").press("Enter")
+    await steered.get_by_role("link", name="Open").press("Enter")
     await screen.sees("the steered one", "h1")
     await screen.say("and the tests")
-    await screen.sees("Goes in before the next request")
-    await screen.page.get_by_role("link", name="back to its task").press("Enter")
+    await screen.sees("Delivered before the next request")
+    await screen.page.get_by_role("link", name="back to parent task").press("Enter")
     for lane in (stuck, steered):
         await lane.get_by_role("button", name="Stop").press("Enter")
         await lane.get_by_text("stopped").wait_for()

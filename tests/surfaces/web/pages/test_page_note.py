@@ -11,14 +11,14 @@ async def test_a_line_behind_a_hash_is_kept_as_a_note_and_can_be_taken_back(serv
     await server.start()
     screen = await opened(width=390)
     await screen.composer.press_sequentially("# we use tabs")
-    await screen.sees("keeps this as a note", ".chips")
+    await screen.sees("saves this as a note", ".chips")
     assert await screen.barriers() == []
     await screen.composer.press("Enter")
-    await screen.sees("Noted", ".toast")
+    await screen.sees("Note saved", ".toast")
     (kept,) = (server.halo.home / "memory").rglob("*.md")
     assert kept.read_text().endswith("- we use tabs\n")
     await screen.page.get_by_role("button", name="Undo").press("Enter")
-    await screen.sees("The note is gone.", ".toast")
+    await screen.sees("Note removed.", ".toast")
     assert "tabs" not in kept.read_text()
 
 

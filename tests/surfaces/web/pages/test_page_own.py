@@ -11,7 +11,7 @@ async def test_a_command_of_the_person_begins_a_task_and_is_stopped_and_told(ser
     await server.start()
     screen = await opened()
     await screen.composer.press_sequentially("!")
-    await screen.sees("runs this as your own command", ".chips")
+    await screen.sees("runs this command without approval", ".chips")
     await screen.say("!echo made it > own; cat own; echo '<b>bold</b>'")
     await screen.sees("exit code 0", ".call")
     await screen.sees("<b>bold</b>", ".call pre")
@@ -19,7 +19,7 @@ async def test_a_command_of_the_person_begins_a_task_and_is_stopped_and_told(ser
     assert (server.halo.folder / "own").read_text() == "made it\n"
     await screen.say("!echo on; sleep 1000")
     await screen.sees("on", ".call pre")
-    await screen.page.get_by_title("End the command", exact=True).click()
+    await screen.page.get_by_title("Stop the command", exact=True).click()
     await screen.sees("stopped by the person", ".call")
     assert await screen.barriers() == []
     await screen.page.reload()

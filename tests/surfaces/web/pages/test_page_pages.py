@@ -42,7 +42,7 @@ async def test_no_page_has_a_barrier_or_scrolls_sideways(width: int, theme: str,
         await screen.go(path)
         await screen.page.locator(".page h1").wait_for()
         await screen.page.wait_for_function(
-            "() => !document.querySelector('.page [role=status]')?.textContent.startsWith('Reading')"
+            "() => !document.querySelector('.page [role=status]')?.textContent.startsWith('Loading')"
         )
         await screen.page.wait_for_timeout(150)
         found += [f"{path} {barrier}" for barrier in await screen.barriers()]

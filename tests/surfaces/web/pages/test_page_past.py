@@ -36,7 +36,7 @@ async def test_changes_are_reviewed_commented_on_and_taken_back_one_by_one(width
     screen = await worked(server, opened, width=width)
     keyboard, folder = screen.page.keyboard, server.halo.folder
     await keyboard.press("Control+.")
-    pane = screen.page.get_by_label("What changed", exact=True)
+    pane = screen.page.get_by_label("Changes", exact=True)
     hunks = pane.locator("[data-hunk]")
     await hunks.nth(2).wait_for()
     assert await screen.barriers() == []
@@ -49,14 +49,14 @@ async def test_changes_are_reviewed_commented_on_and_taken_back_one_by_one(width
     await pane.get_by_text("Why thirty?").wait_for()
     await hunks.nth(0).focus()
     await keyboard.press("x")
-    await pane.get_by_text("was taken back").wait_for()
+    await pane.get_by_text("Reverted").wait_for()
     assert (folder / "a.txt").read_text() == NEW.replace("five", "line 5")
     await pane.get_by_role("button", name="Undo").press("Enter")
-    await pane.get_by_text("was taken back").wait_for(state="detached")
+    await pane.get_by_text("Reverted").wait_for(state="detached")
     assert (folder / "a.txt").read_text() == NEW
-    await pane.get_by_role("button", name="Take back all of b.txt").press("Enter")
-    await pane.get_by_role("button", name="Take all back").press("Enter")
-    await pane.get_by_text("b.txt was taken back").wait_for()
+    await pane.get_by_role("button", name="Revert all changes in b.txt").press("Enter")
+    await pane.get_by_role("button", name="Revert all", exact=True).press("Enter")
+    await pane.get_by_text("Reverted b.txt").wait_for()
     assert not (folder / "b.txt").exists()
     await pane.get_by_role("button", name="Send 1 comment").press("Enter")
     await screen.sees("You are welcome.")
@@ -68,7 +68,7 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     keyboard, folder = screen.page.keyboard, server.halo.folder
     (folder / "mine.txt").write_text("mine\n")
     (folder / "b.txt").write_text("b\nand mine\n")
-    await screen.page.get_by_role("button", name="Go back to a moment").press("Enter")
+    await screen.page.get_by_role("button", name="Rewind", exact=True).press("Enter")
     sheet = screen.page.locator("dialog")
     await sheet.locator(".moment").first.wait_for()
     await keyboard.type("Change it")
@@ -78,22 +78,22 @@ async def test_going_back_says_what_it_would_do_and_can_be_undone(server, opened
     assert await screen.barriers() == []
     assert "a.txt" in await sheet.locator(".will").inner_text()
     assert "b.txt" in await sheet.locator("fieldset.stack").inner_text()
-    await sheet.get_by_role("button", name="Go back", exact=True).press("Enter")
-    await screen.sees("Went back to before", ".toast")
-    await screen.page.get_by_role("button", name="Left behind").wait_for()
+    await sheet.get_by_role("button", name="Rewind", exact=True).press("Enter")
+    await screen.sees("Rewound to before", ".toast")
+    await screen.page.get_by_role("button", name="Rewound").wait_for()
     assert "Done." not in await screen.transcript()
     assert (folder / "a.txt").read_text() == OLD
     assert (folder / "b.txt").read_text() == "b\nand mine\n"
     assert (folder / "mine.txt").exists()
     await screen.page.locator(".toast").get_by_role("button", name="Undo").press("Enter")
-    await screen.sees("All is as it was before.", ".toast")
+    await screen.sees("Rewind undone.", ".toast")
     assert (folder / "a.txt").read_text() == NEW
     await screen.sees("Done.", ".completion")
 
 
 async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opened):
     screen = await worked(server, opened)
-    await screen.page.get_by_role("button", name="Edit, and go on from here").first.press("Enter")
+    await screen.page.get_by_role("button", name="Edit and resend").first.press("Enter")
     sheet = screen.page.locator("dialog")
     await sheet.get_by_text("ran since").wait_for()
     await sheet.locator("textarea").fill("Do it otherwise.")
@@ -102,7 +102,7 @@ async def test_a_prompt_is_said_anew_and_the_files_go_back_with_it(server, opene
     await sheet.wait_for(state="detached")
     await screen.ended()
     assert "Change it." not in await screen.transcript()
-    await screen.page.get_by_role("button", name="Left behind").press("Enter")
+    await screen.page.get_by_role("button", name="Rewound").press("Enter")
     await screen.sees("Change it.", ".left-behind")
 
 
@@ -111,7 +111,7 @@ async def test_a_task_goes_on_as_another_from_a_checkpoint(server, opened):
     task = screen.page.url.rpartition("/")[2]
     await screen.page.locator(".checkpoint:not(.now) .checkpoint-line").nth(1).press("Enter")
     sheet = screen.page.locator("dialog")
-    await sheet.get_by_text("Go on from there as a new task instead").press("Enter")
+    await sheet.get_by_text("Fork a new task from here instead").press("Enter")
     assert await screen.barriers() == []
     assert not await screen.scrolls_sideways()
     await sheet.get_by_role("button", name="Fork").press("Enter")
@@ -125,7 +125,7 @@ async def test_what_fills_the_window_is_told(server, opened):
     screen = await worked(server, opened, theme="dark")
     await screen.page.locator(".meter").press("Enter")
     sheet = screen.page.locator("dialog")
-    await sheet.get_by_text("Free until it is shortened").wait_for()
+    await sheet.get_by_text("Free until compaction").wait_for()
     assert await screen.barriers() == []
     await sheet.get_by_role("button", name="Tools").press("Enter")
     await sheet.get_by_text("write_to_file").wait_for()
@@ -136,7 +136,7 @@ async def test_what_fills_the_window_is_told(server, opened):
 
 @pytest.mark.parametrize(
     ("button", "decision"),
-    [("Send 1 comment after this turn", "allow_once"), ("Reject what is asked, and send now", "reject_once")],
+    [("Send 1 comment after this turn", "allow_once"), ("Reject and send now", "reject_once")],
 )
 async def test_comments_say_before_they_are_sent_whether_they_reject_what_is_asked(server, opened, button, decision):
     edit = call("write_to_file", path="b.txt", content="one\n")
@@ -148,7 +148,7 @@ async def test_comments_say_before_they_are_sent_whether_they_reject_what_is_ask
     await screen.say("Do it.")
     await screen.page.locator(".dock .primary:enabled").wait_for()
     await screen.page.keyboard.press("Control+.")
-    pane = screen.page.get_by_label("What changed", exact=True)
+    pane = screen.page.get_by_label("Changes", exact=True)
     await pane.locator("[data-hunk]").first.wait_for()
     await pane.get_by_role("button", name="Comment").first.click()
     await screen.page.keyboard.type("Why one?")

@@ -143,9 +143,9 @@ async def test_a_browser_is_listed_and_can_be_signed_out_while_it_is_connected(
     assert "Chrome on Linux" in listed
     out = await server.halo.run("web", "--sign-out", listed.split()[0])
     assert out.out == "No browser is signed in.\n"
-    await page.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await page.get_by_role("heading", name="Sign in to Halocline").wait_for()
     await page.reload()
-    await page.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await page.get_by_role("heading", name="Sign in to Halocline").wait_for()
     await context.close()
 
 
@@ -154,7 +154,7 @@ async def test_a_tab_that_is_locked_out_comes_in_with_another_one(server: Server
     context = await browser.new_context()
     locked, other = await context.new_page(), await context.new_page()
     await locked.goto(server.address.partition("#")[0])
-    await locked.get_by_role("heading", name="This browser is not let in yet").wait_for()
+    await locked.get_by_role("heading", name="Sign in to Halocline").wait_for()
     await other.goto(server.address)
     await locked.locator("[data-ready=open]").wait_for()
     await context.close()

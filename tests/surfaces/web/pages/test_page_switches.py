@@ -20,7 +20,7 @@ def switches(server):
 async def sheet_of(screen, name="Approvals: Ask"):
     await screen.page.get_by_role("button", name=name).click()
     sheet = screen.page.locator("dialog.sheet")
-    await sheet.get_by_text("Auto-approve: a switch for each kind").wait_for()
+    await sheet.get_by_text("Auto-approve by kind").wait_for()
     if not await sheet.locator(".switch-line").first.is_visible():
         await sheet.locator(".switches summary").click()
     return sheet
@@ -35,10 +35,10 @@ async def test_a_switch_is_confirmed_holds_at_once_and_is_seen_by_every_page(ser
     other = await opened()
     await other.task(server.halo.tasks[0])
     sheet = await sheet_of(screen)
-    await screen.sees("Done without asking now: read files here, safe commands", "dialog")
+    await screen.sees("Auto-approved: read files here, safe commands", "dialog")
     choice = sheet.get_by_label("Edit files here")
     await choice.select_option("true")
-    question = screen.page.get_by_role("alertdialog", name="Edit files here: allow without asking?")
+    question = screen.page.get_by_role("alertdialog", name="Edit files here: auto-approve?")
     await question.wait_for()
     assert await screen.barriers() == []
     assert switches(server) == []
@@ -46,8 +46,8 @@ async def test_a_switch_is_confirmed_holds_at_once_and_is_seen_by_every_page(ser
     await question.wait_for(state="detached")
     assert await choice.input_value() == ""
     await choice.select_option("true")
-    await question.get_by_role("button", name="Allow without asking").click()
-    await screen.sees("Done without asking now: read files here, edit files here", "dialog")
+    await question.get_by_role("button", name="Auto-approve").click()
+    await screen.sees("Auto-approved: read files here, edit files here", "dialog")
     assert await screen.barriers() == []
     assert switches(server) == [("edit", True)]
     await other.sees("Auto-approve: edit done without asking, set by")
@@ -66,9 +66,9 @@ async def test_a_switch_that_asks_more_needs_no_word_and_can_be_kept_for_new_tas
     await screen.say("Hello.")
     await screen.ended()
     sheet = await sheet_of(screen)
-    await sheet.get_by_label("Keep what I switch for new tasks").check()
+    await sheet.get_by_label("Also apply changes to new tasks").check()
     await sheet.get_by_label("Read files here").select_option("false")
-    await screen.sees("New tasks begin with it, too.")
+    await screen.sees("Also set for new tasks.")
     assert switches(server) == [("read", False)]
     assert "read = false" in (server.halo.home / "settings.toml").read_text()
 

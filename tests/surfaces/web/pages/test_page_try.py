@@ -39,11 +39,11 @@ async def test_a_tool_is_called_from_a_form_after_the_policy_was_asked(server, o
     await page.get_by_role("button", name="Try echo").press("Enter")
     await page.get_by_label("text").fill("say this")
     await page.get_by_role("button", name="Call", exact=True).press("Enter")
-    await screen.sees("The policy asks you first", "dialog")
+    await screen.sees("Needs approval", "dialog")
     assert await screen.barriers() == []
     assert not await screen.scrolls_sideways()
-    await page.get_by_role("button", name="Call it once").press("Enter")
-    await screen.sees("It answered in", "dialog")
+    await page.get_by_role("button", name="Call once").press("Enter")
+    await screen.sees("Done in", "dialog")
     await screen.sees("say this", "dialog .answer")
     assert await screen.barriers() == []
     await page.keyboard.press("Escape")

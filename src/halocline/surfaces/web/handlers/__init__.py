@@ -1,1 +1,1 @@
-"""What a page may ask and have done: a module for each subject, whose tables `registry` puts together."""
+"""The queries and actions of a page: one module per subject; `registry` merges their tables."""

@@ -1,4 +1,4 @@
-"""What takes a while: freeing space on the disk, and taking over conversations with other agents."""
+"""Long-running jobs: freeing disk space, and importing conversations from other agents."""
 
 import asyncio
 import os
@@ -16,39 +16,39 @@ Kind = Literal["prune", "import"]
 DAY = 86_400.0
 
 
-class Wish(Value, frozen=True):
-    """Beside what no task needs: checkpoints of tasks that rested for so many days, all but the newest of each task."""
+class PruneOptions(Value, frozen=True):
+    """Further data to delete: checkpoints of tasks idle for `older` days, all but `keep` per task."""
 
     older: float | None = None
     keep: int | None = None
 
     def plan(self) -> PrunePlan:
-        """Raises UsageError."""
+        """Return what would be deleted. Raises UsageError."""
         if (self.older is not None and self.older <= 0) or (self.keep is not None and self.keep < 1):
-            raise UsageError("That is no number of days or checkpoints.", "Write 1 or more.")
+            raise UsageError("The number of days or checkpoints is invalid.", "Enter 1 or more.")
         return plan_of(os.environ, None if self.older is None else self.older * DAY, self.keep)
 
 
-class OfWork(Value, frozen=True):
+class OfJob(Value, frozen=True):
     kind: Kind
 
 
 class Transcript(Value, frozen=True):
-    """A conversation, by the program that wrote it and its name there."""
+    """A conversation by its program and its id there."""
 
     tool: str
     id: str
 
 
-class Takeover(OfFolder, frozen=True):
-    """`workspace` is for conversations that name no folder."""
+class ImportRequest(OfFolder, frozen=True):
+    """`workspace` is for conversations without a folder."""
 
     chosen: tuple[Transcript, ...]
 
 
-async def prune_plan(desk: OpenTasks, wish: Wish) -> dict[str, Any]:
-    """What could be freed, as counts and sizes; nothing is."""
-    plan = await asyncio.to_thread(wish.plan)
+async def prune_plan(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
+    """Preview what can be deleted, as counts and sizes."""
+    plan = await asyncio.to_thread(options.plan)
     return {
         "checkpoints": [
             {"workspace": one.workspace, "task": one.task, "count": one.count, "why": one.why}
@@ -60,53 +60,53 @@ async def prune_plan(desk: OpenTasks, wish: Wish) -> dict[str, Any]:
     }
 
 
-async def begin_prune(desk: OpenTasks, wish: Wish) -> bool:
-    """Begin to free what `prune_plan` says; `work` tells how far it is."""
+async def begin_prune(tasks: OpenTasks, options: PruneOptions) -> bool:
+    """Start deleting what `prune_plan` lists; `work` reports progress."""
 
     def run(say: Say) -> Any:
         steps = iter(range(1, 1_000_000))
-        say("Looks for what no task needs…", 0, 0)
-        return prune_now(os.environ, wish.plan(), lambda step: say(step, next(steps), 0))
+        say("Looking for unused data…", 0, 0)
+        return prune_now(os.environ, options.plan(), lambda step: say(step, next(steps), 0))
 
-    desk.works.begin("prune", run)
+    tasks.works.begin("prune", run)
     return True
 
 
-async def list_importable(desk: OpenTasks, _: Nothing) -> dict[str, Any]:
-    """The conversations with other agents that are here, the newest first, and how each stands to the tasks."""
+async def list_importable(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
+    """List importable conversations from other agents, newest first, with their import status."""
     return await asyncio.to_thread(_list_importable)
 
 
 def _list_importable() -> dict[str, Any]:
     from halocline.services.imports import PROGRAMS, ImportService
 
-    desk = ImportService.open()
-    found = desk.found(PROGRAMS)
+    service = ImportService.open()
+    found = service.found(PROGRAMS)
     shown = ("tool", "id", "title", "workspace", "changed", "size")
     return {
-        "programs": {name: desk.title(name) for name in PROGRAMS},
-        "found": [{name: getattr(one, name) for name in shown} | {"standing": desk.standing(one)} for one in found],
-        "remarks": desk.remarks,
+        "programs": {name: service.title(name) for name in PROGRAMS},
+        "found": [{name: getattr(one, name) for name in shown} | {"standing": service.standing(one)} for one in found],
+        "remarks": service.remarks,
     }
 
 
-async def import_begin(desk: OpenTasks, which: Takeover) -> bool:
-    """Begin to make tasks of conversations; `work` tells how far it is. The originals are only read."""
+async def import_begin(tasks: OpenTasks, which: ImportRequest) -> bool:
+    """Start importing conversations as tasks; `work` reports progress. The originals are only read."""
     place = find_folder(which.workspace)
-    desk.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
+    tasks.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
     return True
 
 
 def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
     from halocline.services.imports import PROGRAMS, Done, ImportService
 
-    say("Looks for them…", 0, len(chosen))
-    desk, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
-    found = [one for one in desk.found(PROGRAMS) if (one.tool, one.id) in wanted]
+    say("Looking for the conversations…", 0, len(chosen))
+    service, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
+    found = [one for one in service.found(PROGRAMS) if (one.tool, one.id) in wanted]
     for number, one in enumerate(reversed(found), start=1):
         try:
             say(one.title or one.id, number, len(found))
-            done.append(desk.take(one, place))
+            done.append(service.take(one, place))
         except Stopped:
             raise Stopped(done) from None
         except HaloclineError as error:
@@ -114,24 +114,24 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
     return done
 
 
-async def find_progress(desk: OpenTasks, which: OfWork) -> Progress | None:
-    """How it stands with the newest work of a kind; null when there was none."""
-    return desk.works.progress(which.kind)
+async def find_progress(tasks: OpenTasks, which: OfJob) -> Progress | None:
+    """Return the progress of a kind's latest job, or null."""
+    return tasks.works.progress(which.kind)
 
 
-async def work_stop(desk: OpenTasks, which: OfWork) -> bool:
-    """Let such work stop at its next step."""
-    desk.works.stop(which.kind)
+async def work_stop(tasks: OpenTasks, which: OfJob) -> bool:
+    """Stop a job at its next step."""
+    tasks.works.stop(which.kind)
     return True
 
 
 QUERIES: Rows = {
-    "prune_plan": Row(Wish, prune_plan),
+    "prune_plan": Row(PruneOptions, prune_plan),
     "importable": Row(Nothing, list_importable),
-    "work": Row(OfWork, find_progress),
+    "work": Row(OfJob, find_progress),
 }
 ACTIONS: Rows = {
-    "prune": Row(Wish, begin_prune),
-    "import_begin": Row(Takeover, import_begin),
-    "work_stop": Row(OfWork, work_stop),
+    "prune": Row(PruneOptions, begin_prune),
+    "import_begin": Row(ImportRequest, import_begin),
+    "work_stop": Row(OfJob, work_stop),
 }

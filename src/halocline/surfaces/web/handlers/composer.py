@@ -1,4 +1,4 @@
-"""What a composer asks: slash commands, what can be mentioned, what was mentioned, the models there are."""
+"""Queries of the composer: slash commands, mentions, models, efforts."""
 
 import asyncio
 from pathlib import Path
@@ -17,14 +17,14 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfEither(Value, frozen=True):
-    """A task, or the workspace in which one is to begin."""
+    """A task, or the workspace for a new one."""
 
     task: str = ""
     workspace: str = ""
 
-    def place(self, desk: OpenTasks) -> Path:
-        """Raises UsageError and TaskNotFound."""
-        return desk.workspace(desk.known(self.task)) if self.task else find_folder(self.workspace)
+    def place(self, tasks: OpenTasks) -> Path:
+        """Return the folder. Raises UsageError and TaskNotFound."""
+        return tasks.workspace(tasks.known(self.task)) if self.task else find_folder(self.workspace)
 
 
 class OfText(OfTask, frozen=True):
@@ -32,7 +32,7 @@ class OfText(OfTask, frozen=True):
 
 
 class Which(Value, frozen=True):
-    """Only models that can be used, unless `all`."""
+    """Only usable models, unless `all`."""
 
     all: bool = False
 
@@ -46,39 +46,39 @@ class OfModelAndMode(Value, frozen=True):
     mode: Mode = Mode.ACT
 
 
-async def list_words(desk: OpenTasks, which: OfEither) -> list[Word]:
-    """The slash commands that a person may use, prompts of an open task's MCP servers among them."""
-    found = desk.client.words(which.place(desk)).listed(Where.TERMINAL)
-    prompts = desk.client.mcp_prompts(which.task) if desk.client.is_open(which.task) else []
+async def list_words(tasks: OpenTasks, which: OfEither) -> list[Word]:
+    """List slash commands, including prompts of an open task's MCP servers."""
+    found = tasks.client.words(which.place(tasks)).listed(Where.TERMINAL)
+    prompts = tasks.client.mcp_prompts(which.task) if tasks.client.is_open(which.task) else []
     return [*found, *(Word(prompt.command, "mcp", prompt.description) for prompt in prompts)]
 
 
-async def list_mentionable(desk: OpenTasks, which: OfEither) -> Mentionable:
-    """Files, commits and tasks that can be mentioned."""
-    if desk.client.is_open(which.task):
-        return await desk.client.mentionable(which.task)
-    info = desk.client.info(desk.known(which.task)) if which.task else None
-    return await desk.client.handing.mentionable_in(which.place(desk), which.task, info.roots if info else ())
+async def list_mentionable(tasks: OpenTasks, which: OfEither) -> Mentionable:
+    """List files, commits and tasks to mention."""
+    if tasks.client.is_open(which.task):
+        return await tasks.client.mentionable(which.task)
+    info = tasks.client.info(tasks.known(which.task)) if which.task else None
+    return await tasks.client.handing.mentionable_in(which.place(tasks), which.task, info.roots if info else ())
 
 
-async def measure_mentions(desk: OpenTasks, which: OfText) -> tuple[Mentioned, ...]:
-    """What a text for an open task mentions, and about how many tokens each is."""
-    return await desk.client.mentioned(which.task, which.text) if desk.client.is_open(which.task) else ()
+async def measure_mentions(tasks: OpenTasks, which: OfText) -> tuple[Mentioned, ...]:
+    """List the mentions in a text for an open task, with approximate tokens."""
+    return await tasks.client.mentioned(which.task, which.text) if tasks.client.is_open(which.task) else ()
 
 
-async def list_models(desk: OpenTasks, which: Which) -> list[OfferedModel]:
-    """The models that can be used here."""
-    return [model for model in await desk.client.models() if model.usable or which.all]
+async def list_models(tasks: OpenTasks, which: Which) -> list[OfferedModel]:
+    """List usable models."""
+    return [model for model in await tasks.client.models() if model.usable or which.all]
 
 
-async def list_task_efforts(desk: OpenTasks, which: OfModelAndMode) -> Efforts:
-    """How hard a model can be told to think, and what the settings say."""
-    return await asyncio.to_thread(desk.client.efforts, which.model, which.mode)
+async def list_task_efforts(tasks: OpenTasks, which: OfModelAndMode) -> Efforts:
+    """List a model's effort levels and the settings' default."""
+    return await asyncio.to_thread(tasks.client.efforts, which.model, which.mode)
 
 
-async def try_model(desk: OpenTasks, which: OfModel) -> Connection:
-    """How far the way to a model goes; without a name, to the one that would be taken."""
-    return await desk.client.connection(which.model)
+async def try_model(tasks: OpenTasks, which: OfModel) -> Connection:
+    """Test the connection to a model, or to the default one without a name."""
+    return await tasks.client.connection(which.model)
 
 
 QUERIES: Rows = {

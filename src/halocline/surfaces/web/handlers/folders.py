@@ -1,4 +1,4 @@
-"""Folders: those that tasks began in, those of the disk to pick one from, what one would switch on; the room taken."""
+"""Folders: workspaces, the folder picker, git state, trust, and disk usage."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class Look(Value, frozen=True):
-    """Without a path, the person's home folder."""
+    """Without a path: the home folder."""
 
     path: str = ""
     hidden: bool = False
@@ -32,29 +32,29 @@ class Trusted(OfFolder, frozen=True):
     yes: bool
 
 
-async def list_all_workspaces(desk: OpenTasks, _: Nothing) -> list[Workspace]:
-    """The folders that tasks may begin in without being looked for: named at the start, or used before."""
-    return workspaces_of(await asyncio.to_thread(desk.client.history, TaskQuery()), desk.workspaces)
+async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
+    """List known workspaces: named at startup, or used before."""
+    return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
 
 
-async def list_folders(desk: OpenTasks, which: Look) -> Looked:
-    """The folders in a folder, to pick one."""
+async def list_folders(tasks: OpenTasks, which: Look) -> Looked:
+    """List the folders in a folder."""
     return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
-async def git_standing(desk: OpenTasks, which: OfFolder) -> Standing:
-    """A folder's branch, and how many of its files are not committed."""
+async def git_standing(tasks: OpenTasks, which: OfFolder) -> Standing:
+    """Return a folder's branch and number of uncommitted files."""
     return await git_of(find_folder(which.workspace))
 
 
-async def read_storage(desk: OpenTasks, _: Nothing) -> Storage:
-    """What is kept on the disk, and whose it is."""
+async def read_storage(tasks: OpenTasks, _: Nothing) -> Storage:
+    """Return disk usage, by kind and by task."""
     return await asyncio.to_thread(storage_of, os.environ)
 
 
-async def trust_question(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
-    """Whether a person has to be asked about a folder's own programs, and what these are."""
-    hooks = desk.client.hooks_of(find_folder(which.workspace))
+async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+    """Return whether a folder needs a trust decision, and its programs."""
+    hooks = tasks.client.hooks_of(find_folder(which.workspace))
     standing = await asyncio.to_thread(lambda: hooks.standing)
     return {
         "needs": standing in ("unknown", "changed"),
@@ -64,9 +64,9 @@ async def trust_question(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
     }
 
 
-async def say_trust(desk: OpenTasks, which: Trusted) -> bool:
-    """Trust a folder as it is now, or do not."""
-    hooks = desk.client.hooks_of(find_folder(which.workspace))
+async def say_trust(tasks: OpenTasks, which: Trusted) -> bool:
+    """Trust a folder in its current state, or not."""
+    hooks = tasks.client.hooks_of(find_folder(which.workspace))
     await asyncio.to_thread(lambda: hooks.say(trusted=which.yes))
     return which.yes
 

@@ -1,4 +1,4 @@
-"""A task's past: where to go back to, what differs between two moments, what going back would do, and the way back."""
+"""A task's history: points to rewind to, comparisons, restore previews, and restores."""
 
 import asyncio
 from typing import Any
@@ -15,11 +15,11 @@ from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 Moment = int | str
-"""An event's number, or a checkpoint's name."""
+"""An event number or a checkpoint name."""
 
 
 class Between(OfTask, frozen=True):
-    """From `old` to `new`; without `new`, to the files as they are."""
+    """From `old` to `new`; without `new`: to the current files."""
 
     old: Moment
     new: Moment | None = None
@@ -43,49 +43,49 @@ class OfCheckpoint(OfTask, frozen=True):
     overwrite: bool = False
 
 
-async def list_task_points(desk: OpenTasks, which: OfTask) -> tuple[Point, ...]:
-    """Where one might want to go back to."""
-    return await asyncio.to_thread(desk.client.time.points, desk.known(which.task))
+async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[Point, ...]:
+    """List points to rewind to."""
+    return await asyncio.to_thread(tasks.client.time.points, tasks.known(which.task))
 
 
-async def compare_moments(desk: OpenTasks, which: Between) -> dict[str, Any]:
-    """The files that differ between two moments, each with its diff."""
-    task = desk.known(which.task)
+async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
+    """List the files that differ between two points, with diffs."""
+    task = tasks.known(which.task)
     old, new = _name_moment(task, which.old), "" if which.new is None else _name_moment(task, which.new)
-    found = await desk.client.time.compare(desk.workspace(task), old, new)
+    found = await tasks.client.time.compare(tasks.workspace(task), old, new)
     return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
 
-async def restore_plan(desk: OpenTasks, which: Back) -> dict[str, Any]:
-    """What going back would do to files and conversation, and which commands ran since."""
-    task = desk.known(which.task)
-    seen = await preview_restore(desk.client.time, desk.client.past(task), task, which.to, overwrite=which.overwrite)
+async def restore_plan(tasks: OpenTasks, which: Back) -> dict[str, Any]:
+    """Preview a rewind of files and conversation, and list the commands run since."""
+    task = tasks.known(which.task)
+    seen = await preview_restore(tasks.client.time, tasks.client.past(task), task, which.to, overwrite=which.overwrite)
     rest = {"unsaved": seen.unsaved, "messages": seen.messages, "commands": seen.commands}
     return asdict(seen.plan or RestorePlan()) | rest
 
 
-async def read_output(desk: OpenTasks, which: OfCall) -> str:
-    """All that a call gave the model as words; events that are sent to a page are cut when they are long."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
+async def read_output(tasks: OpenTasks, which: OfCall) -> str:
+    """Return a call's full text output; events sent to a page are cut."""
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
     for event in past:
         if isinstance(event, ToolCallEnded) and event.call == which.call:
             return event.result.text
-    raise UsageError(f"No call {which.call} has ended in this task.", "Wait for its end.")
+    raise UsageError(f"Call {which.call} has not ended in this task.", "Wait for it to finish.")
 
 
-async def read_event(desk: OpenTasks, which: OfEvent) -> DurableEvent:
-    """One event as it is in the log, whole."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
+async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
+    """Return one full event from the log."""
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
     for one in past:
         if one.seq == which.seq:
             return one
-    raise UsageError(f"There is no event {which.seq}.", "Reload the page.")
+    raise UsageError(f"Event {which.seq} does not exist.", "Reload the page.")
 
 
-async def restore_files(desk: OpenTasks, which: OfCheckpoint) -> Restored:
-    """Put a task's files back to a checkpoint; this is how a restore is undone."""
-    workspace = desk.workspace(desk.known(which.task))
-    return await desk.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
+async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
+    """Restore a task's files to a checkpoint, also to undo a restore."""
+    workspace = tasks.workspace(tasks.known(which.task))
+    return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
 def _name_moment(task: str, moment: Moment) -> str:
@@ -93,14 +93,14 @@ def _name_moment(task: str, moment: Moment) -> str:
 
 
 def _show_file(file: FileDifference) -> dict[str, Any]:
-    said = asdict(file)
-    return said | {"status": said.pop("kind")}
+    shown = asdict(file)
+    return shown | {"status": shown.pop("kind")}
 
 
-async def read_conflict(desk: OpenTasks, which: OfCall) -> Clashes:
-    """What of an edit does not fit its files as they are now: what it looked for, what is there, what it would put."""
-    past = await asyncio.to_thread(desk.client.past, desk.known(which.task))
-    return await find_clashes(past, which.call, desk.client.home)
+async def read_conflict(tasks: OpenTasks, which: OfCall) -> Clashes:
+    """Compare a failed edit with its files: search text, closest text, replacement."""
+    past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
+    return await find_clashes(past, which.call, tasks.client.home)
 
 
 QUERIES: Rows = {

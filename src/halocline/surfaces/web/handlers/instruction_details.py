@@ -1,4 +1,4 @@
-"""What a file of rules says, and how the hooks of a folder fared lately."""
+"""The text of a rule file, and recent hook runs of a folder."""
 
 import asyncio
 from itertools import islice
@@ -15,11 +15,11 @@ from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 LATELY = 5
-"""Tasks of a folder in which runs of hooks are looked for."""
+"""Number of recent tasks searched for hook runs."""
 
 
 class LastRun(Value, frozen=True, omit_defaults=False):
-    """How a hook ended when it ran last, and in which task. `at` is in Unix seconds."""
+    """A hook's last run and its task. `at` is in Unix seconds."""
 
     hook: str
     moment: str
@@ -31,14 +31,14 @@ class LastRun(Value, frozen=True, omit_defaults=False):
     said: str
 
 
-async def rule_text(desk: OpenTasks, which: OfPath) -> str:
-    """What a file of rules says, as the model is told it."""
+async def rule_text(tasks: OpenTasks, which: OfPath) -> str:
+    """Return a rule file's text as the model reads it."""
     return await asyncio.to_thread(lambda: InstructionService.open(find_folder(which.workspace)).text(which.path))
 
 
-async def hook_runs(desk: OpenTasks, which: OfFolder) -> list[LastRun]:
-    """Of each hook that ran in the newest tasks of a folder, the last time."""
-    return await asyncio.to_thread(_list_runs, desk.client, find_folder(which.workspace))
+async def hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
+    """List the last run of each hook in a folder's recent tasks."""
+    return await asyncio.to_thread(_list_runs, tasks.client, find_folder(which.workspace))
 
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
@@ -46,7 +46,7 @@ def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
         try:
             past = client.past(info.task)
-        except HaloclineError:  # a log that cannot be read hides the others' runs from nobody
+        except HaloclineError:  # an unreadable log must not hide the runs of others
             continue
         for event in past:
             if isinstance(event, HookRan):

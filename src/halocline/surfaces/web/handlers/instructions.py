@@ -1,4 +1,4 @@
-"""What a folder tells the model and runs for it: files of rules, notes, hooks."""
+"""A folder's instructions: rule files, notes, hooks."""
 
 import asyncio
 from typing import Any
@@ -13,13 +13,13 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfPath(OfFolder, frozen=True):
-    """A file of rules, or for `rule_why` the file of the project that is asked about."""
+    """A rule file; for `rule_why`: a project file."""
 
     path: str = ""
 
 
 class NewRule(OfFolder, frozen=True):
-    """`own`: for all projects of this person, not for this one. `paths`: it holds for these files."""
+    """`own`: for all your projects instead of this one. `paths`: applies to these files only."""
 
     name: str = ""
     own: bool = False
@@ -32,7 +32,7 @@ class OwnNote(OfFolder, frozen=True):
 
 
 class NewNote(OwnNote, frozen=True):
-    """For everybody who works in the project (`project`), or for this person alone."""
+    """For everyone in the project (`project`), or only for you."""
 
     project: bool = False
 
@@ -41,30 +41,30 @@ class OfNote(OfFolder, frozen=True):
     number: int
 
 
-async def list_rules(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
-    """The files of rules there are, where they are looked for, and examples for new ones."""
+async def list_rules(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+    """List rule files, the searched locations, and templates."""
     place = InstructionService.open(find_folder(which.workspace))
     files = await asyncio.to_thread(place.found)
     return {"files": files, "places": place.places, "is_on": place.is_on, "examples": place.examples()}
 
 
-async def rule_why(desk: OpenTasks, which: OfPath) -> list[Verdict]:
-    """Which files of rules hold for a path, or in any case, and why or why not."""
+async def rule_why(tasks: OpenTasks, which: OfPath) -> list[Verdict]:
+    """Explain which rule files apply, to a path or in general."""
     return await asyncio.to_thread(InstructionService.open(find_folder(which.workspace)).why, which.path)
 
 
-async def rule_on(desk: OpenTasks, which: OfPath) -> bool:
-    """Follow a file of rules again."""
+async def rule_on(tasks: OpenTasks, which: OfPath) -> bool:
+    """Turn a rule file on."""
     return await _switch_file(which, on=True)
 
 
-async def rule_off(desk: OpenTasks, which: OfPath) -> bool:
-    """Follow a file of rules no longer; it stays where it is."""
+async def rule_off(tasks: OpenTasks, which: OfPath) -> bool:
+    """Turn a rule file off; the file stays."""
     return await _switch_file(which, on=False)
 
 
-async def rule_new(desk: OpenTasks, which: NewRule) -> str:
-    """Make a file of rules; gives its path."""
+async def rule_new(tasks: OpenTasks, which: NewRule) -> str:
+    """Create a rule file; returns its path."""
     place = InstructionService.open(find_folder(which.workspace))
     made = await asyncio.to_thread(
         lambda: place.new(which.name, own=which.own, paths=which.paths, example=which.example)
@@ -72,36 +72,36 @@ async def rule_new(desk: OpenTasks, which: NewRule) -> str:
     return str(made.path)
 
 
-async def list_memory(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
-    """The notes that tasks in a folder begin with."""
-    notes = desk.client.memory_of(find_folder(which.workspace))
+async def list_memory(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+    """List the notes that tasks in a folder start with."""
+    notes = tasks.client.memory_of(find_folder(which.workspace))
     files = [asdict(source) for source in await asyncio.to_thread(notes.sources)]
     return {"on": notes.on, "personal": notes.personal, "project": notes.project, "files": files}
 
 
-async def memory_add(desk: OpenTasks, which: NewNote) -> bool:
-    """Write a note down."""
-    await desk.client.memory_of(find_folder(which.workspace)).add(which.text, project=which.project)
+async def memory_add(tasks: OpenTasks, which: NewNote) -> bool:
+    """Add a note."""
+    await tasks.client.memory_of(find_folder(which.workspace)).add(which.text, project=which.project)
     return True
 
 
-async def memory_keep(desk: OpenTasks, which: OwnNote) -> str:
-    """Keep a note of the person's own, where notes are on; gives its file."""
-    return str(await desk.client.memory_of(find_folder(which.workspace)).keep(which.text))
+async def memory_keep(tasks: OpenTasks, which: OwnNote) -> str:
+    """Add a personal note, if notes are on; returns its file."""
+    return str(await tasks.client.memory_of(find_folder(which.workspace)).keep(which.text))
 
 
-async def memory_remove(desk: OpenTasks, which: OfNote) -> Remembered:
-    """Remove the note with this number; gives it."""
-    return await desk.client.memory_of(find_folder(which.workspace)).forget(which.number)
+async def memory_remove(tasks: OpenTasks, which: OfNote) -> Remembered:
+    """Remove a note by its number; returns it."""
+    return await tasks.client.memory_of(find_folder(which.workspace)).forget(which.number)
 
 
-async def list_hooks(desk: OpenTasks, which: OfFolder) -> list[SetUp]:
-    """The hooks that are set up for a folder; those that do not run say why."""
-    return await asyncio.to_thread(desk.client.hooks_of(find_folder(which.workspace)).list)
+async def list_hooks(tasks: OpenTasks, which: OfFolder) -> list[SetUp]:
+    """List a folder's hooks; inactive ones say why."""
+    return await asyncio.to_thread(tasks.client.hooks_of(find_folder(which.workspace)).list)
 
 
 async def _switch_file(which: OfPath, *, on: bool) -> bool:
-    """Whether that changed anything."""
+    """Return True if that changed anything."""
     place = InstructionService.open(find_folder(which.workspace))
     return (await asyncio.to_thread(place.switch, which.path, on=on))[1]
 

@@ -1,4 +1,4 @@
-"""The MCP servers of a folder: which are set up, trying one, changing the files, and those of the registry."""
+"""The MCP servers of a folder: list, test, change, and install from the registry."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from halocline.mcp.registry.registry import Offered
 
 TAIL = 400
-"""Lines of what a server printed."""
+"""Lines of server output."""
 
 
 class OfServer(OfFolder, frozen=True):
@@ -27,14 +27,14 @@ class OfServer(OfFolder, frozen=True):
 
 
 class NewServer(OfServer, frozen=True):
-    """`config` is as it stands in `mcp.json`; for the project's file, or for the person's."""
+    """`config` has the form of `mcp.json`; for the project's file (`project`), or yours."""
 
     config: JsonObject
     project: bool = False
 
 
 class Search(Value, frozen=True):
-    """Words that a server's name or description has, `category` being one more of them."""
+    """Words to find in a server's name or description; `category` is one more word."""
 
     words: str
     category: str = ""
@@ -42,7 +42,7 @@ class Search(Value, frozen=True):
 
 
 class Wanted(Value, frozen=True):
-    """A server of the registry, with values for what it asks."""
+    """A registry server, with values for its parameters."""
 
     name: str
     values: dict[str, str] = {}
@@ -50,91 +50,91 @@ class Wanted(Value, frozen=True):
 
 
 class Install(Wanted, frozen=True):
-    """To be set up in the `way` with that number, counted from 1, under the name `called`."""
+    """Install option `way`, counted from 1, under the name `called`."""
 
     way: int = 1
     called: str = ""
     project: bool = False
 
 
-async def list_servers(desk: OpenTasks, which: OfFolder) -> dict[str, Any]:
-    """The servers that are set up for a folder, and what is decided of their tools; none is started."""
+async def list_servers(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+    """List a folder's servers and the permissions of their tools; starts none."""
     return await asyncio.to_thread(_list_folder, which)
 
 
-async def mcp_log(desk: OpenTasks, which: OfServer) -> str:
-    """The end of what a server printed, without what looks like a key."""
+async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
+    """Return the end of a server's output, with keys redacted."""
     file = _open_service(which).log(which.name)
     text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
     return redact_text("\n".join(text.splitlines()[-TAIL:]))
 
 
-async def search_registry(desk: OpenTasks, which: Search) -> list[dict[str, Any]]:
-    """Servers of the registry that the settings name."""
-    found = await McpService.open(desk.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
+async def search_registry(tasks: OpenTasks, which: Search) -> list[dict[str, Any]]:
+    """Search the configured registry."""
+    found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
     return [_show_offer(one) for one in found]
 
 
-async def registry_plan(desk: OpenTasks, which: Wanted) -> dict[str, Any]:
-    """One of them, and for each way to set it up: what would be run, and which values are still wanted, for what."""
-    place = _open_service(which, desk)
+async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
+    """Return a registry server's install options: what each runs, and missing values with their meanings."""
+    place = _open_service(which, tasks)
     one, ways = await place.offered(which.name, which.values)
     name = one.name.rpartition("/")[2]
-    told = [
+    options = [
         {"runs": runs_as(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
         for way in ways
         if not way.bundle
     ]
-    return _show_offer(one) | {"ways": told, "bundles": [way.bundle for way in ways if way.bundle]}
+    return _show_offer(one) | {"ways": options, "bundles": [way.bundle for way in ways if way.bundle]}
 
 
-async def registry_readme(desk: OpenTasks, which: Wanted) -> str:
-    """What its makers say of one of them, as Markdown; empty where nobody knows."""
-    place = _open_service(which, desk)
+async def registry_readme(tasks: OpenTasks, which: Wanted) -> str:
+    """Return a registry server's README as Markdown, or an empty string."""
+    place = _open_service(which, tasks)
     return await place.readme(await place.named(which.name), "")
 
 
-async def mcp_install(desk: OpenTasks, which: Install) -> str:
-    """Set a server of the registry up, as `registry_plan` showed it; gives its name."""
-    place = _open_service(which, desk)
+async def mcp_install(tasks: OpenTasks, which: Install) -> str:
+    """Install a registry server as `registry_plan` showed it; returns its name."""
+    place = _open_service(which, tasks)
     one, every = await place.offered(which.name, which.values)
-    ways = [way for way in every if not way.bundle]  # these want to be unpacked: halo mcp install
+    ways = [way for way in every if not way.bundle]  # bundles must be unpacked: halo mcp install
     if not 1 <= which.way <= len(ways):
-        raise UsageError(f"There is no way {which.way}.", f"There are {len(ways)}.")
+        raise UsageError(f"No install option {which.way}.", f"Choose 1 to {len(ways)}.")
     name = which.called or one.name.rpartition("/")[2]
-    async with desk.writing:
+    async with tasks.writing:
         await asyncio.to_thread(place.add, name, ways[which.way - 1].given, project=which.project)
     return name
 
 
-async def mcp_add(desk: OpenTasks, which: NewServer) -> str:
-    """Set a server up; gives the file."""
-    async with desk.writing:
+async def mcp_add(tasks: OpenTasks, which: NewServer) -> str:
+    """Add a server; returns the file."""
+    async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
-async def mcp_remove(desk: OpenTasks, which: OfServer) -> str:
-    """Take a server out of the file that names it."""
-    async with desk.writing:
+async def mcp_remove(tasks: OpenTasks, which: OfServer) -> str:
+    """Remove a server from its file."""
+    async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
-async def mcp_enable(desk: OpenTasks, which: OfServer) -> bool:
-    """Switch a server on."""
-    async with desk.writing:
+async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
+    """Turn a server on."""
+    async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=True)
     return True
 
 
-async def mcp_disable(desk: OpenTasks, which: OfServer) -> bool:
-    """Switch a server off."""
-    async with desk.writing:
+async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
+    """Turn a server off."""
+    async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=False)
     return True
 
 
-async def mcp_test(desk: OpenTasks, which: OfServer) -> dict[str, Any]:
-    """Start a server, ask what it offers, and end it."""
+async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
+    """Start a server, list what it offers, and stop it."""
     tried: Tried = (await _open_service(which).tried([which.name]))[0]
     return asdict(tried) | {"error": redact_text(tried.error)}
 
@@ -161,10 +161,10 @@ def _show_offer(one: "Offered") -> dict[str, Any]:
     }
 
 
-def _open_service(which: OfFolder | Wanted, desk: OpenTasks | None = None) -> McpService:
-    """Raises UsageError and SettingsError."""
-    if desk and not which.workspace:
-        return McpService.open(desk.workspaces[0])
+def _open_service(which: OfFolder | Wanted, tasks: OpenTasks | None = None) -> McpService:
+    """Open the service of a folder. Raises UsageError and SettingsError."""
+    if tasks and not which.workspace:
+        return McpService.open(tasks.workspaces[0])
     return McpService.open(find_folder(which.workspace))
 
 

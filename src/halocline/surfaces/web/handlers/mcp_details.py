@@ -1,4 +1,4 @@
-"""One MCP server in full, and changing how it is set up."""
+"""One MCP server in detail, and changes to its configuration."""
 
 import asyncio
 from typing import Literal
@@ -11,47 +11,47 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class Changed(OfServer, frozen=True):
-    """Fields as they stand in `mcp.json`; null removes one. Of `env` and `headers` only what is named changes."""
+    """Fields of `mcp.json`; null removes one. In `env` and `headers` only the named entries change."""
 
     changes: JsonObject
 
 
 class Allowed(OfServer, frozen=True):
-    """A tool as its server calls it: `allow`, `deny` (it is not offered), or empty: as the policy decides."""
+    """A tool by its server's name: `allow`, `deny` (not offered), or empty: the policy decides."""
 
     tool: str
     way: Literal["", "allow", "deny"]
 
 
 class OfCall(OfServer, frozen=True):
-    """A call of a tool; `agreed`: a person was told what the policy wants to ask, and said yes."""
+    """A call of a tool; `agreed`: the user approved what the policy asks about."""
 
     tool: str
     arguments: JsonObject
     agreed: bool = False
 
 
-async def mcp_server(desk: OpenTasks, which: OfServer) -> ServerDetail:
-    """What a server offered when it last ran, what is allowed of it, and how it is written."""
+async def mcp_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
+    """Return a server's last known tools, permissions and configuration."""
     return await asyncio.to_thread(lambda: ServerService.open(find_folder(which.workspace)).detail(which.name))
 
 
-async def mcp_set(desk: OpenTasks, which: Changed) -> str:
-    """Change how a server is set up; gives the file."""
-    async with desk.writing:
+async def mcp_set(tasks: OpenTasks, which: Changed) -> str:
+    """Change a server's configuration; returns the file."""
+    async with tasks.writing:
         place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.change, which.name, which.changes))
 
 
-async def mcp_allow(desk: OpenTasks, which: Allowed) -> str:
-    """Say for good whether a tool may be called; gives the file."""
-    async with desk.writing:
+async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
+    """Set a tool's permission permanently; returns the file."""
+    async with tasks.writing:
         place = ServerService.open(find_folder(which.workspace))
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
-async def mcp_call(desk: OpenTasks, which: OfCall) -> Called:
-    """Start a server, call one of its tools as a model would, and end it; nothing is run while the policy asks."""
+async def mcp_call(tasks: OpenTasks, which: OfCall) -> Called:
+    """Start a server, call one tool as a model would, and stop it; runs nothing until the policy allows it."""
     place = await asyncio.to_thread(ServerService.open, find_folder(which.workspace))
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)
 

@@ -1,4 +1,4 @@
-"""What may be done without asking: of a task, in each mode, and of one command."""
+"""Approvals: of a task, of each mode, and of one command."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
 class OfRule(Value, frozen=True):
-    """A rule as `read_policy` told it."""
+    """A rule as `read_policy` returned it."""
 
     rule: Rule
 
@@ -24,13 +24,13 @@ class OfCommand(OfFolder, frozen=True):
     approval_mode: ApprovalMode | None = None
 
 
-async def read_policy(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
-    """A task's approval mode and switches, what each mode does without asking, leave that was given, rules in force."""
-    task = desk.known(which.task)
-    place, state = PolicyService.open(), await asyncio.to_thread(desk.state, task)
-    workspace = desk.workspace(task)
+async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
+    """Return a task's approval mode, switches, permissions and rules, and what each mode allows."""
+    task = tasks.known(which.task)
+    place, state = PolicyService.open(), await asyncio.to_thread(tasks.state, task)
+    workspace = tasks.workspace(task)
     book = await asyncio.to_thread(place.book, workspace, state.roots)
-    given = list_grants(await asyncio.to_thread(desk.client.past, task))
+    given = list_grants(await asyncio.to_thread(tasks.client.past, task))
     postures = [
         place.posture(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches) for mode in ApprovalMode
     ]
@@ -47,14 +47,14 @@ async def read_policy(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
     }
 
 
-async def take_out(desk: OpenTasks, which: OfRule) -> bool:
-    """Take leave back that was given for a project or everywhere; all tasks ask again from their next call on."""
-    async with desk.writing:
+async def take_out(tasks: OpenTasks, which: OfRule) -> bool:
+    """Remove a permission for a project or everywhere; all tasks ask again from their next call."""
+    async with tasks.writing:
         return await asyncio.to_thread(PolicyService.open().take_out, which.rule)
 
 
-async def explain_for_task(desk: OpenTasks, which: OfCommand) -> Explanation:
-    """The decision on a command, were a task to ask for it now."""
+async def explain_for_task(tasks: OpenTasks, which: OfCommand) -> Explanation:
+    """Explain the decision a command would get now."""
     posture = PolicyService.open().posture(find_folder(which.workspace), which.mode, which.approval_mode)
     return await asyncio.to_thread(explain_command, which.command, posture)
 

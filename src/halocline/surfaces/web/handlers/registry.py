@@ -1,4 +1,4 @@
-"""All that a page may ask (`QUERIES`: nothing changes by it) and have done beside commands to tasks (`ACTIONS`)."""
+"""All requests of a page besides task commands: `QUERIES` change nothing, `ACTIONS` do."""
 
 from halocline.surfaces.web.handlers import (
     background_jobs,

@@ -1,4 +1,4 @@
-"""One change that a person looked at, taken back or made again."""
+"""Reverts one reviewed change, or applies it again."""
 
 import asyncio
 from pathlib import Path
@@ -9,7 +9,7 @@ from halocline.surfaces.web.open_tasks import OpenTasks
 
 
 class OfChange(OfTask, frozen=True):
-    """Hunks of a file's diff, as `compare` gave it."""
+    """Hunks of a file's diff, as `compare` returned it."""
 
     path: str
     diff: str
@@ -17,9 +17,9 @@ class OfChange(OfTask, frozen=True):
     back: bool = True
 
 
-async def revert_hunks(desk: OpenTasks, which: OfChange) -> bool:
-    """Take hunks of a file back, or put them in again (`back` false); refused where that is not possible exactly."""
-    state = await asyncio.to_thread(desk.state, desk.known(which.task))
+async def revert_hunks(tasks: OpenTasks, which: OfChange) -> bool:
+    """Revert hunks of a file, or apply them again (`back` false); refused unless exact."""
+    state = await asyncio.to_thread(tasks.state, tasks.known(which.task))
     await revert_hunk(Path(state.workspace), Swap(which.path, which.diff, which.status, which.back), state.roots)
     return True
 

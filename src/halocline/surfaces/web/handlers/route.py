@@ -1,4 +1,4 @@
-"""A row of the tables of queries and actions: which arguments it takes, and the function that answers it."""
+"""A row of the query and action tables: argument type and handler."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Row(Value, Generic[T], frozen=True):
-    """`about` is for the docs: the first line of the function's text."""
+    """`about` is for the docs: the first line of the handler's docstring."""
 
     kind: type[T]
     answer: Callable[[OpenTasks, T], Awaitable[Any]]
 
-    async def answered(self, desk: OpenTasks, given: JsonObject) -> Any:
-        """The value for these arguments. Raises HaloclineError, also for arguments that make no sense."""
-        return await self.answer(desk, _convert(given, self.kind))
+    async def answered(self, tasks: OpenTasks, given: JsonObject) -> Any:
+        """Return the answer. Raises HaloclineError, also for invalid arguments."""
+        return await self.answer(tasks, _convert(given, self.kind))
 
     @property
     def about(self) -> str:
@@ -39,7 +39,7 @@ class OfTask(Value, frozen=True):
 
 
 class OfFolder(Value, frozen=True):
-    """A workspace by its path."""
+    """A workspace path."""
 
     workspace: str
 
@@ -48,4 +48,4 @@ def _convert(given: JsonObject, kind: type[T]) -> T:
     try:
         return msgspec.convert(given, kind)
     except (msgspec.ValidationError, ValueError) as error:
-        raise UsageError(f"What the page asked makes no sense: {error}.", "Reload the page.") from error
+        raise UsageError(f"Invalid request: {error}.", "Reload the page.") from error

@@ -1,4 +1,4 @@
-"""Settings and the keys of providers. A key comes in and goes to the store and to its own server; none goes out."""
+"""Settings and provider keys. A key goes to the store and to its provider; none is ever returned."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ class OfProvider(Value, frozen=True):
 
 
 class Login(OfProvider, frozen=True):
-    """A key; `base_url` is for another server than the provider's own."""
+    """A key; `base_url` overrides the provider's server."""
 
     key: str
     base_url: str = ""
@@ -35,32 +35,32 @@ class Login(OfProvider, frozen=True):
         return f"Login({self.provider})"
 
 
-async def list_settings(desk: OpenTasks, _: Nothing) -> list[Setting]:
-    """All settings, each with its value, where that is from, and what it may be."""
-    return await asyncio.to_thread(desk.client.settings.listed)
+async def list_settings(tasks: OpenTasks, _: Nothing) -> list[Setting]:
+    """List all settings with value, source and allowed values."""
+    return await asyncio.to_thread(tasks.client.settings.listed)
 
 
-async def set_setting(desk: OpenTasks, which: Put) -> bool:
-    """Set one in `settings.toml`; what begins from now on follows it."""
+async def set_setting(tasks: OpenTasks, which: Put) -> bool:
+    """Set a value in `settings.toml`; new tasks use it."""
     if which.value is None:
         raise UsageError(f"{which.name} needs a value.", "Reset it instead.")
-    return await _put_setting(desk, which.name, which.value)
+    return await _put_setting(tasks, which.name, which.value)
 
 
-async def reset_setting(desk: OpenTasks, which: Named) -> bool:
-    """Take one out of `settings.toml`, so that it is as by default."""
-    return await _put_setting(desk, which.name, None)
+async def reset_setting(tasks: OpenTasks, which: Named) -> bool:
+    """Remove a value from `settings.toml`, restoring the default."""
+    return await _put_setting(tasks, which.name, None)
 
 
-async def _put_setting(desk: OpenTasks, name: str, value: Any) -> bool:
-    async with desk.writing:
-        await asyncio.to_thread(desk.client.settings.put, name, value)
-    desk.client.reload(Choices())
+async def _put_setting(tasks: OpenTasks, name: str, value: Any) -> bool:
+    async with tasks.writing:
+        await asyncio.to_thread(tasks.client.settings.put, name, value)
+    tasks.client.reload(Choices())
     return True
 
 
-async def list_providers(desk: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
-    """The providers that take keys, and where each has one from; never a key."""
+async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
+    """List providers and the sources of their keys; never a key."""
     return [
         {
             "name": account.provider,
@@ -73,25 +73,25 @@ async def list_providers(desk: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
             "keys_page": account.keys_page,
             "signs_in": account.signs_in,
         }
-        for account in await asyncio.to_thread(desk.client.accounts.all)
+        for account in await asyncio.to_thread(tasks.client.accounts.all)
     ]
 
 
-async def log_in(desk: OpenTasks, which: Login) -> Connection:
-    """Try a key, and store it unless its server refuses it; tells how far it led."""
+async def log_in(tasks: OpenTasks, which: Login) -> Connection:
+    """Test a key, and store it unless its server rejects it; returns the test's result."""
     accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
     key = accounts.checked(which.provider, which.key)
     tried = await accounts.tried(which.provider, key)
     if tried.accepted is not False:
         await asyncio.to_thread(accounts.keep, which.provider, key)
-        desk.client.reload(Choices())
+        tasks.client.reload(Choices())
     return tried
 
 
-async def log_out(desk: OpenTasks, which: OfProvider) -> list[str]:
-    """Forget a provider's stored keys; gives the servers they were for, empty for its own."""
-    gone = await asyncio.to_thread(desk.client.accounts.forget, which.provider)
-    desk.client.reload(Choices())
+async def log_out(tasks: OpenTasks, which: OfProvider) -> list[str]:
+    """Remove a provider's stored keys; returns the servers they were for, empty for its own."""
+    gone = await asyncio.to_thread(tasks.client.accounts.forget, which.provider)
+    tasks.client.reload(Choices())
     return gone
 
 

@@ -1,4 +1,4 @@
-"""Signing in through the browser: at a provider, which gives a key for it, and at an MCP server."""
+"""Sign-in through the browser: to a provider for a key, and to an MCP server."""
 
 import asyncio
 from typing import Any
@@ -22,14 +22,14 @@ class OfSignIn(Value, frozen=True):
 
 
 class Carried(OfSignIn, frozen=True):
-    """The address that the browser came to, or the code in it."""
+    """The browser's final address, or the code in it."""
 
     text: str
 
 
-async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
-    """Begin to get a key in the browser."""
-    accounts = desk.client.accounts
+async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
+    """Start a sign-in to a provider for a key."""
+    accounts = tasks.client.accounts
 
     async def run(show: Show, pasted: Pasted) -> Connection:
         async with accounts.signing_in(which.provider) as begun:
@@ -38,36 +38,36 @@ async def sign_in(desk: OpenTasks, which: OfProvider) -> Begun:
         tried = await accounts.tried(which.provider, key)
         if tried.accepted is not False:
             await asyncio.to_thread(accounts.keep, which.provider, key)
-            desk.client.reload(Choices())
+            tasks.client.reload(Choices())
         return tried
 
-    return await desk.sign_ins.begin(run)
+    return await tasks.sign_ins.begin(run)
 
 
-async def mcp_sign_in(desk: OpenTasks, which: OfServer) -> Begun:
-    """Begin to sign in at an MCP server."""
+async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
+    """Start a sign-in to an MCP server."""
     place = McpService.open(find_folder(which.workspace))
 
     async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
         tried = await place.signed_in(which.name, show)
         return asdict(tried) | {"error": redact_text(tried.error)}
 
-    return await desk.sign_ins.begin(run)
+    return await tasks.sign_ins.begin(run)
 
 
-async def sign_in_wait(desk: OpenTasks, which: OfSignIn) -> Any:
-    """What came of a sign-in: how far the key led, or what the MCP server offers."""
-    return await desk.sign_ins.wait(which.id)
+async def sign_in_wait(tasks: OpenTasks, which: OfSignIn) -> Any:
+    """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
+    return await tasks.sign_ins.wait(which.id)
 
 
-async def sign_in_paste(desk: OpenTasks, which: Carried) -> bool:
-    """Carry the end of a sign-in here by hand, where the browser is on another machine."""
-    desk.sign_ins.paste(which.id, which.text)
+async def sign_in_paste(tasks: OpenTasks, which: Carried) -> bool:
+    """Pass on the final address of a sign-in in a browser on another machine."""
+    tasks.sign_ins.paste(which.id, which.text)
     return True
 
 
-async def mcp_sign_out(desk: OpenTasks, which: OfServer) -> bool:
-    """Forget a sign-in at an MCP server; false when there was none."""
+async def mcp_sign_out(tasks: OpenTasks, which: OfServer) -> bool:
+    """Sign out of an MCP server; false if not signed in."""
     return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
 
 

@@ -1,4 +1,4 @@
-"""Tasks as a whole: lists, facts, the trash, forks, and another model for one."""
+"""Tasks: lists, details, trash, forks, and model changes."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ class OfJob(OfTask, frozen=True):
 
 
 class OfRequest(OfTask, frozen=True):
-    """An approval that waits."""
+    """A pending approval."""
 
     request: str
 
@@ -32,86 +32,86 @@ class OfModel(OfTask, frozen=True):
     model: str
 
 
-async def list_tasks(desk: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
-    """The tasks of the history that are asked for."""
-    return await asyncio.to_thread(desk.client.history, query)
+async def list_tasks(tasks: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
+    """Search the task history."""
+    return await asyncio.to_thread(tasks.client.history, query)
 
 
-async def read_task(desk: OpenTasks, which: OfTask) -> dict[str, Any]:
-    """What its log says of one task, the process that writes it, and whether it is open here."""
-    name = desk.known(which.task)
-    info = await asyncio.to_thread(desk.client.info, name)
-    return {"info": info, "writer": desk.writer(name), "is_open": desk.client.is_open(name)}
+async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
+    """Return a task's details, its writer process, and whether it is open here."""
+    name = tasks.known(which.task)
+    info = await asyncio.to_thread(tasks.client.info, name)
+    return {"info": info, "writer": tasks.writer(name), "is_open": tasks.client.is_open(name)}
 
 
-async def read_context(desk: OpenTasks, which: OfTask) -> ContextReport:
-    """What a task's next request would hold, and what it costs."""
-    return desk.client.context(desk.known(which.task))
+async def read_context(tasks: OpenTasks, which: OfTask) -> ContextReport:
+    """Return the parts and cost of a task's next request."""
+    return tasks.client.context(tasks.known(which.task))
 
 
-async def read_cache(desk: OpenTasks, which: OfTask) -> CacheReport:
-    """How a task's requests used the provider's cache."""
-    return await asyncio.to_thread(desk.client.cache, desk.known(which.task))
+async def read_cache(tasks: OpenTasks, which: OfTask) -> CacheReport:
+    """Return a task's cache usage by request."""
+    return await asyncio.to_thread(tasks.client.cache, tasks.known(which.task))
 
 
-async def list_jobs(desk: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
-    """The commands that an open task let go on."""
-    return desk.client.jobs(which.task) if desk.client.is_open(which.task) else ()
+async def list_jobs(tasks: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
+    """List an open task's background commands."""
+    return tasks.client.jobs(which.task) if tasks.client.is_open(which.task) else ()
 
 
-async def job_tail(desk: OpenTasks, which: OfJob) -> str:
-    """The end of what such a command printed."""
-    return desk.client.job_tail(which.task, which.job)
+async def job_tail(tasks: OpenTasks, which: OfJob) -> str:
+    """Return the end of a background command's output."""
+    return tasks.client.job_tail(which.task, which.job)
 
 
-async def list_trash(desk: OpenTasks, _: Nothing) -> dict[str, Any]:
-    """The tasks that were deleted and can be taken back, when each was, and for how many days they are kept."""
-    found = await asyncio.to_thread(desk.client.deleted)
-    return {"days": desk.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
+async def list_trash(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
+    """List deleted tasks that can be restored, with their dates, and the days they are kept."""
+    found = await asyncio.to_thread(tasks.client.deleted)
+    return {"days": tasks.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
 
 
-async def delete_task(desk: OpenTasks, which: OfTask) -> bool:
-    """Put a task into the trash; one that rests here is closed first."""
-    name = desk.known(which.task)
-    await desk.let_go(name)
-    await asyncio.to_thread(desk.client.delete, name)
+async def delete_task(tasks: OpenTasks, which: OfTask) -> bool:
+    """Move a task to the trash; an idle open one is closed first."""
+    name = tasks.known(which.task)
+    await tasks.let_go(name)
+    await asyncio.to_thread(tasks.client.delete, name)
     return True
 
 
-async def undelete_task(desk: OpenTasks, which: OfTask) -> str:
-    """Take a task out of the trash; gives its id."""
-    return await asyncio.to_thread(desk.client.undelete, which.task)
+async def undelete_task(tasks: OpenTasks, which: OfTask) -> str:
+    """Restore a task from the trash; returns its id."""
+    return await asyncio.to_thread(tasks.client.undelete, which.task)
 
 
-async def forget_task(desk: OpenTasks, which: OfTask) -> bool:
-    """Remove a task for good."""
-    name = desk.known(which.task)
-    await desk.let_go(name)
-    await asyncio.to_thread(desk.client.forget, name)
+async def forget_task(tasks: OpenTasks, which: OfTask) -> bool:
+    """Delete a task permanently."""
+    name = tasks.known(which.task)
+    await tasks.let_go(name)
+    await asyncio.to_thread(tasks.client.forget, name)
     return True
 
 
-async def discard_task(desk: OpenTasks, which: OfTask) -> bool:
-    """Remove a task that is in the trash for good."""
-    await asyncio.to_thread(desk.client.discard, which.task)
+async def discard_task(tasks: OpenTasks, which: OfTask) -> bool:
+    """Permanently delete a task in the trash."""
+    await asyncio.to_thread(tasks.client.discard, which.task)
     return True
 
 
-async def fork_task(desk: OpenTasks, which: OfMoment) -> str:
-    """Begin a task that has another one's past; gives its id. The files stay as they are."""
-    return await desk.client.time.fork(Fork("", desk.known(which.task), which.at))
+async def fork_task(tasks: OpenTasks, which: OfMoment) -> str:
+    """Fork a task with its history; returns the new id. Files stay unchanged."""
+    return await tasks.client.time.fork(Fork("", tasks.known(which.task), which.at))
 
 
-async def change_model(desk: OpenTasks, which: OfModel) -> bool:
-    """Ask another model from a task's next request on."""
-    await desk.open(desk.known(which.task))
-    await desk.client.change_model(which.task, which.model)
+async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
+    """Switch a task's model from its next request."""
+    await tasks.open(tasks.known(which.task))
+    await tasks.client.change_model(which.task, which.model)
     return True
 
 
-async def read_pending_edit(desk: OpenTasks, which: OfRequest) -> PendingEdit:
-    """What became of the files of an edit since it was shown for approval, and what could be done about it."""
-    return await desk.client.meanwhile(desk.known(which.task), which.request)
+async def read_pending_edit(tasks: OpenTasks, which: OfRequest) -> PendingEdit:
+    """Return how files changed since an edit was shown for approval, and the options."""
+    return await tasks.client.meanwhile(tasks.known(which.task), which.request)
 
 
 QUERIES: Rows = {

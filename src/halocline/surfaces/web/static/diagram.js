@@ -1,4 +1,4 @@
-// Within the frame: draws the one diagram that the page sends. Links are for looking at, as nothing may lead out of here.
+// Runs in the sandboxed frame: draws the diagram that the page sends. Links are inert, as nothing may leave the frame.
 'use strict'
 const say = (what) => parent.postMessage(what, '*')
 addEventListener('click', (event) => event.preventDefault(), true)

@@ -1,5 +1,5 @@
-// Keeps the page's own files for a reload while the server is away. What the server has always comes first: nothing old
-// is shown while it answers, and nothing but the page and its files is ever kept.
+// Service worker: caches the page's own files for a reload while the server is unreachable. Network first, so nothing
+// stale is shown while the server responds; nothing but the page and its files is ever cached.
 const KEPT = 'halocline-page'
 
 const isPage = (url) => url.origin === location.origin && (url.pathname === '/' || url.pathname.startsWith('/static/'))

@@ -1,5 +1,5 @@
-// What a command prints, as elements: colours of SGR sequences as classes, other sequences left out, lines that a
-// carriage return overwrote as they ended up.
+// Renders terminal output: SGR colors as classes, other sequences dropped, lines overwritten by a carriage return in
+// their final state.
 import { html } from './ui.js'
 import { shown } from './format.js'
 
@@ -27,7 +27,7 @@ export function runs(text) {
   return found
 }
 
-/** A carriage return begins its line anew. */
+/** A carriage return restarts its line. */
 const overwritten = (text) =>
   text.includes('\r')
     ? text

@@ -1,4 +1,4 @@
-// Answers to the agent's questions, from wherever they are given.
+// Sends answers to the agent's questions.
 import { complain } from './store.js'
 
 export const answer = (task, request, text) => task.send('answer_question', { request, answer: text }).catch(complain)

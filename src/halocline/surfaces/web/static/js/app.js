@@ -1,4 +1,4 @@
-// The beginning: draw, and take over the line that early.js opened.
+// Entry point: render, and take over the connection that early.js opened.
 import { html, render } from './ui.js'
 import { connect, standing } from './line.js'
 import { readRoute } from './store.js'

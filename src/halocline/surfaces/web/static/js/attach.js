@@ -1,5 +1,5 @@
-// What is given along with a prompt: files and pictures that were pasted, dropped or picked, and long pasted texts, which
-// stand in the text as a chip. By task, until it is sent; only texts survive a reload.
+// Attachments of a prompt: pasted, dropped or picked files and images, and long pasted texts, shown as a chip in the
+// text. By task, until it is sent; only texts survive a reload.
 import { signal } from './ui.js'
 import { request } from './line.js'
 import { toast } from './store.js'
@@ -23,14 +23,14 @@ const put = (place, key, what) =>
 
 export const removeFile = (place, key) => setFiles(place, (all) => all.filter((one) => one.key !== key))
 
-/** Take files in: each is sent to the server at once. `where` is {task} or {workspace, model}. */
+/** Attach files and upload each at once. `where` is {task} or {workspace, model}. */
 export function attach(place, where, list) {
   for (const file of list) {
     if (ofPlace(place).length >= MOST)
-      return void toast(`A prompt takes ${MOST} files. Send these first.`, { kind: 'error' })
+      return void toast(`Up to ${MOST} files per prompt. Send these first.`, { kind: 'error' })
     if (file.size > LARGEST) {
       toast(
-        `${file.name} has ${size(file.size)}; up to ${size(LARGEST)} can be given. Put it into the folder and mention it by @.`,
+        `${file.name} is ${size(file.size)}; the limit is ${size(LARGEST)}. Put it in the folder and mention it with @.`,
         { kind: 'error' },
       )
       continue
@@ -61,17 +61,19 @@ async function upload(place, where, one) {
   } catch (error) {
     put(place, one.key, {
       state: 'refused',
-      problem: error.hint ? `${error.text} ${error.hint}` : error.text || 'It could not be sent. Is the server there?',
+      problem: error.hint
+        ? `${error.text} ${error.hint}`
+        : error.text || 'Upload failed. Check that the server is running.',
     })
   }
 }
 
-/** Send all again, for another model: whether it sees pictures decides what becomes of them. */
+/** Upload all again for another model, which may or may not accept images. */
 export function attachAgain(place, where) {
   for (const one of ofPlace(place)) if (one.file) (put(place, one.key, { state: 'sending' }), upload(place, where, one))
 }
 
-/** What is typed in the place of a pasted text: itself, or the chip of a long one. */
+/** The text to insert for a pasted text: itself, or a chip if it is long. */
 export function chipFor(place, text) {
   const lines = text.split('\n').length
   if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text
@@ -86,10 +88,10 @@ export function chipFor(place, text) {
 export const chipsIn = (place, typed) =>
   Object.entries(pasted.value[place] ?? {}).filter(([chip]) => typed.includes(chip))
 
-/** Whether something is still on its way or was refused: then a prompt waits. */
+/** True if no file is uploading or rejected; otherwise a prompt waits. */
 export const isReady = (place) => ofPlace(place).every((one) => one.state === 'there')
 
-/** The parts that go along with what was typed, in its order; they are then no longer here. */
+/** Remove and return the attachments, in the order of the text. */
 export function takeParts(place, typed) {
   const texts = chipsIn(place, typed)
     .sort((a, b) => typed.indexOf(a[0]) - typed.indexOf(b[0]))

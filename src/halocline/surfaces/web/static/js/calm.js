@@ -1,16 +1,16 @@
-// What was meant for something else decides nothing: a key counts only in silence since what it decides appeared and
-// since the key before it, a button only once a person could have seen it.
+// Guards decisions against input meant for something else: a key counts only after a quiet moment since the decision
+// appeared and since the key before it, a button only once you could have seen it.
 import { useEffect, useState } from './ui.js'
 
 export const SILENCE = 700
-/** Milliseconds of silence behind a key that could be the beginning of a word. */
+/** Milliseconds of silence after a key that could start a word. */
 export const ALONE = 300
 
 let last = -Infinity
 let quiet = Infinity
 let byKey = false
 
-/** Listen before all others. Keys that only move the focus are no typing. */
+/** Listen before all others. Keys that only move the focus do not count as typing. */
 export function watchTyping() {
   const typed = ({ key }) => key.length === 1 || key === 'Enter' || key === 'Backspace' || key === 'Delete'
   addEventListener(
@@ -27,16 +27,16 @@ export function watchTyping() {
   addEventListener('pointerdown', () => (byKey = false), true)
 }
 
-/** Whether what a person does now stands alone: a press of the pointer, or a key after silence. */
+/** True if the current input stands alone: a pointer press, or a key after silence. */
 export const isMeant = () => !byKey || quiet >= SILENCE
 
-/** Do this when nothing more is typed right away. */
+/** Run `deed` unless more is typed right away. */
 export function whenAlone(deed) {
   const at = last
   setTimeout(() => at === last && deed(), ALONE)
 }
 
-/** Whether something has been there for so long, in silence, that it can be decided about. */
+/** True once `what` was in view for a quiet moment, so that it can be decided. */
 export function useArmed(what) {
   const [armed, setArmed] = useState(null)
   useEffect(() => {

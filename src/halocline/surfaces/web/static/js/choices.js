@@ -1,6 +1,6 @@
-// What a person chose in the diff of an edit that waits for approval: which hunks, other text for one, comments on lines.
-// And what of that can be asked of the tool exactly. Where it cannot, the edit is rejected with the choices as a note:
-// an approval never does anything else than what is shown.
+// Choices in the diff of an edit that waits for approval: rejected hunks, changed text, comments on lines. They become
+// the tool's arguments where that is exact; otherwise the edit is rejected with the choices as a note: an approval
+// never does anything but what is shown.
 import { signal } from './ui.js'
 import { firstChange, hunksOf, side } from './diff.js'
 
@@ -33,7 +33,7 @@ export function rewrite(choices, key, text) {
   choices.value = { ...choices.value, texts }
 }
 
-/** A comment that is being written: it goes along with a decision as it is. */
+/** A comment in progress: a decision includes it as it is. */
 export function draft(choices, one) {
   choices.value = { ...choices.value, draft: one }
 }
@@ -49,10 +49,10 @@ export function uncomment(choices, one) {
   choices.value = { ...choices.value, comments: choices.value.comments.filter((other) => other !== one) }
 }
 
-/** Tools whose edits can be taken in part. */
+/** Tools whose edits can be accepted in part. */
 export const DIVISIBLE = new Set(['write_to_file', 'replace_in_file', 'apply_patch'])
 
-/** What approving would mean now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, taken, of, note}. Pure. */
+/** The effect of approving now: {verdict: 'as it is' | 'changed' | 'rejected', arguments?, taken, of, note}. Pure. */
 export function judged(row, diffs, { rejected, texts, comments: kept, draft: one }) {
   const comments = one?.text.trim() ? [...kept, trimmed(one)] : kept
   const all = diffs.flatMap((diff, file) =>
@@ -89,7 +89,7 @@ function quoted(hunk) {
 
 function noteOf(refused, comments, other = []) {
   return [
-    ...refused.map(({ diff, hunk }) => `Not accepted in ${diff.path}, line ${firstChange(hunk)}:\n${quoted(hunk)}`),
+    ...refused.map(({ diff, hunk }) => `Rejected in ${diff.path}, line ${firstChange(hunk)}:\n${quoted(hunk)}`),
     ...other.map(
       ({ diff, hunk, text }) => `In ${diff.path}, instead of the change at line ${firstChange(hunk)}:\n${text}`,
     ),
@@ -97,7 +97,7 @@ function noteOf(refused, comments, other = []) {
   ].join('\n\n')
 }
 
-/** The arguments of the same tool for only what was chosen; null where that cannot be said exactly. Pure. */
+/** The same tool's arguments for only the chosen parts; null where that is not exact. Pure. */
 function adapted(row, diffs, chosen) {
   const files = diffs.map((diff, file) => ({
     diff,
@@ -108,14 +108,14 @@ function adapted(row, diffs, chosen) {
   return make?.(row.arguments ?? {}, files) ?? null
 }
 
-/** The lines that shall stand in a hunk's place, and whether that is what stood there before. */
+/** The lines to put in a hunk's place, and whether they are the old ones. */
 function wanted(hunk, key, { rejected, texts }) {
   if (rejected[key]) return { lines: side(hunk, 'old'), out: true }
   const text = texts[key]
   return { lines: text == null ? side(hunk, 'new') : text === '' ? [] : text.split('\n'), out: false }
 }
 
-/** The content, with other lines where hunks are not as they were. */
+/** The content with the chosen lines in place of changed hunks. */
 function whole(given, [{ hunks }]) {
   if (typeof given.content !== 'string' || given.content.includes('\r')) return null
   const lines = given.content.split('\n')
@@ -130,7 +130,7 @@ function whole(given, [{ hunks }]) {
 
 const MARKER = /^(?:[-<]{3,} SEARCH>?|={3,}>?|[+>]{3,} REPLACE>?)[ \t]*$/
 
-/** A block for each hunk that is taken: its old side is there as it is, with the lines around it. */
+/** A search/replace block for each accepted hunk, with its context lines. */
 function blocks(given, [{ diff, hunks }]) {
   const taken = hunks.filter(({ out }) => !out)
   if (diff.text.includes('--- /dev/null') || taken.some(({ hunk }) => !hunk.oldCount)) return null
@@ -157,7 +157,7 @@ function patch(given, files) {
   return { ...given, input: ['*** Begin Patch', ...sections, '*** End Patch'].join('\n') }
 }
 
-/** A hunk of a patch, with the lines that it shall have. */
+/** A hunk of a patch with its chosen lines. */
 function changed({ hunk, lines }) {
   const same = lines.length === side(hunk, 'new').length && side(hunk, 'new').every((line, at) => line === lines[at])
   if (same) return ['@@', ...hunk.lines.map((line) => line.sign + line.text)]

@@ -1,4 +1,4 @@
-// Code: coloured once its language is known and fetched, plain before that and when it is long.
+// Code blocks: highlighted once the grammar is loaded, plain before that and when very long.
 import { Component, html, useEffect, useState } from './ui.js'
 import { shown } from './format.js'
 import { Icon } from './icons.js'
@@ -41,7 +41,7 @@ const PIECE = 60
 const known = new Set()
 let core = null
 
-/** The file of a language by any of its names, or of a path by its ending; empty when there is none. */
+/** The grammar of a language name or a path's extension; empty if there is none. */
 const languageOf = (name) =>
   LANGUAGES.get(name.toLowerCase()) ?? LANGUAGES.get(name.toLowerCase().split('.').at(-1)) ?? ''
 
@@ -54,7 +54,7 @@ async function learn(file) {
 }
 let colours = null
 
-/** A language's file once it is here; empty before that, and when there is none. */
+/** A language's grammar once loaded; else empty. */
 function useLanguage(language) {
   const file = languageOf(language ?? '')
   const [, again] = useState(0)
@@ -68,7 +68,7 @@ function useLanguage(language) {
   return known.has(file) ? file : ''
 }
 
-/** Some lines of code. What highlight.js gives is its own markup around text that it escaped. */
+/** Some lines of code. highlight.js returns its own markup around text that it escaped. */
 class Piece extends Component {
   shouldComponentUpdate({ text, file }) {
     return text !== this.props.text || file !== this.props.file
@@ -81,7 +81,7 @@ class Piece extends Component {
   }
 }
 
-/** Code in pieces of some lines, when it is long or grows: then a new line costs as much as it costs in short code. */
+/** Code split into pieces if it is long or growing, so that a new line costs no more than in short code. */
 function pieces(text, open) {
   const lines = text.split('\n')
   if (lines.length <= LINES && !(open && lines.length > PIECE)) return [text]

@@ -1,17 +1,16 @@
-// A unified diff, taken apart into hunks and lines with their numbers; and how it looks. What can be done with a hunk
-// (accept, reject, comment) comes from whoever shows it: `head` stands in a hunk's line, `below` under it, and `focus`
-// ({key, label}) lets it take the focus.
+// Parses a unified diff into hunks and numbered lines, and shows it. The caller brings the actions of a hunk (accept,
+// reject, comment): `head` goes into the hunk's line, `below` under it, and `focus` ({key, label}) makes it focusable.
 import { html, classes, useState } from './ui.js'
 import { shown, thousands } from './format.js'
 
 const LONG = 400
 
 /** [{header, oldStart, newStart, oldCount, newCount, lines: [{sign, text, old, new}], whole, bare}]. Pure.
- *  `whole` is false when the text was cut off in it, `bare` is true when its last line has no line end. */
+ *  `whole` is false if the text was cut off in it, `bare` is true if its last line has no line end. */
 export function hunksOf(text) {
   const hunks = []
   let hunk = null
-  let left = null // lines of the old and the new side that are still to come
+  let left = null // lines of each side still to come
   for (const line of (text ?? '').split('\n')) {
     const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/.exec(line)
     if (header && !(left && (left.old || left.new))) {
@@ -38,7 +37,7 @@ export function hunksOf(text) {
 function take(hunk, left, line) {
   const sign = line[0] === '+' || line[0] === '-' ? line[0] : ' '
   if ((sign !== '+' && !left.old) || (sign !== '-' && !left.new)) return
-  if (sign === ' ' && line[0] !== ' ' && line !== '') return // words of ours about what was cut
+  if (sign === ' ' && line[0] !== ' ' && line !== '') return // our note about what was cut
   const one = { sign, text: line.slice(1) }
   if (sign !== '+') one.old = hunk.oldStart + hunk.oldCount - left.old--
   if (sign !== '-') one.new = hunk.newStart + hunk.newCount - left.new--
@@ -49,19 +48,19 @@ function take(hunk, left, line) {
 export const side = (hunk, which) =>
   hunk.lines.filter((line) => line.sign !== (which === 'old' ? '+' : '-')).map((line) => line.text)
 
-/** The first line that a hunk changes, in the new file where it is there. */
+/** The first changed line, numbered in the new file if it is there. */
 export function firstChange(hunk) {
   const line = hunk.lines.find((one) => one.sign !== ' ') ?? hunk.lines[0]
   return line?.new ?? line?.old ?? hunk.newStart
 }
 
-/** What a hunk adds and removes. */
+/** Numbers of added and removed lines. */
 const counts = (hunk) => ({
   added: hunk.lines.filter((line) => line.sign === '+').length,
   removed: hunk.lines.filter((line) => line.sign === '-').length,
 })
 
-/** A hunk as text again, as a diff has it. */
+/** A hunk as diff text again. */
 export const hunkText = (hunk) =>
   `@@ -${hunk.oldStart},${hunk.oldCount} +${hunk.newStart},${hunk.newCount} @@\n` +
   hunk.lines.map((line) => line.sign + line.text).join('\n') +
@@ -76,7 +75,7 @@ function Line({ line, remark, onLine }) {
     <div
       class=${classes('line', KIND[line.sign], onLine && 'can-comment')}
       onClick=${onLine && ((e) => e.target.closest('.no') && onLine(number))}
-      title=${onLine ? 'Click on the number to comment on this line' : null}
+      title=${onLine ? 'Click the number to comment on this line' : null}
     >
       <span class="no" aria-hidden="true">${number}</span>
       <span class="sign"><span class="hidden-text">${SAID[line.sign]}</span>${line.sign}</span>
@@ -135,7 +134,7 @@ export const Stat = ({ added = 0, removed = 0 }) =>
     <span class="good">+${added ?? 0}</span> <span class="bad">−${removed ?? 0}</span>
   </span>`
 
-/** What became of a file, where that is more than a change. */
+/** 'new' or 'deleted', else empty. */
 export function fate(diff) {
   const text = diff.text ?? ''
   if (/^--- \/dev\/null$/m.test(text.slice(0, 2000))) return 'new'
@@ -143,8 +142,8 @@ export function fate(diff) {
   return ''
 }
 
-/** A diff. `each(hunk, at)` gives what `Hunk` takes beside the hunk. A long one is cut until somebody wants all, and
- * has its `tail` only then. */
+/** A diff. `each(hunk, at)` gives the other props of `Hunk`. A long one is cut until expanded, and has its `tail` only
+ * then. */
 export function DiffText({ diff, each = () => ({}), named = false, most = LONG, tail = null }) {
   const [all, setAll] = useState(false)
   const hunks = hunksOf(diff.text)
@@ -169,10 +168,7 @@ export function DiffText({ diff, each = () => ({}), named = false, most = LONG, 
     ${drawn.map(
       (hunk, at) => html`<${Hunk} key=${at} hunk=${hunk} remarks=${diff.remarks} ...${each(hunks[at], at)} />`,
     )}
-    ${
-      hunks.length === 0 &&
-      html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'The content is the same.'}</pre>`
-    }
+    ${hunks.length === 0 && html`<pre class="pad" tabindex="0">${shown(diff.text ?? '') || 'No changes.'}</pre>`}
     ${
       room <= 0 &&
       html`<button class="link tiny pad" onClick=${() => setAll(true)}>Show all ${thousands(total)} lines</button>`

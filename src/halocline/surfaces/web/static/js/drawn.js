@@ -1,5 +1,5 @@
-// What is drawn of a reply: formulas, as MathML in the page; diagrams, in a frame that may do nothing but draw. What
-// draws is fetched when it is first needed. The source is always there: shown on request, and when it cannot be drawn.
+// Renders formulas as MathML in the page, and diagrams in a sandboxed frame that can do nothing but draw. The libraries
+// are loaded on first use. The source is always available, and shown if drawing fails.
 import { html, style, useEffect, useRef, useState } from './ui.js'
 import { shown } from './format.js'
 import { theme } from './prefs.js'
@@ -15,19 +15,19 @@ const loadTemml = () =>
   ]).then(([module]) => module.default))
 const drawnStyle = () => style('/static/css/drawn.css')
 
-// Nothing is trusted: no links, pictures or classes, nothing larger than a page, no macros without end.
+// Untrusted input: no links, images or classes, bounded sizes and macro expansion.
 const OPTIONS = { trust: false, throwOnError: true, maxSize: [20, 200], maxExpand: 300, annotate: true }
-/** Characters of TeX in a line that get a line of their own, which can be moved sideways. */
+/** Longer inline TeX, in characters, gets its own scrollable line. */
 const WIDE = 80
 
 const firstLine = (text) => text.split('\n', 1)[0].replace(/:$/, '').slice(0, 200)
-/** Why TeX could not be drawn, in a line. */
+/** Why TeX could not be drawn, as one line. */
 const reason = (error) =>
   error instanceof RangeError
-    ? 'It is nested too deeply.'
+    ? 'nested too deeply'
     : firstLine(`${error.message ?? error}`.replace(/ at (?:end of input|position \d+):[^]*/, ''))
 
-/** A formula's elements in a place; gives why there are none. */
+/** Render a formula into `place`; returns why not if it fails. */
 function useFormula(place, text, display, open) {
   const [state, setState] = useState({ drawn: false, why: '' })
   useEffect(() => {
@@ -44,14 +44,14 @@ function useFormula(place, text, display, open) {
           setState({ drawn: false, why: reason(error) })
         }
       },
-      () => here && setState({ drawn: false, why: 'What draws formulas could not be loaded.' }),
+      () => here && setState({ drawn: false, why: 'the formula library did not load' }),
     )
     return () => (here = false)
   }, [text, display, open])
   return state
 }
 
-/** A formula in a line is its source when it is clicked; one with a line of its own has buttons. */
+/** Clicking an inline formula toggles its source; a display formula has buttons. */
 export function Formula({ text, display, open }) {
   const place = useRef()
   const { drawn, why } = useFormula(place, text, display, open)
@@ -59,7 +59,7 @@ export function Formula({ text, display, open }) {
   const plain = !drawn || source
   const written = html`<code class="formula-source" hidden=${!plain}>${shown(text)}</code>`
   const picture = html`<span class="formula-drawn" ref=${place} hidden=${plain} tabindex=${display ? 0 : null}></span>`
-  const failed = why && html`<span class="soft tiny">${shown(` This formula could not be drawn: ${why}`)}</span>`
+  const failed = why && html`<span class="soft tiny">${shown(` Cannot render formula: ${why}`)}</span>`
   if (!display)
     return html`<span
       class=${text.length > WIDE ? 'formula wide' : 'formula'}
@@ -77,22 +77,22 @@ export function Formula({ text, display, open }) {
 const Tools = ({ text, what, source, onSource }) => html`<span class="drawn-tools">
   <button
     class="icon-button copy"
-    aria-label=${`Show the source of the ${what}`}
-    title=${source ? 'Show it drawn' : 'Show the source'}
+    aria-label=${`Show ${what} source`}
+    title=${source ? 'Show rendered' : 'Show source'}
     aria-pressed=${source}
     onClick=${() => onSource(!source)}
   >
     <${Icon} name="source" size="15" />
   </button>
-  <${CopyButton} text=${text} label=${`Copy the source of the ${what}`} />
+  <${CopyButton} text=${text} label=${`Copy ${what} source`} />
 </span>`
 
 const LONGEST = 30_000
 const HIGHEST = 3000
-/** Milliseconds that a diagram may take; the first one also fetches what draws it. */
+/** Time limit of a diagram in milliseconds; the first also loads the library. */
 const PATIENCE = 20_000
 
-/** Whether an element is near what is looked at: frames of others are not kept. */
+/** True if an element is near the viewport; other frames are removed. */
 function useNear(place) {
   const [near, setNear] = useState(false)
   useEffect(() => {
@@ -114,11 +114,11 @@ function useDark() {
   return theme.value === 'system' ? dark : theme.value === 'dark'
 }
 
-/** The frame gets the text once it is there, and tells its size or what is wrong; nothing else is taken from it. */
+/** The frame receives the text once ready, and reports its size or an error; nothing else is accepted from it. */
 function Frame({ text, dark, height, onDrawn, onFailed }) {
   const frame = useRef()
   useEffect(() => {
-    const late = setTimeout(() => onFailed('It takes too long.'), PATIENCE)
+    const late = setTimeout(() => onFailed('it takes too long'), PATIENCE)
     function heard(event) {
       if (event.source !== frame.current?.contentWindow) return
       if (event.data?.ready) return frame.current.contentWindow.postMessage({ text, dark }, '*')
@@ -133,7 +133,7 @@ function Frame({ text, dark, height, onDrawn, onFailed }) {
     ref=${frame}
     class="diagram-frame"
     key=${dark}
-    title="Diagram; its source is behind the button above"
+    title="Diagram; use the button above for its source"
     src="/diagram"
     sandbox="allow-scripts"
     height=${height || 1}
@@ -147,12 +147,12 @@ export function Diagram({ text, language }) {
   const dark = useDark()
   const [source, setSource] = useState(false)
   const [height, setHeight] = useState(0)
-  const [why, setWhy] = useState(text.length > LONGEST ? 'It is too long.' : '')
+  const [why, setWhy] = useState(text.length > LONGEST ? 'it is too long' : '')
   useEffect(() => void drawnStyle(), [])
   const plain = source || why || !height
   return html`<div class="diagram" ref=${place}>
     ${plain && html`<${Code} text=${text} language=${language} />`}
-    ${why && html`<p class="soft tiny">${shown(`This diagram could not be drawn: ${why}`)}</p>`}
+    ${why && html`<p class="soft tiny">${shown(`Cannot render diagram: ${why}`)}</p>`}
     ${
       !why &&
       html`<figure class="code" hidden=${plain && height > 0}>

@@ -1,20 +1,20 @@
-// What must not wait for the modules. A classic script. Light or dark as this browser chose, so that nothing flashes; the
-// key of the address becomes a session, and the line is opened: what it hears is kept until line.js takes over. A session
-// is a cookie and a key of this page: other servers of this machine get the cookie, too, but never what is kept here. A
-// session ends with the server; a key pair that no script can read out signs this browser in again.
+// A classic script for what must not wait for the modules. Sets the theme, so that nothing flashes; exchanges the key
+// in the address for a session; opens the connection and buffers its messages until line.js takes over. A session is a
+// cookie and a key of this page: other servers on this machine receive the cookie too, but never the stored key. A
+// session ends with the server; a non-extractable key pair signs this browser in again.
 try {
   const theme = JSON.parse(localStorage.getItem('halo theme'))
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Nothing is kept here, or it makes no sense: the system decides.
+  // Nothing stored, or invalid: follow the system.
 }
 {
   const words = location.hash.slice(1)
   const key = words.startsWith('/') ? '' : words
   if (key) history.replaceState(null, '', `${location.pathname}#/`)
-  const page = (sessionStorage.page ??= crypto.getRandomValues(new Uint32Array(4)).join('-')) // of this tab, also when it is loaded again
+  const page = (sessionStorage.page ??= crypto.getRandomValues(new Uint32Array(4)).join('-')) // per tab
   const KEPT = 'halo page key'
-  let own = '' // where this browser keeps nothing
+  let own = '' // where storage is unavailable
   const pageKey = () => {
     try {
       return localStorage.getItem(KEPT) || own
@@ -27,7 +27,7 @@ try {
     try {
       localStorage.setItem(KEPT, given)
     } catch {
-      // It holds for as long as the page is open.
+      // Kept only while the page is open.
     }
   }
   const open = () =>
@@ -73,7 +73,7 @@ try {
   }
   const sign = async () => {
     const known = await fetch('/session', { headers: { 'x-halocline-key': pageKey() }, credentials: 'same-origin' })
-    if (known.ok) return true // another tab was faster
+    if (known.ok) return true // another tab signed in first
     const pair = await keptPair()
     if (!pair) return false
     const { challenge } = await (await fetch('/enter', { credentials: 'same-origin' })).json()
@@ -86,7 +86,7 @@ try {
   const signIn = async () =>
     Boolean(crypto.subtle && navigator.locks && (await navigator.locks.request('halo enter', sign)))
   const early = { page, open, enter, signIn, pageKey, socket: null, said: [], closed: null }
-  // A server that is away says nothing of keys.
+  // An unreachable server says nothing about the key.
   early.entered = key
     ? enter(key)
         .then((isIn) => isIn || signIn())

@@ -1,15 +1,15 @@
-// What the header, the dock and the composer know of a task: a fold of the same events, beside the rows.
+// A task's state for the header, the dock and the composer: another fold of the same events as the rows.
 
 export const facts = () => ({
   title: '',
   name: '',
-  parent: '', // of a sub-agent: whose it is
+  parent: '', // of a sub-agent: its parent task
   workspace: '',
   roots: [], // the folders beside the workspace
   model: '',
   mode: 'act',
   approvals: 'ask',
-  switches: {}, // those that were set in this task: allowed, asked about, or (null) as the mode says
+  switches: {}, // those set in this task: true allows, false asks, null follows the mode
   todos: [],
   usage: { input: 0, output: 0, cache_read: 0, cache_write: 0 },
   cost: 0,
@@ -19,10 +19,10 @@ export const facts = () => ({
   cutOff: false, // its process ended in the middle of a turn
   since: 0,
   activity: '',
-  waiting: [], // what a person has to decide: {kind: approval | question, request, event}
+  waiting: [], // pending decisions: {kind: approval | question, request, event}
   checkpoints: [], // {seq, at, checkpoint, label}
   prompts: [], // {seq, at, text}
-  backs: [], // {seq, kind: files | chat, undo, changed}: how often it went back
+  backs: [], // {seq, kind: files | chat, undo, changed}: rewinds
   compactions: 0,
   turns: [], // {seq, at, end, files: Set, cost, usage, finished}: finished when it ended with a completion
   changed: new Set(), // paths that edit tools wrote
@@ -30,9 +30,9 @@ export const facts = () => ({
   favourite: false,
   tags: [],
   last: null, // the newest turn_ended
-  asked: new Set(), // calls that a person was asked about
-  unasked: {}, // how many calls ran without that, by kind
-  decided: [], // approvals that were decided here or elsewhere: {request, by, client, decision}
+  asked: new Set(), // calls that needed approval
+  unasked: {}, // calls without approval, by kind
+  decided: [], // approvals decided here or elsewhere: {request, by, client, decision}
   handedOver: '',
   error: null,
   started: 0,
@@ -48,10 +48,10 @@ const textOf = (content) =>
     .join('')
     .trim()
 
-/** Whether words go into a turn: one that runs, or the only one of a sub-agent, which may be about to begin. */
+/** True if a turn takes steering: it runs, or it is a sub-agent's only one, which may be about to start. */
 export const takesSteering = (f) => f.running || Boolean(f.parent && !f.last)
 
-/** The facts after an event; it is the same object. */
+/** Apply an event; returns the same object. */
 export function learn(f, event) {
   if (event.at) f.at = event.at
   FACTS[event.type]?.(f, event)

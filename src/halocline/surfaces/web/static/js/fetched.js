@@ -1,5 +1,5 @@
-// What the server gives beside frames: pictures and exports. A request of a tag cannot carry the page's key, so they are
-// fetched here, and shown and saved from where the browser keeps them.
+// Images and exports, fetched over HTTP. A tag's own request cannot carry the page's key, so they are fetched here and
+// used as object URLs.
 import { useEffect, useState } from './ui.js'
 import { request } from './line.js'
 
@@ -9,7 +9,7 @@ const MOST = 200
 async function fetched(path) {
   const answer = await request(path)
   if (answer.ok) return URL.createObjectURL(await answer.blob())
-  const refused = await answer.json().catch(() => ({ text: 'The server did not give it.' }))
+  const refused = await answer.json().catch(() => ({ text: 'The download failed.' }))
   throw Object.assign(new Error(refused.text), refused)
 }
 
@@ -23,7 +23,7 @@ function pictureOf(blob) {
   return pictures.get(name)
 }
 
-/** The address of a picture that is kept; null until it is here, and when it cannot be had. */
+/** The object URL of an image; null until it is loaded, or if that fails. */
 export function usePicture(image) {
   const [address, setAddress] = useState(null)
   useEffect(() => {

@@ -29,8 +29,8 @@ export function size(bytes) {
   return `${(bytes / 1e9).toFixed(1)} GB`
 }
 
-// A formatter takes tens of milliseconds to make the first time, and some each time: the one that a person's habits are
-// needed for is made once. The page speaks English, so do its days and months.
+// A formatter takes tens of milliseconds to create, so the one for the local clock is created once. The page is in
+// English, and so are its days and months.
 let clocks = null
 export const clock = (at) =>
   (clocks ??= new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' })).format(at * 1000)
@@ -57,11 +57,11 @@ export const base = (path) => path.replace(/\/+$/, '').split('/').at(-1) || path
 export const short = (model) =>
   model.startsWith('scripted/') ? 'scripted' : model.split('/').slice(1).join('/') || model
 
-// Characters that change how others are shown, or move the cursor of a terminal. Shown, not obeyed.
+// Characters that change how others are shown, or move a terminal's cursor. Escaped, not interpreted.
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
 
-/** Text from elsewhere, in which nothing is hidden: control and direction characters stand there by their number. */
+/** Untrusted text with nothing hidden: control and direction characters become their code points. */
 export const shown = (text) =>
   text
     .replace(/\r\n?/g, '\n')

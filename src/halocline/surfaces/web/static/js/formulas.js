@@ -1,5 +1,5 @@
-// Which part of a text is a formula: `$$…$$`, `\[…\]`, `\(…\)` and `$…$`. Money, names of shell variables and brackets
-// that are only escaped stay what they are: what does not look like mathematics is not a formula.
+// Finds formulas in text: `$$…$$`, `\[…\]`, `\(…\)` and `$…$`. Prices, shell variables and escaped brackets are left
+// alone: text that does not look like mathematics is not a formula.
 const LONGEST = 8000
 const MARKED = /\\[a-zA-Z{|,;:!]|[\^_=]|[\d\w)\]]\s*[<>+*/-]\s*[\d\w(\\]/
 const FUNCTIONS = 'log|ln|exp|sin|cos|tan|min|max|mod|gcd|det|dim|arg|lim|sup|inf|Pr'
@@ -7,7 +7,7 @@ const WORD = /[\p{L}]{2,}/gu
 const KNOWN = new RegExp(`^(?:${FUNCTIONS})$`)
 const NUMBER = /^[\d.,\s%–-]*[kKmMbB]?$/
 
-/** Words of a sentence: letters in a row that are no command of TeX, no function and no text within a formula. */
+/** Words of a sentence: not TeX commands, functions or text within a formula. */
 function words(text) {
   const rest = text
     .replace(
@@ -18,7 +18,7 @@ function words(text) {
   return (rest.match(WORD) ?? []).filter((word) => !KNOWN.test(word))
 }
 
-/** Whether what stands between the signs reads like mathematics. */
+/** True if the text between the delimiters reads like mathematics. */
 export function isFormula(text) {
   const inside = text.trim()
   if (!inside || inside.length > LONGEST || NUMBER.test(inside)) return false
@@ -27,7 +27,7 @@ export function isFormula(text) {
   return MARKED.test(inside) ? long.length === 0 : words(inside).length === 0 && /\p{L}/u.test(inside)
 }
 
-/** Between single dollars it must look more like it, as dollars are money and shells use them. */
+/** Single dollars need stronger evidence, as prices and shells use them too. */
 function isDollarFormula(text) {
   if (/^\s|\s$/.test(text) || /^[{(]?[A-Z][A-Z_]+\b|^\{[\w.]*\}$/.test(text)) return false
   if (/^\d/.test(text) && !/[\\^_=]|^\d+[a-z]\b(?! )/.test(text)) return false
@@ -61,7 +61,7 @@ const starts = (pattern) => (source) => {
   return at < 0 ? undefined : at
 }
 
-/** What marked needs to know formulas: of a block of their own, and within a line. */
+/** Extensions of marked for block and inline formulas. */
 export const FORMULAS = [
   {
     name: 'formula',

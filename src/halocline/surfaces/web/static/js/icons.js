@@ -1,4 +1,4 @@
-// The pictures on buttons and cards: strokes of one width, in the colour of the text.
+// Icons of buttons and cards: strokes of one width, in the text's color.
 import { html } from './ui.js'
 
 const PATHS = {
@@ -40,7 +40,7 @@ const PATHS = {
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
 }
 
-/** A picture that says nothing by itself: the button or the text beside it has the words. */
+/** A decorative icon; the button or the text beside it has the label. */
 export const Icon = ({ name, size = 18 }) => html`<svg
   width=${size}
   height=${size}

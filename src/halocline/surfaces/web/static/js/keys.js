@@ -1,5 +1,5 @@
-// The keys: one table, which the shortcut sheet shows and one listener obeys. A row says where it holds, and what a
-// person reads. Keys of menus and lists are with these; here is what holds on the whole page.
+// Keyboard shortcuts: one table, which the shortcut sheet shows and one listener follows. Keys of menus and lists are
+// with these; here are those of the whole page.
 import {
   allOpen,
   announcement,
@@ -17,10 +17,10 @@ import { signal } from './ui.js'
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform)
 
-/** id → what the key does; views add theirs with `on`. */
+/** id → action; views add theirs with `on`. */
 const deeds = new Map()
 
-/** Let a view answer a key while it is there; gives the way to take that back. */
+/** Register a view's action for a key; returns a function that unregisters it. */
 export function on(id, deed) {
   deeds.set(id, deed)
   return () => deeds.get(id) === deed && deeds.delete(id)
@@ -30,68 +30,68 @@ export const KEYS = [
   {
     id: 'send',
     keys: 'Enter',
-    text: 'Send; while the agent works: queue; while it asks: answer',
+    text: 'Send; queue while the agent works; answer while it asks',
     where: 'composer',
     fixed: true,
   },
   { id: 'newline', keys: 'Shift+Enter', text: 'New line', where: 'composer', fixed: true },
-  { id: 'steer', keys: 'Ctrl+Enter', text: 'Send now, into the running turn', where: 'composer', fixed: true },
-  { id: 'recall', keys: 'ArrowUp', text: 'In an empty box: my earlier prompts', where: 'composer', fixed: true },
-  { id: 'search-prompts', keys: 'Ctrl+;', text: 'Search my prompts', where: 'composer' },
-  { id: 'stash', keys: 'Ctrl+S', text: 'Put the text aside; in an empty box: bring it back', where: 'composer' },
-  { id: 'mode', keys: 'Ctrl+Shift+M', text: 'Plan or act', where: 'page' },
+  { id: 'steer', keys: 'Ctrl+Enter', text: 'Send to the running turn', where: 'composer', fixed: true },
+  { id: 'recall', keys: 'ArrowUp', text: 'Earlier prompts (in an empty box)', where: 'composer', fixed: true },
+  { id: 'search-prompts', keys: 'Ctrl+;', text: 'Search prompts', where: 'composer' },
+  { id: 'stash', keys: 'Ctrl+S', text: 'Stash the text; restore it in an empty box', where: 'composer' },
+  { id: 'mode', keys: 'Ctrl+Shift+M', text: 'Switch between plan and act', where: 'page' },
   {
     id: 'approve',
     keys: 'Enter',
-    text: 'Approve (card has the focus, or the composer is empty)',
+    text: 'Approve (card focused or composer empty)',
     where: 'decision',
     fixed: true,
   },
-  { id: 'always', keys: 'a', text: 'Approve always…', where: 'decision', fixed: true },
-  { id: 'reject', keys: 'r', text: 'Reject, with a reason', where: 'decision', fixed: true },
+  { id: 'always', keys: 'a', text: 'Always allow…', where: 'decision', fixed: true },
+  { id: 'reject', keys: 'r', text: 'Reject with a reason', where: 'decision', fixed: true },
   { id: 'edit', keys: 'e', text: 'Edit before it runs', where: 'decision', fixed: true },
   { id: 'answer', keys: '1–9', text: 'Choose an answer', where: 'decision', fixed: true },
   { id: 'next', keys: 'j', text: 'Next card', where: 'log', fixed: true },
-  { id: 'previous', keys: 'k', text: 'Card before', where: 'log', fixed: true },
-  { id: 'next-prompt', keys: ']', text: 'My next prompt', where: 'log', fixed: true },
-  { id: 'previous-prompt', keys: '[', text: 'My prompt before', where: 'log', fixed: true },
-  { id: 'top', keys: 'g g', text: 'To the beginning', where: 'log', fixed: true },
-  { id: 'bottom', keys: 'G', text: 'To the end, and follow', where: 'log', fixed: true },
+  { id: 'previous', keys: 'k', text: 'Previous card', where: 'log', fixed: true },
+  { id: 'next-prompt', keys: ']', text: 'Next prompt', where: 'log', fixed: true },
+  { id: 'previous-prompt', keys: '[', text: 'Previous prompt', where: 'log', fixed: true },
+  { id: 'top', keys: 'g g', text: 'Go to the beginning', where: 'log', fixed: true },
+  { id: 'bottom', keys: 'G', text: 'Go to the end and follow', where: 'log', fixed: true },
   { id: 'next-hunk', keys: 'n', text: 'Next change', where: 'review', fixed: true },
-  { id: 'previous-hunk', keys: 'p', text: 'Change before', where: 'review', fixed: true },
-  { id: 'history-pick', keys: 'Space', text: 'Choose a task, for several at once', where: 'history', fixed: true },
-  { id: 'history-pin', keys: 'f', text: 'Favourite', where: 'history', fixed: true },
+  { id: 'previous-hunk', keys: 'p', text: 'Previous change', where: 'review', fixed: true },
+  { id: 'history-pick', keys: 'Space', text: 'Select a task', where: 'history', fixed: true },
+  { id: 'history-pin', keys: 'f', text: 'Toggle favorite', where: 'history', fixed: true },
   { id: 'history-rename', keys: 'r', text: 'Rename', where: 'history', fixed: true },
   { id: 'history-export', keys: 'e', text: 'Export', where: 'history', fixed: true },
-  { id: 'history-fork', keys: 'y', text: 'Fork: another task with the same past', where: 'history', fixed: true },
-  { id: 'history-delete', keys: 'Delete', text: 'Delete, with a way back', where: 'history', fixed: true },
+  { id: 'history-fork', keys: 'y', text: 'Fork', where: 'history', fixed: true },
+  { id: 'history-delete', keys: 'Delete', text: 'Delete (can be undone)', where: 'history', fixed: true },
   {
     id: 'stop',
     keys: 'Escape',
-    text: 'Close what is open, leave the field; twice: stop the agent',
+    text: 'Close or leave the field; twice: stop the agent',
     where: 'page',
     fixed: true,
   },
   {
     id: 'rewind',
     keys: 'Escape Escape',
-    text: 'While nothing runs, in an empty box: go back to a moment',
+    text: 'Rewind (idle, in an empty box)',
     where: 'page',
     fixed: true,
   },
   { id: 'palette', keys: 'Ctrl+K', text: 'Commands, tasks and settings', where: 'page' },
-  { id: 'recent', keys: 'Ctrl+E', text: 'Switch to a recent task', where: 'page' },
+  { id: 'recent', keys: 'Ctrl+E', text: 'Recent tasks', where: 'page' },
   { id: 'new', keys: 'Ctrl+Shift+O', text: 'New task', where: 'page' },
-  { id: 'review', keys: 'Ctrl+.', text: 'What changed', where: 'page' },
-  { id: 'details', keys: 'Ctrl+O', text: 'Open or close all details', where: 'page' },
+  { id: 'review', keys: 'Ctrl+.', text: 'Review changes', where: 'page' },
+  { id: 'details', keys: 'Ctrl+O', text: 'Expand or collapse all details', where: 'page' },
   { id: 'find', keys: 'Ctrl+Shift+F', text: 'Find in this task', where: 'page' },
-  { id: 'shortcuts', keys: '?', text: 'This list', where: 'page' },
+  { id: 'shortcuts', keys: '?', text: 'Keyboard shortcuts', where: 'page' },
 ]
 
-/** The keys of a row: the person's own, or the usual ones. */
+/** The keys of a row: yours, or the default. */
 export const keysOf = (row) => keymap.value[row.id] ?? row.keys
 
-/** A key as this machine's keyboard has it. */
+/** A key as labelled on this machine's keyboard. */
 export const label = (keys) =>
   keys
     .replaceAll('Ctrl+', mac ? '⌘' : 'Ctrl+')
@@ -118,10 +118,10 @@ export function pressed(event) {
   return (control ? 'Ctrl+' : '') + (event.shiftKey && (control || name.length > 1) ? 'Shift+' : '') + name
 }
 
-/** Whether an event is the key of a row, wherever that was moved to. */
+/** True if an event is the key of a row, as configured. */
 export const matches = (id, event) => !event.altKey && pressed(event) === keysOf(rowOf(id))
 
-/** The rows that have these keys, beside one: what giving them to it would take away. */
+/** The other rows that use these keys. */
 export const taken = (keys, id) => KEYS.filter((row) => row.id !== id && keysOf(row) === keys)
 
 const PAGE = {
@@ -134,7 +134,7 @@ const PAGE = {
   find: () => (finding.value = true),
 }
 
-/** Pressed once: what pressing Esc again would do, in words. */
+/** After one Esc: the hint what the next one does. */
 export const armed = signal('')
 const SECOND = 1500
 let timer = 0
@@ -157,8 +157,7 @@ function escape(event) {
   else if (typing(event.target) && !(composer && (current.value?.facts.running || !event.target.value)))
     event.target.blur()
   else if (current.value?.facts.running) twice('Press Esc again to stop', () => current.value.send('interrupt'))
-  else if (current.value)
-    twice('Press Esc again to go back to a moment', () => openSheet('restore', { task: current.value }))
+  else if (current.value) twice('Press Esc again to rewind', () => openSheet('restore', { task: current.value }))
 }
 
 export function listen() {

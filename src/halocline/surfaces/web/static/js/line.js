@@ -1,14 +1,14 @@
-// The line to the server: one WebSocket that comes back by itself. What was not answered is sent again under the same
-// id, and the server does nothing twice; a task that is watched goes on after the last event that arrived.
+// The connection to the server: one WebSocket that reconnects. Unanswered frames are sent again under the same id, and
+// the server does nothing twice; a watched task continues after the last event that arrived.
 import { signal } from './ui.js'
 
-/** connecting, open, lost (it is tried again), out (this browser has no key). */
+/** connecting, open, lost (reconnecting) or out (this browser has no key). */
 export const standing = signal('connecting')
-/** Since when the line is lost, in milliseconds; 0 while it is not. */
+/** Time in milliseconds when the connection was lost; 0 while connected. */
 export const lostSince = signal(0)
 export const welcome = signal(null)
 export const board = signal({})
-/** The server is another version than the one this page came from. */
+/** True if the server's version differs from this page's. */
 export const isNewer = signal(false)
 
 const FIRST_PAUSE = 250
@@ -24,7 +24,7 @@ const { early } = window
 const { page } = early
 const run = Date.now().toString(36)
 
-/** What the server refused: `text` says what happened, `hint` what to do. */
+/** An error of the server: `text` says what happened, `hint` what to do. */
 export class Refusal extends Error {
   constructor({ code = '', text, hint = '' }) {
     super(text)
@@ -32,14 +32,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Give a key or a code for a session. False when it is not the right one. */
+/** Exchange a key or a code for a session. Returns false if it is wrong. */
 export const enter = (given) => early.enter(given)
 
-/** Ask the server for what is no frame, with this page's key. */
+/** Fetch from the server over HTTP with this page's key. */
 export const request = (path, options = {}) =>
   fetch(path, { credentials: 'same-origin', ...options, headers: { 'x-halocline-key': early.pageKey() } })
 
-/** Take over the line that was begun early, or open another. */
+/** Take over the connection opened by early.js, or open another. */
 export function connect() {
   const { socket: begun, said, closed: ended } = early
   Object.assign(early, { socket: null, said: [], closed: null })
@@ -59,7 +59,7 @@ function opened() {
 }
 
 function closed() {
-  // A browser is not told why a line was refused; the server tells a request.
+  // A browser cannot see why a WebSocket was refused; an HTTP request can.
   if (standing.value === 'connecting' || standing.value === 'lost')
     request('/session').then(
       ({ status }) => status === NO_KEY && signInAgain(),
@@ -72,24 +72,24 @@ function closed() {
   pause = Math.min(pause * 2, LONGEST_PAUSE)
 }
 
-/** The server is another one than this browser came in by: it knows the browser, or the person enters again. */
+/** After a server restart: sign in by the browser's key pair, or ask for a code. */
 const signInAgain = () =>
   early
     .signIn()
     .then((isIn) => isIn || (standing.value = 'out'))
     .catch(() => {})
 
-/** Come in again, where this browser was not let in. */
+/** Reconnect after signing in. */
 export function comeBack() {
   if (standing.value !== 'out') return
   standing.value = 'lost'
   connect()
 }
 
-// Another tab of this browser came in.
+// Another tab signed in.
 addEventListener('storage', ({ key }) => key === 'halo page key' && comeBack())
 
-/** Close the line; it comes back by itself. For tests, and for a person who asks to try again now. */
+/** Close the connection, which reconnects. For tests and "Try now". */
 export const drop = () => socket?.close()
 
 const say = (frame) => {
@@ -125,7 +125,7 @@ function settle(id) {
 
 export const newId = () => `${page}-${run}-${++number}`
 
-/** Send a frame that has its id already, and wait for its answer. */
+/** Send a frame that has its id, and wait for its answer. */
 export function pass(frame) {
   return new Promise((resolve, reject) => {
     waiting.set(frame.id, { frame, resolve, reject })
@@ -135,16 +135,16 @@ export function pass(frame) {
 
 const ask = (frame) => pass({ ...frame, id: newId() })
 
-/** What the server knows; changes nothing. */
+/** Run a query; changes nothing. */
 export const query = (name, args = {}) => ask({ type: 'query', name, arguments: args })
-/** Something that changes and belongs to no task. */
+/** Run an action that belongs to no task. */
 export const act = (name, args = {}) => ask({ type: 'do', name, arguments: args })
-/** A command to a task. Gives false when it came too late. */
+/** Send a command to a task. Resolves to false if it came too late. */
 export const send = (type, command) => ask({ type: 'command', command: { type, ...command } })
-/** Start a task; gives its id. */
-export const begin = (wish) => ask({ type: 'begin', ...wish })
+/** Start a task; resolves to its id. */
+export const begin = (options) => ask({ type: 'begin', ...options })
 
-/** Hear the events of a task. `watcher` has `after()`, `take(frame)` and `refuse(refusal)`. */
+/** Watch a task's events. `watcher` has `after()`, `take(frame)` and `refuse(refusal)`. */
 export function watch(task, watcher) {
   watched.set(task, watcher)
   say({ type: 'watch', task, after: watcher.after() })

@@ -1,6 +1,6 @@
-// Markdown of a model as elements. Nothing of it is ever parsed as HTML by the browser: tags are shown as text, pictures
-// become links, and links lead only to the web or to an address. Blocks that are complete are drawn once; the last one,
-// while it is written, is drawn again at most a quarter of the time, and grows as plain text in between.
+// Renders a model's Markdown. The browser never parses any of it as HTML: tags are shown as text, images become links,
+// and links lead only to the web or to a mail address. Complete blocks are drawn once; the last one, while it is
+// written, is redrawn at most a quarter of the time and grows as plain text in between.
 import { Component, html } from './ui.js'
 import { Marked } from '../vendor/marked.js'
 import { shown } from './format.js'
@@ -14,7 +14,7 @@ const SCHEMES = /^(https?:|mailto:)/i
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const LIST = /^ {0,3}([-*+]|\d{1,9}[.)])\s/
 
-/** Where blocks end that can stand alone: blank lines outside fences, lists and what is indented. Gives offsets. */
+/** Offsets where independent blocks end: blank lines outside fences, lists and indented text. */
 function cuts(text, from = 0) {
   const ends = []
   let fence = ''
@@ -24,7 +24,7 @@ function cuts(text, from = 0) {
   let first = true
   while (at < text.length) {
     const end = text.indexOf('\n', at)
-    if (end < 0) break // a line that is not whole may still become a fence or an item
+    if (end < 0) break // an incomplete line may still become a fence or an item
     const line = text.slice(at, end)
     if (fence) {
       const close = FENCE.exec(line)
@@ -69,7 +69,7 @@ function inline(token, at) {
     case 'link':
       return link(token.href, inner(token.tokens), at)
     case 'image':
-      return link(token.href, `[picture: ${shown(token.text || token.href)}]`, at)
+      return link(token.href, `[image: ${shown(token.text || token.href)}]`, at)
     case 'formula':
       return html`<${Formula} key=${at} text=${token.text} display=${token.display} open=${token.open} />`
     case 'checkbox':
@@ -145,11 +145,11 @@ function block(token, at) {
   }
 }
 
-/** The depth of the first heading; 0 when there is none. */
+/** The depth of the first heading, or 0. */
 const firstDepth = (text) => /^ {0,3}(#{1,6})\s/m.exec(text)?.[1].length ?? 0
 
-/** `first` is the depth of the text's first heading. The page's own headings are the first two levels, and no level is
- *  left out below them, whatever depths somebody writes. */
+/** `first` is the depth of the text's first heading. The page's own headings are the first two levels, and no level
+ *  below them is skipped, whatever the text uses. */
 function tokensOf(text, open, first) {
   const tokens = marked.lexer(text)
   for (const token of tokens) if (token.type === 'heading') token.level = token.depth > (first || token.depth) ? 4 : 3
@@ -159,8 +159,8 @@ function tokensOf(text, open, first) {
   return tokens
 }
 
-/** A block. While it is written it is drawn again at most a fifth of the time, and grows as plain text in between; what
- *  it costs is known once it is drawn. It stays the same element when it is complete, with the code that it has. */
+/** A block. While it is written, it is redrawn at most a fifth of the time and grows as plain text in between; the cost
+ *  is measured at each draw. It stays the same element once complete. */
 class Block extends Component {
   constructor() {
     super()

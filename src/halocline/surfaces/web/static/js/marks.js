@@ -1,5 +1,5 @@
-// What of a person's text is more than words: mentions, a slash command at its beginning, texts that were pasted.
-// The rules are those of context/user_files/mentions.py; of what may be mere prose (`@property`) only what is `known` is one.
+// Highlights in your text: mentions, a leading slash command, pasted texts. The rules are those of
+// context/user_files/mentions.py; ambiguous ones (`@property`) count only if `known`.
 const MENTION =
   /(?<![\p{L}\p{N}_@./\\`-])@(?:"[^"\n]{1,1000}"(?::\d{1,7}(?:-\d{1,7})?)?|https?:\/\/[^\s<>"`，。；！？、）】」]{1,2000}|(?:\\.|[^\s"'`<>|\\，。；！？、）】」]){1,1000})/gu
 const WORD = /^\/[a-z][\w.:-]*(?=\s|$)/i
@@ -8,7 +8,7 @@ const CERTAIN = /^@(?:"|https?:\/\/.|(?:problems|terminal|git-changes)$|(?:task|
 const LONGEST = 20_000
 const PAIRS = { ')': '(', ']': '[', '}': '{' }
 
-/** Without the punctuation of the sentence around it. */
+/** Strip the punctuation of the surrounding sentence. */
 function trimmed(text) {
   let end = text.length
   const surplus = (close) => text.slice(0, end).split(close).length > text.slice(0, end).split(PAIRS[close]).length
@@ -20,7 +20,7 @@ function trimmed(text) {
   return text.slice(0, end)
 }
 
-/** The text with backticks in the place of what is code; nothing moves. */
+/** The text with code replaced by backticks of the same length. */
 function withoutCode(text) {
   if (!text.includes('`') && !text.includes('~~~')) return text
   let fence = ''
@@ -36,7 +36,7 @@ function withoutCode(text) {
     .join('\n')
 }
 
-/** The text in pieces: {text, kind}, where kind is '' for mere words. Pure. */
+/** The text in pieces: {text, kind}, where kind is '' for plain text. Pure. */
 export function pieces(text, known = []) {
   if (text.length > LONGEST) return [{ text, kind: '' }]
   const found = []

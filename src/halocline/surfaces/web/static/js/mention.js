@@ -1,11 +1,11 @@
-// How something is mentioned in a prompt, and what of a mention or a word is typed before the cursor. The rules are those
-// of context/user_files/mentions.py; where these are finer, a path is put into quotes, which always holds.
+// Writes mentions, and finds the mention or command before the cursor. The rules are those of
+// context/user_files/mentions.py; where those are finer, a path is quoted, which always works.
 
 const WORDS = ['problems', 'terminal', 'git-changes']
 const PLAIN = /^[^\s"'`<>|\\，。；：！？、）】」()[\]{}]{1,1000}$/
 const ODD = /^(https?:|task:|symbol:|[0-9a-f]{7,40}$)|:\d{1,7}(-\d{1,7})?$|[.,;:!?…*]$/
 
-/** A path as it is written into a prompt. */
+/** A path as a mention. */
 export function asMention(path) {
   const plain = PLAIN.test(path) && !ODD.test(path) && !WORDS.includes(path)
   return plain || path.includes('"') ? `@${path}` : `@"${path}"`
@@ -13,7 +13,7 @@ export function asMention(path) {
 
 const BEGUN = /(?<![\w@./\\`-])@(?:"([^"\n]*)|([^\s"'`<>|]*))$/u
 
-/** The mention that is typed before the cursor: {from, query}; null when there is none. */
+/** The mention before the cursor: {from, query}, or null. */
 function begunMention(before) {
   const line = before.slice(Math.max(before.lastIndexOf('\n') + 1, before.length - 300))
   const found = BEGUN.exec(line)
@@ -23,7 +23,7 @@ function begunMention(before) {
   return { kind: '@', from: before.length - (line.length - found.index), query }
 }
 
-/** The slash command before the cursor, or what is typed behind one: {from, query, word}. */
+/** The slash command before the cursor, or its argument: {from, query, word}. */
 function begunWord(before) {
   const own = /^\/([^\s/]*)$/.exec(before)
   if (own) return { kind: '/', from: 0, query: own[1], word: '' }
@@ -55,7 +55,7 @@ function score(low, name) {
   return within(low, name) ? 4 : -1
 }
 
-/** Those of `all` that fit what is typed, the best first; among equals their order stays. `nameOf` gives the text. */
+/** The matches in `all` for the typed text, best first; stable among equals. `nameOf` gives the text. */
 export function ranked(typed, all, most, nameOf = (one) => one) {
   const low = typed.toLowerCase()
   if (!low) return all.slice(0, most)
@@ -67,5 +67,5 @@ export function ranked(typed, all, most, nameOf = (one) => one) {
   return heaps.flat().slice(0, most)
 }
 
-/** Whether what was typed is a note of the person: one line behind a hash. A heading with text below it is none. */
+/** True for a note: one line after a hash. A heading with text below it is not one. */
 export const isNote = (typed) => /^# +\S[^\n]*$/.test(typed.trim())

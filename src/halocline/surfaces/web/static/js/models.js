@@ -1,4 +1,4 @@
-// The models that can be used, asked for once and again when somebody looks; and what is said of each.
+// The usable models, loaded once and again when the picker opens.
 import { signal } from './ui.js'
 import { query } from './line.js'
 import { favouriteModels, recentModels } from './prefs.js'
@@ -6,7 +6,7 @@ import { favouriteModels, recentModels } from './prefs.js'
 export const models = signal(null)
 let asking = null
 
-/** The usable models. The first answer is kept; `renewed` asks again. */
+/** The usable models. The first answer is cached; `renewed` loads them again. */
 export function offered(renewed = false) {
   if (models.peek() && !renewed) return Promise.resolve(models.peek())
   asking ??= query('models')
@@ -17,7 +17,7 @@ export function offered(renewed = false) {
 
 export const modelNamed = (name) => models.value?.find((one) => one.name === name) ?? null
 
-/** One to ask that sees pictures: a favourite, one used lately, or the first there is. */
+/** A model that accepts images: a favorite, a recent one, or the first. */
 export function seeing() {
   const all = (models.value ?? []).filter((one) => one.images && !one.leaving)
   const known = [...favouriteModels.value, ...recentModels.value].map((name) => all.find((one) => one.name === name))

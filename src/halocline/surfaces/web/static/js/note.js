@@ -1,11 +1,11 @@
-// A note of the person: `# we use tabs here`. Tasks that begin in the folder from now on know it; the running one does not.
+// Notes: `# we use tabs here`. New tasks in the folder get it; the running one does not.
 import { act, query } from './line.js'
 import { complain, toast } from './store.js'
 
 export async function keep(typed, workspace) {
   const text = typed.replace(/^# +/, '')
   await act('memory_keep', { workspace, text })
-  toast('Noted: tasks that begin in this folder from now on know it.', {
+  toast('Note saved. New tasks in this folder will use it.', {
     undo: () => forget(text, workspace).catch(complain),
   })
 }
@@ -15,5 +15,5 @@ async function forget(text, workspace) {
   const said = text.split(/\s+/).join(' ').trim()
   const note = files.flatMap((file) => file.notes).findLast((one) => one.text === said)
   if (note) await act('memory_remove', { workspace, number: note.number })
-  toast(note ? 'The note is gone.' : 'The note is not there any more.')
+  toast(note ? 'Note removed.' : 'The note no longer exists.')
 }

@@ -1,11 +1,12 @@
-// Told while nobody looks: a task needs a person, has ended, or has failed. By the title of the window always; by the
-// system and by a sound where the person wanted that. Whether to ask the browser for leave is only ever their click.
+// Notifications while the page is not in view: a task needs you, has ended, or has failed. Always in the window's
+// title; as system notification and sound if you turned that on. The browser's permission is only ever asked for by
+// your click.
 import { effect, signal } from './ui.js'
 import { board, standing } from './line.js'
 import { notifying, sounding } from './prefs.js'
 import { current, go, history } from './store.js'
 
-/** How many tasks need a person. */
+/** The number of tasks that need you. */
 export const waiting = signal(0)
 const looks = () => !document.hidden && document.hasFocus()
 
@@ -34,7 +35,7 @@ async function ended(id) {
   if (said) tell(id, `${said}: ${nameOf(id)}`, task?.facts.last?.text || 'Halocline')
 }
 
-/** Hear what tasks need, from now on. */
+/** Start watching. */
 export function watchBoard() {
   let before = null
   effect(() => {

@@ -1,5 +1,5 @@
-// What a menu of the composer offers: files and other things behind an at-sign, words and their values behind a slash.
-// Asked of the server when a menu opens, and again when it is older than a few seconds.
+// The suggestions of the composer's menu: files and other mentions after @, commands and their values after /. Loaded
+// from the server when a menu opens, and again after a few seconds.
 import { query } from './line.js'
 import { asMention, ranked } from './mention.js'
 import { offered } from './models.js'
@@ -9,7 +9,7 @@ import { when } from './format.js'
 const FRESH = 8000
 const asked = new Map()
 
-/** The answer to a query, asked again when it is old. */
+/** A query's answer, cached for a few seconds. */
 function lately(name, args) {
   const key = `${name} ${JSON.stringify(args)}`
   const known = asked.get(key)
@@ -23,9 +23,9 @@ function lately(name, args) {
 const placeOf = ({ task, workspace }) => (task ? { task: task.id, workspace: task.facts.workspace } : { workspace })
 
 const THINGS = [
-  ['problems', 'What language servers know is wrong'],
-  ['terminal', 'The latest command and what it printed'],
-  ['git-changes', 'What is not committed yet'],
+  ['problems', 'Diagnostics from language servers'],
+  ['terminal', 'Latest command and its output'],
+  ['git-changes', 'Uncommitted changes'],
 ]
 
 function foldersOf(files) {
@@ -61,12 +61,12 @@ async function things(begun, place) {
   const most = typed ? 20 : 8
   const lists = [
     section(
-      typed ? 'Files' : recent ? 'Used lately' : 'Files',
+      typed ? 'Files' : recent ? 'Recent' : 'Files',
       ranked(typed, !typed && recent ? files.slice(0, recent) : files, most).map(fileOffer),
     ),
     section('Folders', ranked(typed, found.folders, typed ? 8 : 4).map(folderOffer)),
     section(
-      'Here',
+      'Context',
       ranked(typed, THINGS, 3, (one) => one[0]).map(([name, about]) => ({
         put: `@${name} `,
         title: name,
@@ -95,26 +95,26 @@ async function things(begun, place) {
   ]
   const name = typed.replace(/^symbol:/, '')
   if (/^[A-Za-z_][\w.]{2,}$/.test(name))
-    lists.push(section('Symbol', [{ put: `@symbol:${name} `, title: name, about: 'where it is defined', icon: 'at' }]))
+    lists.push(section('Symbol', [{ put: `@symbol:${name} `, title: name, about: 'its definition', icon: 'at' }]))
   if (!typed)
     lists.push(
       section('Web', [
-        { put: '@https://', title: 'A page by its address', about: '@https://…', icon: 'globe', goesOn: true },
+        { put: '@https://', title: 'Web page by URL', about: '@https://…', icon: 'globe', goesOn: true },
       ]),
     )
   return lists
 }
 
 const KINDS = {
-  work: 'For the agent',
+  work: 'Agent',
   task: 'Task',
   files: 'Files',
   settings: 'Settings',
-  look: 'Look at',
+  look: 'View',
   workflow: 'Workflows',
   command: 'Commands',
   skill: 'Skills',
-  mcp: 'From MCP servers',
+  mcp: 'MCP servers',
 }
 const FOR_THE_MODEL = ['work', 'workflow', 'command', 'skill']
 const takes = (word) => Boolean(word.rest) || word.kind === 'skill'
@@ -129,16 +129,16 @@ const wordOffer = (word) => ({
 const value = (text, about = '') => ({ put: `${text} `, title: text, about, icon: 'chevron' })
 
 const VALUES = {
-  mode: async () => [value('plan', 'look and propose; nothing is changed'), value('act', 'do the work')],
+  mode: async () => [value('plan', 'read and plan, no changes'), value('act', 'do the work')],
   approvals: async () => [
     value('ask', 'ask before edits and commands'),
-    value('accept-edits', 'edit without asking'),
-    value('auto', 'ask only for what is risky'),
+    value('accept-edits', 'edit files without asking'),
+    value('auto', 'ask only for risky actions'),
     value('yolo', 'never ask'),
   ],
   effort: async () =>
     ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'default'].map((level) => value(level)),
-  compact: async () => [value('undo', 'let the model read again what it read before the latest time')],
+  compact: async () => [value('undo', 'undo the last compaction')],
   model: async () => (await offered()).map((model) => value(model.name, model.title)),
   resume: async () =>
     history.value.map((info) => ({
@@ -172,7 +172,7 @@ async function words(begun, place) {
   )
 }
 
-/** The sections of a menu for what is typed, without empty ones. `place` is {task, workspace}. */
+/** The non-empty sections for the typed text. `place` is {task, workspace}. */
 export async function offersFor(begun, place) {
   const all = await (begun.kind === '@' ? things(begun, place) : words(begun, place))
   return all.filter((one) => one.offers.length)

@@ -1,5 +1,5 @@
-// What a person said and the server has not confirmed. It is written down before it goes out, so that neither a lost
-// line nor a reload loses words; the server knows each by its id and does nothing twice.
+// Messages the server has not confirmed. They are stored before they are sent, so that neither a lost connection nor a
+// reload loses text; the server knows each by its id and does nothing twice.
 import { effect } from './ui.js'
 import { newId, pass, standing } from './line.js'
 import { draftOf, kept, renew, setDraft } from './prefs.js'
@@ -14,7 +14,7 @@ const textOf = (content) =>
     .map((part) => part.text)
     .join('\n')
 
-/** Send something that was said, and keep it until it is answered. Rejects when it is refused. */
+/** Send a message, and keep it until it is answered. Rejects if the server refuses it. */
 export async function post(place, frame) {
   const id = newId()
   const content = frame.content ?? frame.command.content
@@ -35,11 +35,11 @@ async function deliver(one) {
   }
 }
 
-/** Say something to a task. Gives false when it came too late. */
+/** Send a message to a task. Resolves to false if it came too late. */
 export const tell = (task, type, content) => post(task, { type: 'command', command: { type, task, content } })
 
 let taken = false
-// What an earlier visit left: sent again once. Words that are refused become the draft again.
+// Left by an earlier visit: sent again once. Refused text becomes the draft again.
 effect(() => {
   if (standing.value !== 'open' || taken) return
   taken = true

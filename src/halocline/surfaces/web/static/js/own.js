@@ -1,11 +1,10 @@
-// A command of the person: `!git status`. It runs as they typed it, beside turns; where no task is yet, one begins for it.
+// Your own commands: `!git status`. Run as typed, beside turns; without a task, one is started.
 import { send } from './line.js'
 import { announcement } from './store.js'
 
-/** `begin([])` starts a task without a word to it, and gives its id. */
+/** `begin([])` starts a task without a prompt and returns its id. */
 export async function run(command, task, begin) {
-  if (!command.trim())
-    throw new Error('There is no command after the exclamation mark. Type it right behind: !git status')
+  if (!command.trim()) throw new Error('Type a command right after the !, as in !git status')
   await send('run_command', { task: task?.id ?? (await begin([])), command })
-  announcement.value = 'Your command runs'
+  announcement.value = 'Command started'
 }

@@ -1,5 +1,5 @@
-// What this browser keeps: choices of the person, and words that wait. It may keep nothing (a private window, no room
-// left), and then all works until the page is closed. Other tabs see a change at once.
+// What this browser stores: preferences and drafts. Without storage (a private window, no space) all works until the
+// page is closed. Other tabs see a change at once.
 import { effect, signal } from './ui.js'
 
 const PREFIX = 'halo '
@@ -13,7 +13,7 @@ function read(name, usual) {
   }
 }
 
-/** A signal that is kept under a name; `usual` is what it is before anything was chosen. */
+/** A signal stored under a name; `usual` is its default. */
 export function kept(name, usual) {
   const one = signal(read(name, usual))
   let first = true
@@ -25,13 +25,13 @@ export function kept(name, usual) {
       if (text === JSON.stringify(usual)) localStorage.removeItem(PREFIX + name)
       else if (localStorage.getItem(PREFIX + name) !== text) localStorage.setItem(PREFIX + name, text)
     } catch {
-      // No room: it holds for as long as the page is open.
+      // No space: kept only while the page is open.
     }
   })
   return one
 }
 
-/** What another tab wrote last, for those who change what is shared. */
+/** Read another tab's latest value before changing shared data. */
 export const renew = (name) => {
   const { one, usual } = known.get(PREFIX + name)
   const found = read(name, usual)
@@ -45,17 +45,17 @@ addEventListener('storage', (event) => {
 
 /** system, light or dark */
 export const theme = kept('theme', 'system')
-/** Whether the system tells when a task needs a person or has ended while nobody looks. */
+/** True if system notifications are on. */
 export const notifying = kept('notifying', false)
 export const sounding = kept('sounding', false)
-/** Names of models, the ones used last first. */
+/** Names of models, latest first. */
 export const favouriteModels = kept('favourite models', [])
 export const recentModels = kept('recent models', [])
-/** Keys that the person gave to something: id → keys. */
+/** Changed keyboard shortcuts: id → keys. */
 export const keymap = kept('keys', {})
-/** Prompts that were sent from here, the latest last. */
+/** Prompts sent from this browser, latest last. */
 export const said = kept('said', [])
-/** What is being written, by task. */
+/** Drafts by task. */
 export const drafts = kept('drafts', {})
 
 effect(() => {

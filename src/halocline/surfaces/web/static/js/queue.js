@@ -1,6 +1,5 @@
-// What waits until a turn ends, by task, and what was sent into a running turn and is not delivered yet. Kept over
-// reloads. A queue goes on by itself when its task rests; after a turn that was stopped or failed it waits for a word of
-// the person. One tab sends, however many look.
+// Prompts queued until a turn ends, by task, and steering that is not delivered yet. Survives reloads. A queue
+// continues when its task is idle; after a turn that was stopped or failed, it waits for you. Only one tab sends.
 import { effect, signal } from './ui.js'
 import { takesSteering } from './facts.js'
 import { standing } from './line.js'
@@ -8,14 +7,14 @@ import { tell } from './outbox.js'
 import { kept, remember, renew } from './prefs.js'
 import { complain, taskOf } from './store.js'
 
-/** {task: [{key, text, parts, after}]}; `after` is the event up to which the task had come. */
+/** {task: [{key, text, parts, after}]}; `after` is the task's last event at that time. */
 export const queues = kept('queues', {})
 /** {task: [{key, text, after}]}: delivered before the next request of the turn. */
 export const steered = kept('steered', {})
-/** What moves when a held queue may go on. */
+/** Changes when a held queue may continue. */
 const nudge = signal(0)
 
-const sent = new Map() // task → after which event a prompt of the queue went out
+const sent = new Map() // task → last event when a queued prompt was sent
 const PATIENCE = 5000
 const HOLDS = ['cancelled', 'error', 'max_turn_requests', 'refusal']
 const newKey = () => Math.random().toString(36).slice(2, 10)
@@ -47,13 +46,13 @@ export const move = (task, key, by) =>
     return next
   })
 
-/** Whether what is queued waits for a word of the person: the turn it waited for did not end well. */
+/** True if the queue waits for you because the turn before it did not end well. */
 export function isHeld(task, one) {
   const { last, running } = task.facts
   return !running && Boolean(last) && last.seq > one.after && HOLDS.includes(last.reason)
 }
 
-/** Into the running turn; when that has just ended, as the next prompt. */
+/** Send to the running turn, or as the next prompt if that has just ended. */
 export async function steer(task, text, parts = []) {
   const one = { key: newKey(), text, after: task.seq }
   change(steered, 'steered', task.id, (all) => [...all, one])
@@ -71,7 +70,7 @@ export async function steer(task, text, parts = []) {
   }
 }
 
-/** Send one of a queue now: into the turn that runs, or as the next prompt. */
+/** Send a queued prompt now: to the running turn, or as the next prompt. */
 export async function sendNow(task, one) {
   drop(task.id, one.key)
   try {
@@ -82,7 +81,7 @@ export async function sendNow(task, one) {
   }
 }
 
-/** After a stop: the whole queue may go on. */
+/** Release a held queue. */
 export function goOn(task) {
   changeQueue(task.id, (all) => all.map((one) => ({ ...one, after: task.seq })))
 }
@@ -122,7 +121,7 @@ effect(() => {
   for (const [id, queue] of Object.entries(queues.value)) if (queue.length) consider(id, queue)
 })
 
-// What the turn has heard is no longer on its way.
+// Drop steering that the turn has received.
 effect(() => {
   for (const [id, all] of Object.entries(steered.value)) {
     const task = taskOf(id)

@@ -1,7 +1,6 @@
-// Events to transcript rows: the same fold as surfaces/rows.py, on the same events, with the same rows. A row is never
-// changed but replaced, so a view knows by its identity whether to draw it again. The list of rows itself is changed in
-// place, as copying it for each word of a reply would cost more with every row. Fields that have their default are left
-// out, as the server leaves them out of events.
+// Folds events into transcript rows exactly like surfaces/rows.py: same events, same rows. Rows are replaced, never
+// changed, so a view redraws by identity. The list itself is changed in place, as copying it for each word of a reply
+// would cost more with every row. Fields with default values are omitted, as the server omits them from events.
 
 import { thousands } from './format.js'
 
@@ -18,25 +17,25 @@ export const transcript = () => ({ rows: [], draft: [], mode: 'act', todos: [], 
 
 const totals = (at) => ({ at, steps: 0, usage: {}, cost: 0, planned: false })
 
-/** The transcript after an event; it is the same object. */
+/** Apply an event; returns the same object. */
 export function fold(t, event) {
   FOLDS[event.type]?.(t, event)
   return t
 }
 
-/** The events that show something. */
+/** Events that produce rows. */
 export const folded = () => Object.keys(FOLDS)
 
-/** All rows, those that are still being written at the end. */
+/** All rows, with those being written at the end. */
 export const visible = (t) => (t.draft.length ? [...t.rows, ...t.draft] : t.rows)
 
-/** Forget what is not in the log and is about to be said anew. */
+/** Drop what is not in the log and is about to be sent again. */
 export function forgetTransient(t) {
   t.draft = []
   if (t.rows.at(-1)?.type === 'retry_row') t.rows.pop()
   for (let at = t.rows.length - 1, now = true; at >= 0; at--) {
     const row = t.rows[at]
-    now &&= row.type !== 'turn_end_row' // what a person runs goes on over the ends of turns
+    now &&= row.type !== 'turn_end_row' // your own commands outlive turns
     if (row.type === 'call_row' && !row.status && row.output && (now || row.own)) t.rows[at] = { ...row, output: '' }
   }
 }
@@ -65,7 +64,7 @@ function changeLane(t, { call, child }, how) {
   change(t, call, (row) => ({ ...row, lanes: lanes(row) }))
 }
 
-/** The newest row of a tool call. */
+/** The latest row of a tool call. */
 export const callRow = (t, call) => t.rows.findLast((row) => row.type === 'call_row' && row.call === call)
 
 function spoken(content = []) {
@@ -93,7 +92,7 @@ function leftOpen(todos) {
   return [notice(`The plan is not finished: ${done} of ${todos.length} done, next: ${step.text}`)]
 }
 
-/** The step that the agent is at, or would do next. */
+/** The current or next step. */
 export const atWork = (todos) =>
   todos.find((todo) => todo.status === 'in_progress') ?? todos.find((todo) => (todo.status ?? 'pending') === 'pending')
 
@@ -105,14 +104,14 @@ function wanted(call) {
 const ANSWER = /^\[exit code 1: ([^,\]]+)/
 const FAILURE = /^\[(?:exit code (-?[1-9]\d*)\b(?!: )|killed by (\w+)|(stopped): it was still running)/
 
-/** How a command ended that did not end well, by the last line of its result. */
+/** How a command failed, by the last line of its result. */
 function commandFailure(output) {
   const found = FAILURE.exec(output.trimEnd().split('\n').at(-1))
   if (!found) return undefined
   return found[1] ? `exit ${found[1]}` : (found[2] ?? 'timed out')
 }
 
-/** What a command said by exit code 1 that did not fail, as grep and diff do. */
+/** The meaning of exit code 1 of a command that did not fail, such as grep or diff. */
 const commandAnswer = (output) => ANSWER.exec(output.trimEnd().split('\n').at(-1))?.[1]
 
 const textOf = (result) => (result.content ?? []).find((part) => part.type === 'text')?.text ?? ''

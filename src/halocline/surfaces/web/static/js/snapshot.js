@@ -1,5 +1,5 @@
-// What a reload shows while the server is away: the tasks looked at last, as they were. Bounded, in this browser only; and
-// the page's own files are kept by `worker.js`.
+// What a reload shows while the server is unreachable: the last viewed tasks, bounded, in this browser only.
+// `worker.js` caches the page's own files.
 import { standing } from './line.js'
 import { kept } from './prefs.js'
 import { current, history } from './store.js'
@@ -19,7 +19,7 @@ const FILES = [
 
 /** [{task, title, at, rows}], the latest first. */
 export const snapshots = kept('snapshots', [])
-/** The list of tasks, as it was. */
+/** The last list of tasks. */
 const listed = kept('listed', [])
 
 const short = (key, value) =>
@@ -41,7 +41,7 @@ function save() {
   snapshots.value = [one, ...snapshots.peek().filter((other) => other.task !== task.id)].slice(0, MOST_TASKS)
 }
 
-/** Begin to keep what a reload would need. */
+/** Start saving what a reload would need. */
 export async function keep() {
   const hidden = () => document.hidden && save()
   document.addEventListener('visibilitychange', hidden)
@@ -49,17 +49,17 @@ export async function keep() {
   standing.subscribe((now) => now === 'lost' && save())
   if (!navigator.serviceWorker || !isSecureContext) return
   await navigator.serviceWorker.register('/worker.js')
-  // Whether a reload would find all of the page.
+  // Set once a reload would find the whole page.
   navigator.serviceWorker.addEventListener('message', () => (document.documentElement.dataset.kept = 'yes'))
   const { active } = await navigator.serviceWorker.ready
   const seen = performance.getEntriesByType('resource').map((entry) => entry.name)
-  // What these need in turn is fetched once, so that it is known here, too.
+  // Load these once, so that their own imports are known too.
   await Promise.all([import('./views/offline.js'), import('./views/task.js')])
   const more = performance.getEntriesByType('resource').map((entry) => entry.name)
   active.postMessage({ keep: [...new Set([...FILES, ...seen, ...more])] })
 }
 
-/** Give back the list of tasks where the server could not be asked. */
+/** Use the saved list of tasks if there is no other. */
 export function lend() {
   if (!history.peek().length) history.value = listed.peek()
 }

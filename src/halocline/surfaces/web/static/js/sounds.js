@@ -1,23 +1,23 @@
-// What notifying needs of the browser: its leave, and a sound. Fetched by whoever wants to be notified.
+// Browser permission and sound for notifications. Loaded only when you turn them on.
 import { notifying } from './prefs.js'
 import { toast } from './store.js'
 
-/** Ask the browser for leave to notify; from a click. */
+/** Request the notification permission; from a click. */
 export async function ask() {
   if (!('Notification' in window) || !window.isSecureContext)
-    return void toast('This browser cannot notify at this address.', { kind: 'error' })
+    return void toast('Notifications need HTTPS or localhost.', { kind: 'error' })
   const answer = Notification.permission === 'granted' ? 'granted' : await Notification.requestPermission()
   notifying.value = answer === 'granted'
   toast(
     answer === 'granted'
-      ? 'You are notified when a task needs you or ends while you look elsewhere.'
-      : 'The browser does not allow notifications here. Allow them beside its address, and try again.',
+      ? 'Notifications are on for tasks that need you or end in the background.'
+      : 'Notifications are blocked. Allow them for this site in the browser and try again.',
     { kind: answer === 'granted' ? 'info' : 'error' },
   )
 }
 
 let audio = null
-/** Two short tones; no file has to be there for it. */
+/** Play two short tones; needs no file. */
 export function chime() {
   try {
     audio ??= new AudioContext()

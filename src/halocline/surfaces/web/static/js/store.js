@@ -1,25 +1,25 @@
-// What the page knows beyond one task: where it is, which tasks there are, and what is open on top.
+// The page's state beyond one task: the route, the list of tasks, and open sheets.
 import { computed, effect, signal } from './ui.js'
 import { board, query, standing } from './line.js'
 import { Task } from './task.js'
 
-/** Where the page is: the words of the address behind `#/`. */
+/** The route: the parts of the address after `#/`. */
 export const route = signal([])
 /** The newest tasks, as the server lists them. */
 export const history = signal([])
 export const workspaces = signal([])
-/** The sheet on top of the page: {name, …} or null. Opening one remembers what had the focus. */
+/** The open sheet: {name, …} or null. Opening one remembers the focus. */
 export const sheet = signal(null)
 export const toasts = signal([])
-/** What a screen reader is told; only changes of state. */
+/** Announcement for screen readers; only changes of state. */
 export const announcement = signal('')
 export const sidebarOpen = signal(false)
 export const reviewOpen = signal(false)
-/** A text for the composer that is on the page: {text, instead}. It is put behind what is there. */
+/** Text to append to the composer: {text, instead}; `instead` replaces. */
 export const written = signal(null)
-/** Whether the person searches in the task. */
+/** True while searching in the task. */
 export const finding = signal(false)
-/** Whether all details are shown. */
+/** True while all details are expanded. */
 export const allOpen = signal(false)
 
 const tasks = new Map()
@@ -36,10 +36,10 @@ export function go(...words) {
   sidebarOpen.value = false
 }
 
-/** The task that is looked at; null elsewhere. */
+/** The current task, or null. */
 export const current = computed(() => (route.value[0] === 'task' && route.value[1] ? taskOf(route.value[1]) : null))
 
-/** A task by its id; the newest so many stay watched, so that going back to one is instant. */
+/** A task by its id; the last ones stay watched, so that returning is instant. */
 export function taskOf(id) {
   let task = tasks.get(id)
   if (task) tasks.delete(id)
@@ -58,7 +58,7 @@ export function taskOf(id) {
 
 let refreshing = null
 let again = false
-/** Ask for the list of tasks again; many wishes at once are one question, and one more if any came while it was asked. */
+/** Reload the list of tasks; concurrent requests share one query, plus one more if any came during it. */
 export function refresh() {
   again = Boolean(refreshing)
   refreshing ??= query('tasks', { limit: 60 })
@@ -72,7 +72,7 @@ export function refresh() {
 }
 
 effect(() => {
-  const now = board.value // read even while there is no task yet: this has to hear of the first
+  const now = board.value // read even without a task, so that this effect runs for the first
   for (const [id, task] of tasks) task.stands(now[id])
   if (standing.value === 'open') refresh()
 })
@@ -87,7 +87,7 @@ export function toast(text, { undo = null, kind = 'info', seconds = 8 } = {}) {
 
 export const dismiss = (one) => (toasts.value = toasts.value.filter((other) => other !== one))
 
-/** What went wrong, in the words of whoever refused it. */
+/** Show an error. */
 export function complain(error) {
   toast([error.text ?? error.message, error.hint].filter(Boolean).join(' '), { kind: 'error', seconds: 12 })
 }
@@ -99,10 +99,10 @@ export function openSheet(name, options = {}) {
 }
 
 export function closeSheet() {
-  document.querySelector('dialog.sheet[open]')?.close() // what is behind can have the focus only then
+  document.querySelector('dialog.sheet[open]')?.close() // the page behind can take the focus only then
   sheet.value = null
   const place = before
   before = null
-  // Nothing outside of a dialog can take the focus until that is gone.
+  // Nothing outside a dialog can take the focus until it is gone.
   if (place) setTimeout(() => document.activeElement === document.body && place.focus?.())
 }

@@ -1,13 +1,13 @@
-// A task as this page sees it: what its events make of it, and a signal that says when to draw again.
+// A task in this page: the state folded from its events, and a signal to redraw.
 import { signal } from './ui.js'
 import { facts, learn } from './facts.js'
 import { board, query, send, unwatch, watch } from './line.js'
 import { fold, forgetTransient, transcript } from './rows.js'
 
-const DOUBT = 1500 // a task that another process runs is joined within that time
+const DOUBT = 1500 // milliseconds in which a task run by another process is joined
 const HIDDEN_EVERY = 250
 
-/** What lies behind: of several ways back, those that were themselves left behind do not count. Pure. */
+/** The rewinds in force: those that a later rewind skipped do not count. Pure. */
 function gaps(restores) {
   const found = []
   let at = Infinity
@@ -25,22 +25,22 @@ export class Task {
     this.seq = 0
     this.transcript = transcript()
     this.facts = facts()
-    /** Grows with every batch of events; a view that reads it is drawn again. */
+    /** Grows with every batch of events; views that read it redraw. */
     this.version = signal(0)
-    /** Whether the past was told. */
+    /** True once the history has arrived. */
     this.ready = signal(false)
     this.refused = signal(null)
-    this.previews = new Map() // call → {type: 'preview_row', preview}: a call that is being written
-    this.pages = new Map() // call → what a page said to the browser, which its row does not hold
-    /** What rows do not hold: of a prompt its parts, of a turn's end what changed, of a shortening its summary. */
+    this.previews = new Map() // call → {type: 'preview_row', preview}: a call being written
+    this.pages = new Map() // call → the console output of a browser page, which rows do not hold
+    /** Extras of rows: a prompt's parts, a turn's changes, a compaction's summary. */
     this.about = new WeakMap()
-    /** Calls of which the arguments (call → event) or the output (call → characters) came without their middle. */
+    /** Calls whose arguments (call → event) or output (call → characters) arrived without their middle. */
     this.cutArguments = new Map()
     this.cutOutputs = new Map()
     this.arguments = new Map()
     this.born = new WeakMap()
     this.calls = new Map()
-    this.restores = [] // {seq, to}: how often the conversation went back
+    this.restores = [] // {seq, to}: rewinds of the conversation
     this.timer = 0
   }
 
@@ -65,7 +65,7 @@ export class Task {
     for (const event of events) {
       if (event.seq) {
         if (event.seq <= this.seq) continue
-        if (event.seq !== this.seq + 1) return this.watch() // a gap: ask again from where we are
+        if (event.seq !== this.seq + 1) return this.watch() // a gap: watch again from here
         this.seq = event.seq
       }
       const before = this.transcript.rows.length
@@ -77,10 +77,10 @@ export class Task {
       this.ready.value = true
       this.stands(board.value[this.id])
     }
-    if (this.ready.value) this.changed() // the past is drawn once, when all of it is told
+    if (this.ready.value) this.changed() // the history is drawn once, when all of it has arrived
   }
 
-  /** Keep what the rows do not. The event added the rows from `before` on. */
+  /** Keep the extras of an event, which added the rows from `before` on. */
   note(event, before) {
     const row = this.transcript.rows[before]
     switch (event.type) {
@@ -119,12 +119,12 @@ export class Task {
       })
   }
 
-  /** Mark the rows of what the model does not read any more, since the conversation went back; others not any more. */
+  /** Mark the rows that the model no longer sees after a rewind, and unmark the others. */
   leaveBehind({ seq, to }) {
     this.restores.push({ seq, to })
     const gone = gaps(this.restores)
     const { rows } = this.transcript
-    let born = 0 // a row that was replaced, or is in no log, goes with the one before it
+    let born = 0 // a replaced row, or one that is not in the log, goes with the one before it
     rows.forEach((row, at) => {
       born = this.bornOf(row) || born
       const left = row.type !== 'restored_row' && gone.some((gap) => born > gap.to && born < gap.seq)
@@ -135,19 +135,19 @@ export class Task {
     })
   }
 
-  /** The event that a row came with. Calls are told by their id, as their rows are replaced. */
+  /** The event that a row came with. Calls are found by id, as their rows are replaced. */
   bornOf(row) {
     return (row.type === 'call_row' ? this.calls.get(row.call) : this.born.get(row)) ?? 0
   }
 
-  /** Whether a call goes on no more, though nobody said how it ended: its turn was cut off. */
+  /** True if a call stopped without an end, because its turn was cut off. */
   isCutOff(row) {
     if (row.type !== 'call_row' || row.status) return false
     if (row.own) return this.ready.value && !board.peek()[this.id]
     return !this.facts.running || this.calls.get(row.call) < this.facts.turns.at(-1)?.seq
   }
 
-  /** A reply that was too long to be sent whole. */
+  /** Remember a reply that was too long to be sent whole. */
   noteCut(event) {
     for (const part of event.message.content ?? [])
       if (part.type === 'tool_call') this.cutArguments.set(part.id, event.seq)
@@ -155,7 +155,7 @@ export class Task {
       if (row.type === 'reply_row' && !this.about.has(row)) this.about.set(row, { cut: event.seq })
   }
 
-  /** A call's row with all of its arguments; without any while these are fetched. */
+  /** A call's row with its full arguments; with none while they are loading. */
   whole(row) {
     const seq = this.cutArguments.get(row.call)
     if (!seq) return row
@@ -173,7 +173,7 @@ export class Task {
     return { ...row, arguments: this.arguments.get(row.call) }
   }
 
-  /** How the task stands in the server (`asks`, `runs`, `rests`), or that nobody has it open: then no turn goes on. */
+  /** Update from the server's state (`asks`, `runs`, `rests`; undefined: not open, so no turn is running). */
   stands(how) {
     clearTimeout(this.doubt)
     const f = this.facts
@@ -189,7 +189,7 @@ export class Task {
     }
   }
 
-  /** Draw: at once, or a few times a second while nobody looks. */
+  /** Redraw: at once, or a few times a second while the page is hidden. */
   changed() {
     if (!document.hidden) {
       clearTimeout(this.timer)
@@ -198,7 +198,7 @@ export class Task {
     } else this.timer ||= setTimeout(() => ((this.timer = 0), this.version.value++), HIDDEN_EVERY)
   }
 
-  /** Pass a command on. Gives false when it came too late. */
+  /** Send a command. Resolves to false if it came too late. */
   send(type, command = {}) {
     return send(type, { task: this.id, ...command })
   }

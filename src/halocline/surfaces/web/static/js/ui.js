@@ -1,4 +1,4 @@
-// The one place that names the libraries of the view: h by tagged templates, hooks, signals.
+// The only module that names the view libraries: htm templates, hooks, signals.
 import { h, render, Component, Fragment, createRef } from '../vendor/preact.js'
 import htm from '../vendor/htm.js'
 
@@ -7,10 +7,10 @@ export { h, render, Component, Fragment, createRef }
 export { useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from '../vendor/hooks.js'
 export { signal, computed, effect, batch, untracked } from '../vendor/signals.js'
 
-/** Class names from those that hold. */
+/** Join the truthy class names. */
 export const classes = (...names) => names.filter(Boolean).join(' ')
 
-/** Have the stylesheet of a view that is fetched late; settled when it holds, or cannot be had. */
+/** Load a lazy view's stylesheet; resolves once it is applied or failed. */
 export function style(href) {
   if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve()
   return new Promise((done) => {

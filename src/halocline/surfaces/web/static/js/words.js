@@ -1,4 +1,4 @@
-// The slash commands that the page answers itself; the rest goes to the server as it was typed.
+// The slash commands that the page handles itself; the rest goes to the server as typed.
 import { act } from './line.js'
 import { complain, go, openSheet, toast } from './store.js'
 import { count } from './format.js'
@@ -16,20 +16,20 @@ async function model({ task, choice }, rest) {
 }
 
 function mode({ task, choice }, rest) {
-  if (!MODES.includes(rest)) return toast('The mode is plan or act: /mode plan', { kind: 'error' })
+  if (!MODES.includes(rest)) return toast('Choose plan or act: /mode plan', { kind: 'error' })
   return task ? task.send('set_mode', { mode: rest }) : (choice.value = { ...choice.value, mode: rest })
 }
 
 function effort({ task, choice }, rest) {
   if (!rest)
     return toast(
-      `The effort is ${(task ? (task.facts.effort ?? task.facts.budget) : choice.value.effort) || 'as in the settings'}. Another one: /effort low, or the menu beside the model.`,
+      `Effort: ${(task ? (task.facts.effort ?? task.facts.budget) : choice.value.effort) || 'from the settings'}. Change it with /effort low or the menu next to the model.`,
     )
   const budget = /^\d{1,6}$/.test(rest) ? Number(rest) : null
   const level = budget != null || rest === 'default' ? null : rest
   if (task) return task.send('set_effort', { effort: level, budget })
   return budget != null
-    ? toast('Tokens are for a task that has begun: /effort low', { kind: 'error' })
+    ? toast('A token budget needs a started task. Use a level: /effort low', { kind: 'error' })
     : (choice.value = { ...choice.value, effort: level })
 }
 
@@ -38,13 +38,13 @@ function approvals({ task, choice }, rest) {
 }
 
 function compact({ task }, rest) {
-  toast(rest === 'undo' ? 'The latest compaction is taken back.' : 'The conversation is being shortened.')
+  toast(rest === 'undo' ? 'Undoing the last compaction…' : 'Compacting the conversation…')
   return task.send('compact', rest === 'undo' ? { undo: true } : { focus: rest })
 }
 
 async function fork({ task }, rest) {
   go('task', await act('fork', { task: task.id, at: Number(rest) || 0 }))
-  toast('This is the fork; the other task stays as it was. The files are the same.')
+  toast('Forked. The original task is unchanged; both use the same files.')
 }
 
 const exported = ({ task }) => import('./fetched.js').then(({ saveExport }) => saveExport(task.id, 'md'))
@@ -55,19 +55,19 @@ function jobs({ task }, rest) {
   const all = [...task.facts.jobs.values()]
   return toast(
     all.length
-      ? `${count(all.length, 'command')} in the background: ${all.map((job) => `${job.job} ${job.command}`).join('; ')}. To end one: /jobs stop ID`
-      : 'No command goes on in the background.',
+      ? `${count(all.length, 'command')} in the background: ${all.map((job) => `${job.job} ${job.command}`).join('; ')}. Stop one with /jobs stop ID`
+      : 'No background commands.',
   )
 }
 
 const folders = ({ task }, rest) =>
   toast(
     rest
-      ? `A folder is added in a terminal, once the task rests: halo --resume ${task.id} --add-dir ${rest}`
-      : `This task works in ${[task.facts.workspace, ...task.facts.roots].join(', ')}.`,
+      ? `Add a folder in a terminal while the task is idle: halo --resume ${task.id} --add-dir ${rest}`
+      : `Folders of this task: ${[task.facts.workspace, ...task.facts.roots].join(', ')}`,
   )
 const todos = ({ task }) =>
-  task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('There is no list of steps yet.')
+  task.facts.todos.length ? document.querySelector('.todos-line')?.click() : toast('No to-do list yet.')
 const resume = (_, rest) => (rest ? go('task', rest) : openSheet('palette', { only: 'tasks' }))
 const context = ({ task }) => openSheet('context', { task })
 const restore = ({ task }) => openSheet('restore', { task })
@@ -107,13 +107,13 @@ const TASK = {
   'add-dir': folders,
 }
 
-/** Answer a prompt that is one of ours. False when it is for the server. `where` is {task, choice}. */
+/** Handle a slash command of the page. Returns false if it is for the server. `where` is {task, choice}. */
 export function answered(text, where) {
   const found = /^\/([\w-]+)(?:\s+([^\n]*))?$/.exec(text.trim())
   const name = found?.[1]
   const deed = PAGE[name] ?? TASK[name]
   if (!deed) return false
-  if (TASK[name] && !where.task) toast(`/${name} is about a task, and none has begun here.`, { kind: 'error' })
+  if (TASK[name] && !where.task) toast(`/${name} needs a task. Start one first.`, { kind: 'error' })
   else Promise.resolve(deed(where, (found[2] ?? '').trim())).catch(complain)
   return true
 }

@@ -1,5 +1,4 @@
-// What a composer does beside sending: menus, files that are given along, earlier prompts, a text put aside. What these
-// need is fetched when it is first used.
+// The composer's extras: menus, attachments, earlier prompts, stashed text. Their modules are loaded on first use.
 import { signal, useRef, useState } from './ui.js'
 import { begun } from './mention.js'
 import { kept, said } from './prefs.js'
@@ -9,7 +8,7 @@ export const loadMenu = () => import('./views/menu.js')
 const loadAttach = () => import('./attach.js')
 let menuNow = null
 let attachNow = null
-/** Whether the module for files is there; until then nothing can have been given. */
+/** True once the attachments module is loaded; until then there are none. */
 const attachThere = signal(false)
 
 async function attachModule() {
@@ -18,10 +17,10 @@ async function attachModule() {
   return attachNow
 }
 
-/** The files that go along, by task. */
+/** The attached files of a task. */
 export const attachmentsOf = (place) => (attachThere.value ? (attachNow.files.value[place] ?? []) : [])
 
-/** The menu of a field: `look` after each key, `take` gives it the keys, `choose(offer, from)` puts one in. */
+/** The menu of a field: call `look` after each key, `take` with each key; `choose(offer, from)` inserts one. */
 export function useMenu(field, place, choose) {
   const [isOpen, setOpen] = useState(false)
   const latest = useRef()
@@ -61,7 +60,7 @@ export function useMenu(field, place, choose) {
 
 const clean = (text) => text.replace(/\r\n?/g, '\n')
 
-/** What is pasted, dropped or picked. */
+/** Handlers of paste, drop and the file dialog. */
 export function useAttaching(place, where, insert) {
   const give = async (list) => (await attachModule()).attach(place, where, list)
   return {
@@ -69,7 +68,7 @@ export function useAttaching(place, where, insert) {
       const files = [...event.clipboardData.files]
       if (files.length) return (give(files), true)
       const text = clean(event.clipboardData.getData('text/plain'))
-      if (text.length <= 400 && text.split('\n').length <= 10) return false // nowhere near a chip
+      if (text.length <= 400 && text.split('\n').length <= 10) return false // too short for a chip
       attachModule().then((module) => insert(module.chipFor(place, text)))
       return true
     },
@@ -84,13 +83,13 @@ export function useAttaching(place, where, insert) {
       input.onchange = () => give([...input.files])
       input.click()
     },
-    /** The parts to send with a text; null when a file is not there yet. */
+    /** The parts to send with a text; null if a file is not ready. */
     async taken(text) {
       if (!text.includes('[pasted ') && !attachmentsOf(place).length) return { parts: [], back() {} }
       const module = await attachModule()
       return module.isReady(place) ? module.takeParts(place, text) : null
     },
-    /** Delete a chip as one letter. */
+    /** Delete a chip like one character. */
     cutBefore(box) {
       if (box.selectionStart !== box.selectionEnd) return false
       const chip = /\[pasted [^\]\n]+\] ?$/.exec(box.value.slice(0, box.selectionStart))
@@ -101,7 +100,7 @@ export function useAttaching(place, where, insert) {
   }
 }
 
-/** Earlier prompts by the arrow keys: from the first line up, and from the last one down again. */
+/** Earlier prompts with the arrow keys: up from the first line, down from the last. */
 export function useRecall(field, facts, write) {
   const at = useRef({ back: 0, draft: '', shown: '' })
   return (key) => {
@@ -123,17 +122,17 @@ export function useRecall(field, facts, write) {
 
 const aside = kept('aside', [])
 
-/** Put a text aside, or take the latest one back. */
+/** Stash the text, or restore the latest stash. */
 export function useStash(field, write) {
   return () => {
     const text = field.current.value
     if (text.trim()) {
       aside.value = [...aside.value, text].slice(-20)
       write('')
-      toast('Put aside. The same keys in an empty box bring it back.')
+      toast('Text stashed. Press the same keys in an empty box to restore it.')
     } else if (aside.value.length) {
       write(aside.value.at(-1))
       aside.value = aside.value.slice(0, -1)
-    } else toast('Nothing was put aside.')
+    } else toast('No stashed text.')
   }
 }

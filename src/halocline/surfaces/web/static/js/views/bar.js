@@ -1,4 +1,4 @@
-// The line below the text: mode, approvals, model, and what sends.
+// The bar below the text: mode, approvals, model, attachments, send.
 import { html, classes } from '../ui.js'
 import { openSheet } from '../store.js'
 import { count, short } from '../format.js'
@@ -9,8 +9,8 @@ import { Lazy } from './lazy.js'
 const loadEffort = () => import('./effort.js')
 
 const MODES = [
-  ['plan', 'Plan', 'Look and propose; nothing is changed'],
-  ['act', 'Act', 'Do the work'],
+  ['plan', 'Plan', 'Read and plan, no changes'],
+  ['act', 'Act', 'Make changes'],
 ]
 export const APPROVAL_NAMES = {
   ask: 'Ask',
@@ -47,7 +47,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
     </div>
     <button
       class=${classes('chip', approvals === 'yolo' && 'bad')}
-      title="What is done without asking"
+      title="Approvals"
       onClick=${() => openSheet('policy', { task, choice })}
       aria-label=${`Approvals: ${APPROVAL_NAMES[approvals] ?? approvals}${switched ? `, ${count(switched, 'switch', 'switches')} set` : ''}`}
     >
@@ -58,7 +58,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
       class="chip model-chip"
       title=${model || 'Choose a model'}
       onClick=${() => openSheet('models', { task, choice })}
-      aria-label=${`Model: ${short(model) || 'as in the settings'}`}
+      aria-label=${`Model: ${short(model) || 'from the settings'}`}
     >
       <span class="cut">${short(model) || 'Model'}</span>
     </button>
@@ -66,7 +66,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
     <span class="grow"></span>
     <button
       class="icon-button wide-only-button"
-      aria-label="Mention a file or something else"
+      aria-label="Mention a file or other context"
       title="Mention (@)"
       onClick=${() => onStart('@')}
     >
@@ -74,8 +74,8 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
     </button>
     <button
       class="icon-button"
-      aria-label="Give a file or a picture"
-      title="Give a file or a picture"
+      aria-label="Attach files"
+      title="Attach files"
       onClick=${onFiles}
     >
       <${Icon} name="image" />
@@ -89,7 +89,7 @@ export function Bar({ task, asked, choice, mode, approvals, model, running, setM
     <button
       class="icon-button send"
       aria-label=${asked ? 'Answer' : running ? 'Queue' : 'Send'}
-      title=${asked ? 'Answer (Enter)' : running ? 'Queue (Enter); Ctrl+Enter goes into the running turn' : 'Send (Enter)'}
+      title=${asked ? 'Answer (Enter)' : running ? 'Queue (Enter); Ctrl+Enter sends to the running turn' : 'Send (Enter)'}
       onClick=${() => onSend(false)}
     >
       <${Icon} name="send" />

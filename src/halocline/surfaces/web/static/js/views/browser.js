@@ -1,10 +1,10 @@
-// What the agent saw in its browser: the picture with a mark where it clicked, and the way through all of the session.
+// The agent's browser: the screenshot with a click mark, and navigation through the session's actions.
 import { html, classes, useState } from '../ui.js'
 import { shown } from '../format.js'
 import { usePicture } from '../fetched.js'
 import { Output } from './output.js'
 
-/** The calls of the session that a call belongs to: from the launch to the close. Pure. */
+/** The calls of a call's browser session, from launch to close. Pure. */
 function session(rows, call) {
   let found = []
   for (const row of rows) {
@@ -18,7 +18,7 @@ function session(rows, call) {
   return found
 }
 
-/** What a call says of itself: address, what happened, size of the picture, where the mouse is. Pure. */
+/** A call's address, events, screenshot size and mouse position. Pure. */
 function sight(row) {
   const lines = (row.output ?? '').split('\n')
   const foot = lines.findLast((line) => /^\[\d+×\d+ pixels/.test(line)) ?? ''
@@ -34,7 +34,7 @@ function sight(row) {
   }
 }
 
-/** The console's lines in what the page said. Pure. */
+/** The console lines of a page's output. Pure. */
 function consoleOf(text) {
   const lines = (text ?? '').split('\n')
   const from = lines.indexOf('Console:')
@@ -49,7 +49,7 @@ function Picture({ row }) {
   const image = row.images?.[0]
   if (!image)
     return html`<p class="soft small pad">
-      ${row.status ? 'No picture was taken of this.' : 'The picture comes when it is done.'}
+      ${row.status ? 'No screenshot.' : 'The screenshot appears when the action is done.'}
     </p>`
   return html`<${Shot} image=${image} sight=${sight(row)} row=${row} />`
 }
@@ -60,7 +60,7 @@ function Shot({ image, sight: { width, height, point, address }, row }) {
   return html`<a class="shot" href=${picture} target="_blank" rel="noreferrer noopener">
     <img
       src=${picture}
-      alt=${`The page ${address} after: ${row.title}`}
+      alt=${`${address} after: ${row.title}`}
       width=${width || null}
       height=${height || null}
       loading="lazy"
@@ -100,8 +100,8 @@ export function BrowserBody({ row, task }) {
       ${
         all.length > 1 &&
         html`
-          <button class="icon-button" aria-label="Deed before" disabled=${at === 0} onClick=${() => move(-1)}>◀</button>
-          <span class="film" role="group" aria-label="All deeds of this visit" onKeyDown=${pressed}>
+          <button class="icon-button" aria-label="Previous action" disabled=${at === 0} onClick=${() => move(-1)}>◀</button>
+          <span class="film" role="group" aria-label="All actions of this session" onKeyDown=${pressed}>
             ${all.map(
               (one, n) => html`<button
                 key=${one.call}
@@ -113,7 +113,7 @@ export function BrowserBody({ row, task }) {
               ></button>`,
             )}
           </span>
-          <button class="icon-button" aria-label="Next deed" disabled=${at === all.length - 1} onClick=${() => move(1)}>
+          <button class="icon-button" aria-label="Next action" disabled=${at === all.length - 1} onClick=${() => move(1)}>
             ▶
           </button>
           <span class="tiny soft">${at + 1}/${all.length}</span>

@@ -1,4 +1,4 @@
-// Cards of tool calls: icon, verb, target, status, time; what it holds is opened on wish, or while it matters.
+// Cards of tool calls: icon, verb, target, status, time. The content opens on demand, or while it matters.
 import { html, classes, useState } from '../ui.js'
 import { query } from '../line.js'
 import { allOpen, openSheet } from '../store.js'
@@ -31,16 +31,16 @@ const SAID = {
   failed: ['✕', 'bad', 'failed'],
   rejected: ['⊘', 'warn', 'rejected'],
   skipped: ['–', 'soft', 'skipped'],
-  cancelled: ['■', 'warn', 'cancelled'],
+  cancelled: ['■', 'warn', 'stopped'],
 }
 
 function Status({ row, cutOff }) {
   if (row.approval && !row.approval.decision && !row.status) return html`<span class="state warn">needs approval</span>`
-  if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> cut off</span>`
+  if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> interrupted</span>`
   if (!row.status)
     return html`<span class="state run">
       <span class="dot runs" aria-hidden="true"></span>
-      ${row.started_at ? 'running' : 'waits'}
+      ${row.started_at ? 'running' : 'waiting'}
     </span>`
   const [sign, look, word] = row.failure
     ? [...SAID.failed.slice(0, 2), row.failure]
@@ -55,15 +55,14 @@ function Status({ row, cutOff }) {
 
 function Decided({ approval, status }) {
   if (!approval?.decision || approval.by === 'nobody') return null
-  if (approval.by === 'message')
-    return html`<div class="decided soft tiny">Your message came instead: it was not run.</div>`
+  if (approval.by === 'message') return html`<div class="decided soft tiny">Not run: you sent a message instead.</div>`
   const yes = approval.decision.startsWith('allow')
   const always = approval.decision.endsWith('always')
   const whom =
     approval.client && approval.client !== welcome.value?.client ? ` by ${approval.client}, ${clock(approval.at)}` : ''
   return html`<div class="decided soft tiny">
     ${yes ? 'Approved' : 'Rejected'}
-    ${always ? ' for good' : ''}${whom}${approval.edited ? ', edited before' : ''}${yes && status === 'rejected' ? '; then refused by a rule' : ''}
+    ${always ? ' always' : ''}${whom}${approval.edited ? ', edited first' : ''}${yes && status === 'rejected' ? '; then denied by a rule' : ''}
     ${approval.note ? html`: <q>${shown(approval.note)}</q>` : ''}
   </div>`
 }
@@ -71,7 +70,7 @@ function Decided({ approval, status }) {
 const isCommand = (row) =>
   row.name === 'execute_command' || (row.kind === 'execute' && typeof row.arguments?.command === 'string')
 
-/** Tools that look for the place of an edit, and may not find it. */
+/** Tools that search for the place of an edit, and may not find it. */
 const PARTIAL = new Set(['replace_in_file', 'apply_patch'])
 const showConflict = (task, row) => openSheet('conflict', { task, row, from: () => import('./conflict.js') })
 
@@ -118,14 +117,14 @@ function Inside({ row, task, asks, cutOff }) {
     return html`<${Output} text=${row.output} head=${!isCommand(row)} live=${!row.status && !cutOff} fetch=${fetch} />`
   if (cutOff)
     return html`<p class="soft tiny pad">
-      ${row.started_at ? 'It was cut off, so what it did is not known. Look before you go on.' : 'It was never begun.'}
+      ${row.started_at ? 'Interrupted: its effects are unknown. Check before you continue.' : 'Never started.'}
     </p>`
   return asks || row.status
     ? null
-    : html`<p class="soft tiny pad">${row.started_at ? 'Nothing was printed yet.' : 'It has not begun.'}</p>`
+    : html`<p class="soft tiny pad">${row.started_at ? 'No output yet.' : 'Not started.'}</p>`
 }
 
-/** What stands on the line of a call: words and what they are about. */
+/** The title line of a call. */
 function Title({ row }) {
   const mcp = mcpName(row)
   if (mcp)
@@ -133,7 +132,7 @@ function Title({ row }) {
       ${shown(mcp.server)} · <strong>${shown(mcp.tool)}</strong> <span class="soft mono">${shown(mcp.rest)}</span>
     </span>`
   const command = isCommand(row)
-  const isWhole = row.status !== 'completed' && !wholeOf(row) // what is short is not cut while it matters
+  const isWhole = row.status !== 'completed' && !wholeOf(row) // short titles are not cut while they matter
   return html`<span class=${classes('call-title', isWhole ? 'wanted' : 'cut', command && 'mono')} title=${row.title}>
     ${command ? '$ ' : ''}${shown(row.title)}
   </span>`
@@ -141,12 +140,12 @@ function Title({ row }) {
 
 export function CallCard({ row, task }) {
   const asks = row.approval && !row.approval.decision && !row.status
-  if (!row.status) task.version.value // the turn may be cut off, which no row tells
+  if (!row.status) task.version.value // no row says that the turn was cut off
   const cutOff = !asks && task.isCutOff(row)
   const runs = !row.status && !asks && !cutOff && row.started_at
   const command = isCommand(row)
   const shows = row.own || (row.status === 'completed' && (row.kind === 'edit' || row.images?.length > 0))
-  const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule: it says which
+  const refused = row.status === 'rejected' && !row.approval?.decision?.startsWith('reject') // by a rule
   const matters = asks || (runs && command) || row.status === 'failed' || row.failure || refused || shows
   const [open, setOpen] = useState(null)
   const isOpen = (asks && revealed.value === row.approval.request) || (open ?? (allOpen.value || matters))
@@ -221,7 +220,7 @@ export function GroupCard({ row, task }) {
   </article>`
 }
 
-/** An edit that the model still writes: its newest lines. */
+/** An edit that the model is still writing: its latest lines. */
 export function PreviewCard({ row: { preview } }) {
   return html`<article
     class="card call preview"
@@ -236,7 +235,7 @@ export function PreviewCard({ row: { preview } }) {
         ${preview.line ? html` <span class="soft tiny">line ${preview.line}</span>` : ''}
       </span>
       <${Stat} added=${preview.added} removed=${preview.removed} />
-      <span class="state run"><span class="dot runs" aria-hidden="true"></span>being written</span>
+      <span class="state run"><span class="dot runs" aria-hidden="true"></span>writing</span>
     </div>
     ${
       preview.lines?.length > 0 &&

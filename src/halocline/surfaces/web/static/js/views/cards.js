@@ -1,4 +1,4 @@
-// How each kind of row looks. A card takes the focus, and Enter opens or closes what it holds.
+// The card for each kind of row. A card can be focused; Enter opens or closes its content.
 import { Component, html, classes, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { allOpen, complain, go, openSheet, reviewOpen, toast } from '../store.js'
@@ -14,17 +14,17 @@ import { Pictures } from './output.js'
 import { Plan } from './plan.js'
 import { QuestionCard } from './questions.js'
 
-/** Why a turn ended, in words. */
+/** Why a turn ended. */
 export const REASONS = {
   end_turn: 'Done',
-  max_tokens: 'The reply was cut off: it reached the longest that was allowed',
+  max_tokens: 'The reply hit the output limit and was cut off',
   max_turn_requests: 'Stopped at a limit',
   refusal: 'The model refused',
   cancelled: 'Stopped',
   error: 'Failed',
 }
 
-/** A line that can be opened; `summary` stands on it. `open` says how it is until a person says otherwise. */
+/** A collapsible line showing `summary`. `open` is its state until you toggle it. */
 class Fold extends Component {
   render({ summary, label, children, kind, open }, { said }) {
     const isOpen = Boolean(said ?? open ?? allOpen.value)
@@ -57,24 +57,24 @@ const Prompt = ({ row, task }) => {
     <div class="prompt-text"><${Marked} text=${row.text} /></div>
     ${images.length > 0 && html`<${Pictures} images=${images} />`}
     <div class="prompt-tools">
-      ${row.steering && html`<span class="soft tiny">sent while it worked</span>`}
-      <${CopyButton} text=${row.text} label="Copy what you said" />
+      ${row.steering && html`<span class="soft tiny">sent while working</span>`}
+      <${CopyButton} text=${row.text} label="Copy message" />
       ${
         row.seq > 0 &&
         !row.steering &&
         html`
           <button
             class="icon-button"
-            aria-label="Edit, and go on from here"
-            title="Edit, and go on from here"
+            aria-label="Edit and resend"
+            title="Edit and resend"
             onClick=${() => openSheet('restore', { task, seq: row.seq, edit: row.text })}
           >
             <${Icon} name="edit" size="15" />
           </button>
           <button
             class="icon-button"
-            aria-label="Go back to before this"
-            title="Go back to before this"
+            aria-label="Rewind to before this"
+            title="Rewind to before this"
             onClick=${() => openSheet('restore', { task, seq: row.seq - 1 })}
           >
             <${Icon} name="undo" size="15" />
@@ -97,17 +97,17 @@ function Reply({ row, task }) {
       cut &&
       !whole &&
       /\[… [\d,]+ characters are not shown …\]/.test(text) &&
-      html`<button class="button small" onClick=${all}>Show all of this reply</button>`
+      html`<button class="button small" onClick=${all}>Show full reply</button>`
     }
-    ${!row.draft && html`<div class="reply-tools"><${CopyButton} text=${text} label="Copy this reply" /></div>`}
+    ${!row.draft && html`<div class="reply-tools"><${CopyButton} text=${text} label="Copy reply" /></div>`}
   </article>`
 }
 
-/** The text of a reply that begins as its cut form does. */
+/** The full text of a cut reply. */
 const longest = (event, cut) =>
   event.message.content.find((part) => part.type === 'text' && part.text.startsWith(cut.slice(0, 1000)))?.text ?? cut
 
-/** Open while it is thought, closed when it is over; how long it took is known to whoever watched. */
+/** Open while the model thinks, closed after. The duration is known only if this page watched. */
 class Thought extends Component {
   render({ row }, { since, lasted }) {
     if (row.draft && !since) this.state.since = Date.now() / 1000
@@ -143,7 +143,7 @@ function Notice({ row }) {
   const other = /^Task (\S+) goes on from event/.exec(row.text)?.[1]
   return html`<div class="notice soft">
     <pre>${shown(row.text)}</pre>
-    ${other && html`<a href=${`#/task/${other}`}>Open it</a>`}
+    ${other && html`<a href=${`#/task/${other}`}>Open</a>`}
   </div>`
 }
 
@@ -173,18 +173,15 @@ const TodosCard = ({ row }) => html`<div class="thought">
 
 const Restored = ({ row, task }) => html`<div class="divider">
   <span>
-    <${Icon} name="undo" size="14" /> Files were put back: ${count(row.changed?.length ?? 0, 'file')}
+    <${Icon} name="undo" size="14" /> Files restored: ${count(row.changed?.length ?? 0, 'file')}
     ${row.undo && html`<button class="link" onClick=${() => takeBack(task, row.undo)}>Undo</button>`}
   </span>
 </div>`
 
 const takeBack = (task, checkpoint) =>
-  act('restore', { task: task.id, checkpoint, overwrite: false }).then(
-    () => toast('The files are as they were before.'),
-    complain,
-  )
+  act('restore', { task: task.id, checkpoint, overwrite: false }).then(() => toast('Restore undone.'), complain)
 
-/** A request that is made again: how long that takes, and what else could be done. */
+/** A retried request: the countdown, and alternatives. */
 function Retry({ row, task }) {
   task.version.value
   const [, tick] = useState(0)
@@ -200,17 +197,17 @@ function Retry({ row, task }) {
   return html`<div
     class=${classes('notice', 'warn', waits && 'retry')}
     role="group"
-    aria-label="The request is made again"
+    aria-label="Retrying the request"
   >
     <${Icon} name="clock" size="15" />
     <span class="grow">
       ${shown(row.cause)}
       ${
         waits
-          ? html` <strong>${left >= 1 ? `Tries again in ${Math.round(left)} s` : 'Tries again now'}</strong> (${times}
+          ? html` <strong>${left >= 1 ? `Retrying in ${Math.round(left)} s` : 'Retrying now'}</strong> (${times}
             ${row.model ? `, with ${short(row.model)}` : ''}).
           `
-          : ` Tried again${row.model ? ` with ${short(row.model)}` : ''} (${times}).`
+          : ` Retried${row.model ? ` with ${short(row.model)}` : ''} (${times}).`
       }
     </span>
     ${
@@ -230,7 +227,7 @@ function Retry({ row, task }) {
 const JobEnd = ({ row }) =>
   html`<div class=${classes('notice', row.exit_code || row.stopped ? 'warn' : 'soft')}>
     <${Icon} name="terminal" size="15" /> <code>${shown(row.command)}</code> ended
-    ${row.exit_code != null ? ` with ${row.exit_code}` : ''}
+    ${row.exit_code != null ? ` with exit code ${row.exit_code}` : ''}
     ${row.stopped ? `: ${row.stopped}` : ''}.
   </div>`
 
@@ -238,14 +235,14 @@ const Rules = ({ row }) => html`<div class="thought">
   <${Fold}
     summary=${html`
       <${Icon} name="book" size="15" />
-      <span class="soft cut">Follows ${(row.files ?? []).map((file) => file.path ?? file.name).join(', ')}</span>
+      <span class="soft cut">Instructions: ${(row.files ?? []).map((file) => file.path ?? file.name).join(', ')}</span>
     `}
   >
     <ul class="plain soft">
       ${(row.files ?? []).map(
         (file, at) => html`<li key=${at}><code>${file.path ?? file.name}</code> ${file.reason ?? ''}</li>`,
       )}
-      ${(row.gone ?? []).map((name) => html`<li key=${name}>no longer: <code>${name}</code></li>`)}
+      ${(row.gone ?? []).map((name) => html`<li key=${name}>removed: <code>${name}</code></li>`)}
     </ul>
   </${Fold}>
 </div>`
@@ -253,18 +250,18 @@ const Rules = ({ row }) => html`<div class="thought">
 function Compaction({ row, task }) {
   const { summary, focus } = task.about.get(row) ?? {}
   if (!row.cause)
-    return html`<div class="divider"><span>Shortening was undone: the model reads all of it again</span></div>`
+    return html`<div class="divider"><span>Compaction undone: the model sees everything again</span></div>`
   return html`<div class="compaction" data-card tabindex="-1">
     <div class="divider">
       <span>
-        Context shortened: ${tokens(row.before)} → ${tokens(row.after)}
+        Context compacted: ${tokens(row.before)} → ${tokens(row.after)}
         <button class="link" onClick=${() => task.send('compact', { undo: true }).catch(complain)}>Undo</button>
       </span>
     </div>
     ${
       summary &&
       html`<${Fold}
-        summary=${html`<span class="soft">What the model reads instead${focus ? ` (about ${shown(focus)})` : ''}</span>`}
+        summary=${html`<span class="soft">Summary for the model${focus ? ` (focus: ${shown(focus)})` : ''}</span>`}
       >
         <${Markdown} text=${summary} />
       </${Fold}>`
@@ -301,33 +298,33 @@ const ErrorCard = ({ row, task }) => {
       <summary>Your files and this conversation are saved. Details</summary>
       <div class="row">
         <code>${row.code}</code>
-        <${CopyButton} text=${[row.code, row.text, row.hint].filter(Boolean).join('\n')} label="Copy the error" />
+        <${CopyButton} text=${[row.code, row.text, row.hint].filter(Boolean).join('\n')} label="Copy error" />
       </div>
     </details>
   </div>`
 }
 
-/** What can be done about an error, the most likely first. */
+/** Remedies for an error, the most likely first. */
 function remedy({ code }, task) {
-  const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Go on.' }] }).catch(complain)
+  const goOn = () => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)
   const again = ['Try again', goOn]
   const model = ['Use another model', () => openSheet('models', { task })]
   const keys = ['Open models and keys', () => go('providers', (task.facts.model || '').split('/')[0])]
-  const shorten = ['Shorten and go on', () => task.send('compact').then(goOn, complain)]
+  const shorten = ['Compact and continue', () => task.send('compact').then(goOn, complain)]
   const fresh = ['Start a new task', () => go('new')]
   if (/auth|permission|secrets/.test(code))
-    return { said: 'The key is missing, or it was refused.', deeds: [keys, model] }
+    return { said: 'The API key is missing or was rejected.', deeds: [keys, model] }
   if (/quota|billing|credit|balance/.test(code))
-    return { said: 'The account has no credit left, or a limit was reached.', deeds: [model, keys, again] }
-  if (/rate|overload/.test(code)) return { said: 'The service is busy. It may take a minute.', deeds: [again, model] }
+    return { said: 'The account is out of credit or over a limit.', deeds: [model, keys, again] }
+  if (/rate|overload/.test(code)) return { said: 'The service is busy. Try again in a minute.', deeds: [again, model] }
   if (/context/.test(code))
-    return { said: 'The conversation is longer than the model can read.', deeds: [shorten, model, fresh] }
+    return { said: 'The conversation exceeds the context window.', deeds: [shorten, model, fresh] }
   if (/compact|nothing_to_undo|restored|checkpoint/.test(code)) return { said: '', deeds: [] }
   if (/not_found|invalid/.test(code)) return { said: '', deeds: [model, keys] }
   return { said: '', deeds: [again, model] }
 }
 
-/** The end of a turn: what it changed, how long it took and what it cost; of the newest, what might come next. */
+/** The end of a turn: changes, duration and cost; for the latest turn, next steps. */
 function TurnEnd({ row, task }) {
   const turn = task.about.get(row)
   const files = turn?.files?.size ?? 0
@@ -340,7 +337,7 @@ function TurnEnd({ row, task }) {
     .filter(Boolean)
     .join(' · ')
   const good = row.reason === 'end_turn'
-  const said = turn?.error?.text === row.text ? '' : row.text // the error's card stands above
+  const said = turn?.error?.text === row.text ? '' : row.text // shown by the error's card above
   return html`<div class=${classes('turn-end', good ? 'soft' : 'warn')} data-card tabindex="-1">
     <span>
       ${good ? html`<span class="good" aria-hidden="true">✓</span>` : ''} ${REASONS[row.reason] ?? row.reason}
@@ -358,20 +355,20 @@ function TurnEnd({ row, task }) {
         !good &&
         html`<button
           class="button small"
-          onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Go on.' }] }).catch(complain)}
+          onClick=${() => task.send('submit_prompt', { content: [{ type: 'text', text: 'Continue.' }] }).catch(complain)}
         >
-          Go on
+          Continue
         </button>`
       }
       <button class="button small quiet" onClick=${() => document.querySelector('.composer textarea')?.focus()}>
-        Say more
+        Follow up
       </button>
       <button class="button small quiet" onClick=${() => go('new')}>New task</button>
     </span>
   </div>`
 }
 
-/** A call, in the form that suits its tool. */
+/** A call, with the card for its tool. */
 function Call(props) {
   const { row } = props
   if (row.status === 'completed') {
@@ -384,14 +381,14 @@ function Call(props) {
 
 const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
 
-/** What came of the task. What can be done with it stands at the end of the turn, which follows. */
+/** The task's result. The end of the turn, which follows, has the actions. */
 const Completion = ({
   row,
-}) => html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="The result">
+}) => html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="Result">
   <div class="completion-head">
     <span class="good" aria-hidden="true"><${Icon} name="check" size="16" /></span>
     <strong class="grow">Finished</strong>
-    <${CopyButton} text=${row.output} label="Copy the result" />
+    <${CopyButton} text=${row.output} label="Copy result" />
   </div>
   <${Markdown} text=${row.output} />
 </article>`
@@ -399,23 +396,23 @@ const Completion = ({
 function HandedOver({ row, task }) {
   const to = /Task `([^`]+)` goes on/.exec(row.output ?? '')?.[1]
   if (!to) return html`<${CallCard} row=${row} task=${task} />`
-  return html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="Handed over">
+  return html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="Handed off">
     <div class="completion-head">
       <${Icon} name="branch" size="16" />
-      <strong class="grow">Handed over to a new task</strong>
-      <a class="button small" href=${`#/task/${to}`}>Open it</a>
+      <strong class="grow">Handed off to a new task</strong>
+      <a class="button small" href=${`#/task/${to}`}>Open</a>
     </div>
-    <${Fold} summary=${html`<span class="soft">What the new task was told</span>`}>
+    <${Fold} summary=${html`<span class="soft">Context for the new task</span>`}>
       <${Markdown} text=${row.arguments?.context ?? ''} />
     </${Fold}>
   </article>`
 }
 
-/** What was said before the chat went back: kept for the person, not read by the model. */
+/** Rows from before a rewind: kept for you, not sent to the model. */
 const LeftBehind = ({ row, task }) => html`<div class="left-behind">
   <${Fold}
     summary=${html`<span class="soft">
-      Left behind: ${count(row.rows.length, 'entry', 'entries')} that the model does not read any more
+      Rewound: ${count(row.rows.length, 'entry', 'entries')} the model no longer sees
     </span>`}
   >
     ${row.rows.map((one, at) => html`<${Card} key=${at} row=${one} task=${task} />`)}
@@ -445,7 +442,7 @@ const CARDS = {
   turn_end_row: TurnEnd,
 }
 
-/** One row. It is drawn again when the row is another object. */
+/** One row, redrawn only when the row object changes. */
 export class Card extends Component {
   shouldComponentUpdate({ row, task }) {
     return row !== this.props.row || task !== this.props.task

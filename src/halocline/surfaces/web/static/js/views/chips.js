@@ -1,4 +1,4 @@
-// Below the text: what goes along with it, with about how many tokens each is; and what a model cannot take.
+// Below the text: attachments and mentions with approximate token counts, and warnings for the model.
 import { html, useEffect, useMemo, useState } from '../ui.js'
 import { query } from '../line.js'
 import { attachAgain, chipsIn, files, removeFile } from '../attach.js'
@@ -9,9 +9,9 @@ import { Icon } from '../icons.js'
 import { Behind } from './marked.js'
 
 const REST = 250
-const LETTERS = 4 // of a token, about
+const LETTERS = 4 // per token, approximately
 
-/** What the text mentions, asked once the typing rests. */
+/** The text's mentions, queried once typing pauses. */
 function useMentioned(task, typed) {
   const [found, setFound] = useState([])
   const asks = Boolean(task) && typed.includes('@') && typed[0] !== '!'
@@ -33,7 +33,7 @@ function useMentioned(task, typed) {
 
 const isPicture = (one) => Boolean(one.file?.type.startsWith('image/'))
 
-/** A small view of a picture that is still here, whatever became of it on the server. */
+/** A local preview of an image. */
 function usePreview(one) {
   const url = useMemo(() => (isPicture(one) ? URL.createObjectURL(one.file) : ''), [one.file])
   useEffect(() => () => url && URL.revokeObjectURL(url), [url])
@@ -47,7 +47,7 @@ function File({ one, place }) {
     <span class="given-name">
       <span class="cut block">${shown(one.name)}</span>
       <span class=${one.state === 'refused' ? 'bad tiny' : 'soft tiny'}>
-        ${one.state === 'sending' ? `Sending ${size(one.bytes)}…` : one.state === 'refused' ? one.problem : size(one.bytes)}
+        ${one.state === 'sending' ? `Uploading ${size(one.bytes)}…` : one.state === 'refused' ? one.problem : size(one.bytes)}
       </span>
     </span>
     <button class="icon-button small" aria-label=${`Remove ${one.name}`} onClick=${() => removeFile(place, one.key)}>
@@ -61,7 +61,7 @@ export default function Chips({ field, task, place, typed, model, where, onModel
   const texts = chipsIn(place, typed)
   const mentioned = useMentioned(task, typed)
   const pictures = given.some(isPicture)
-  // The server gives no picture for a model that sees none.
+  // The server returns no image part for a model without image input.
   const isBlind =
     modelNamed(model)?.images === false || given.some((one) => isPicture(one) && one.state === 'there' && !one.blob)
   useEffect(() => {
@@ -75,14 +75,14 @@ export default function Chips({ field, task, place, typed, model, where, onModel
   if (typed[0] === '!' && !given.length)
     return html`<p class="chips soft tiny" role="status">
       <span>
-        <${Icon} name="terminal" size="13" /> Enter runs this as your own command. Nobody is asked; the agent hears of
-        it with your next message.
+        <${Icon} name="terminal" size="13" /> Enter runs this command without approval and shares its output with your
+        next message.
       </span>
     </p>`
   if (isNote(typed) && !given.length)
     return html`<p class="chips soft tiny" role="status">
       <span>
-        <${Icon} name="book" size="13" /> Enter keeps this as a note for tasks that begin here. With a second line it is a
+        <${Icon} name="book" size="13" /> Enter saves this as a note for new tasks here. Add a second line to send it as a
         message.
       </span>
     </p>`
@@ -96,7 +96,7 @@ export default function Chips({ field, task, place, typed, model, where, onModel
         isBlind &&
         html`<p class="blind" role="status">
           <${Icon} name="warn" size="15" />
-          <span class="grow">${short(model)} cannot see pictures: it is only told their names.</span>
+          <span class="grow">${short(model)} does not accept images; it gets only their names.</span>
           ${
             other &&
             html`<button
@@ -108,7 +108,7 @@ export default function Chips({ field, task, place, typed, model, where, onModel
           }
         </p>`
       }
-      <ul class="given-list" aria-label="Goes along">
+      <ul class="given-list" aria-label="Attachments">
         ${given.map((one) => html`<${File} key=${one.key} one=${one} place=${place} />`)}
         ${texts.map(
           ([chip, text]) => html`<li class="given" key=${chip} title=${text.slice(0, 400)}>
@@ -138,7 +138,7 @@ export default function Chips({ field, task, place, typed, model, where, onModel
           </li>`,
         )}
       </ul>
-      ${known >= 250 && html`<span class="soft tiny">≈ ${tokens(Math.round(known))} tokens with this text</span>`}
+      ${known >= 250 && html`<span class="soft tiny">≈ ${tokens(Math.round(known))} tokens in total</span>`}
     </div>
   `
 }

@@ -1,4 +1,4 @@
-// What can be done with a command: while it runs, as a job that goes on, and when it is over.
+// Actions for a command: while it runs, as a background job, and when it is done.
 import { html, useState } from '../ui.js'
 import { query } from '../line.js'
 import { complain, toast } from '../store.js'
@@ -14,50 +14,47 @@ export function CommandFoot({ row, task, runs }) {
       <button
         class="button small"
         onClick=${() => task.send('leave_running', own).catch(complain)}
-        title=${row.own ? 'It goes on as a job' : 'It goes on as a job, and the agent too'}
+        title=${row.own ? 'Continue as a background job' : 'Continue as a background job; the agent goes on too'}
       >
-        Let it run on
+        Run in background
       </button>
       <button
         class="button small"
         onClick=${() => task.send(row.own ? 'stop_command' : 'interrupt', own).catch(complain)}
-        title=${row.own ? 'End the command' : 'End the command and this turn'}
+        title=${row.own ? 'Stop the command' : 'Stop the command and this turn'}
       >
         Stop
       </button>
     </div>`
   return html`<div class="call-foot row">
-    <span class="row small"><${CopyButton} text=${command} label="Copy the command" /></span>
+    <span class="row small"><${CopyButton} text=${command} label="Copy command" /></span>
     <button
       class="button small quiet"
-      onClick=${() => compose(row.own ? `!${command}` : `Run this again, and tell me what is different: \`${command}\``)}
+      onClick=${() => compose(row.own ? `!${command}` : `Run this again and tell me what changed: \`${command}\``)}
     >
       Run again…
     </button>
   </div>`
 }
 
-/** The job that a command became: what it prints, and its end. */
+/** The background job of a command: its output and a stop button. */
 export function JobFoot({ row, task }) {
   task.version.value
   const [tail, setTail] = useState(null)
   const job = [...task.facts.jobs.values()].find((one) => one.call === row.call)
   if (!job) return null
   const look = () =>
-    query('job_tail', { task: task.id, job: job.job }).then(
-      (text) => setTail(text || 'Nothing was printed yet.'),
-      complain,
-    )
+    query('job_tail', { task: task.id, job: job.job }).then((text) => setTail(text || 'No output yet.'), complain)
   const stop = () =>
     task
       .send('stop_job', { job: job.job })
-      .then((done) => done === false && toast('The job is over already.'), complain)
+      .then((done) => done === false && toast('The job has already ended.'), complain)
   return html`
     <div class="call-foot row">
       <span class="dot runs" aria-hidden="true"></span>
-      <span class="small">Goes on as ${job.job}</span>
-      <button class="button small" onClick=${look}>${tail == null ? 'Show what it prints' : 'Look again'}</button>
-      <button class="button small" onClick=${stop}>Stop the job</button>
+      <span class="small">Running as ${job.job}</span>
+      <button class="button small" onClick=${look}>${tail == null ? 'Show output' : 'Refresh'}</button>
+      <button class="button small" onClick=${stop}>Stop job</button>
     </div>
     ${tail != null && html`<${Output} text=${tail} live />`}
   `

@@ -1,4 +1,4 @@
-// A commit of what the task changed: which files, with which words. git does it with its hooks; what else is staged stays.
+// The commit form: choose files and a message. git commits with its hooks; other staged files stay staged.
 import { html, style, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { announcement, closeSheet, openSheet } from '../store.js'
@@ -9,9 +9,9 @@ export const openCommit = (task) => openSheet('commit', { task, from: () => impo
 
 const SUBJECT = 72
 
-/** What becomes of a file, beside its state. */
+/** How a file's staging affects the commit. */
 const note = (file) =>
-  file.staged && file.unstaged ? 'a part is staged; it is committed whole' : file.staged ? 'staged' : ''
+  file.staged && file.unstaged ? 'partly staged; all of it is committed' : file.staged ? 'staged' : ''
 
 function Files({ title, files, chosen, choose }) {
   const all = files.every((file) => chosen.has(file.path))
@@ -29,7 +29,7 @@ function Files({ title, files, chosen, choose }) {
             !all,
           )}
       >
-        ${all ? 'None of them' : 'All of them'}
+        ${all ? 'Select none' : 'Select all'}
       </button>
     </legend>
     ${files.map(
@@ -46,7 +46,7 @@ function Files({ title, files, chosen, choose }) {
   </fieldset>`
 }
 
-/** What git said: its first line as what happened, the rest as it printed it. */
+/** git's output on failure. */
 const Refused = ({ error }) =>
   html`<div class="banner-bad" role="alert">
     <div class="grow">
@@ -81,19 +81,19 @@ function Form({ task, plan, onDone }) {
     ${
       underWay &&
       html`<p class="blind" role="status">
-        ${underWay} is under way here. git commits only all of it: finish it in a terminal.
+        ${underWay} is in progress. Finish it in a terminal before you commit here.
       </p>`
     }
     ${
       task.facts.running &&
-      html`<p class="blind" role="status">The agent still works: what it writes meanwhile may be in the commit.</p>`
+      html`<p class="blind" role="status">The agent is still working: its ongoing changes may be included.</p>`
     }
     ${ours.length > 0 && html`<${Files} title="Changed by this task" files=${ours} chosen=${chosen} choose=${choose} />`}
     ${
       others.length > 0 &&
       html`<details open=${!ours.length}>
-        <summary class="small">${count(others.length, 'other file')} not committed</summary>
-        <${Files} title="Not by this task" files=${others} chosen=${chosen} choose=${choose} />
+        <summary class="small">${count(others.length, 'other uncommitted file')}</summary>
+        <${Files} title="Other changes" files=${others} chosen=${chosen} choose=${choose} />
       </details>`
     }
     <label class="stack">
@@ -110,20 +110,20 @@ function Form({ task, plan, onDone }) {
     ${
       subject.length > SUBJECT &&
       html`<p class="tiny soft" role="status">
-        The first line has ${subject.length} characters; ${SUBJECT} are usual.
+        The first line has ${subject.length} characters; keep it under ${SUBJECT}.
       </p>`
     }
     ${
       left > 0 &&
       html`<p class="tiny soft">
         ${count(left, 'staged file')}${' '}
-        ${left === 1 ? 'is' : 'are'} not chosen, and ${left === 1 ? 'stays' : 'stay'} staged.
+        not selected; ${left === 1 ? 'it stays' : 'they stay'} staged.
       </p>`
     }
     ${
       runs.length > 0 &&
       html`<div class="stack" role="status">
-        <p class="small">This repository has git run when you commit:</p>
+        <p class="small">This repository runs these programs on commit:</p>
         <ul class="tiny mono commit-runs">
           ${runs.map((program) => html`<li key=${program}>${shown(program)}</li>`)}
         </ul>
@@ -132,15 +132,15 @@ function Form({ task, plan, onDone }) {
     ${error && html`<${Refused} error=${error} />`}
     <div class="row">
       <button class="button primary" disabled=${busy || !chosen.size || !message.trim()}>
-        ${busy ? 'Commits…' : `Commit ${count(chosen.size, 'file')}`}
+        ${busy ? 'Committing…' : `Commit ${count(chosen.size, 'file')}`}
       </button>
       <span class="tiny soft" role="status">
         ${
           busy
-            ? 'git and its hooks are at work.'
+            ? 'Running git and its hooks'
             : branch
               ? html`on <span class="mono">${shown(branch)}</span>`
-              : 'on no branch'
+              : 'detached HEAD'
         }
       </span>
     </div>
@@ -156,7 +156,7 @@ const Done = ({ made }) => html`<div class="stack">
   ${
     made.said &&
     html`<details>
-      <summary class="small">What git said</summary>
+      <summary class="small">git output</summary>
       <pre class="commit-said" tabindex="0">${shown(made.said)}</pre>
     </details>`
   }
@@ -181,11 +181,11 @@ export default function Commit({ task }) {
     : error
       ? html`<p class="bad">${shown(error.text ?? error.message)}</p><p class="soft">${shown(error.hint ?? '')}</p>`
       : !plan
-        ? html`<p class="soft" role="status">Asks git…</p>`
+        ? html`<p class="soft" role="status">Loading…</p>`
         : plan.uncommitted.files.length
           ? html`<${Form} task=${task} plan=${plan} onDone=${done} />`
           : html`<p>
-            All is committed
+            Nothing to commit
             ${plan.uncommitted.branch ? html` on <span class="mono">${shown(plan.uncommitted.branch)}</span>` : ''}.
           </p>`
   return html`<${Sheet} title="Commit" wide>${body}</${Sheet}>`

@@ -1,6 +1,5 @@
-// Where a person writes. Enter sends, or queues while the agent works; Ctrl+Enter goes into the running turn. While the
-// agent asks, a message is the answer. Words are never lost: the draft is kept as it is typed, and what was sent until
-// the server has it.
+// The composer. Enter sends, or queues while the agent works; Ctrl+Enter sends to the running turn. While the agent
+// asks, a message is the answer. Text is never lost: the draft is saved as you type, sent text until the server has it.
 import { html, classes, useEffect, useRef, useState } from '../ui.js'
 import { useArmed } from '../calm.js'
 import { takesSteering } from '../facts.js'
@@ -32,7 +31,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const mode = f?.mode || choice?.value.mode || usual.mode || 'act'
   const approvals = f?.approvals || choice?.value.approval_mode || usual.approval_mode || ''
   const model = f?.model || choice?.value.model || usual.model || ''
-  // What was typed before a person could have seen a request is no answer to it.
+  // Text typed before the request could be seen is not an answer to it.
   const first = f?.waiting[0]
   const asked = useArmed(first?.request) ? first : null
   const question = asked?.kind === 'question' ? asked : null
@@ -55,7 +54,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
   const insert = (text) => {
     const box = field.current
     box.focus()
-    // The browser's own way of typing, where there is one: it can be undone.
+    // Prefer the browser's own insertion, which supports undo.
     if (!document.execCommand?.('insertText', false, text))
       box.setRangeText(text, box.selectionStart, box.selectionEnd, 'end')
     changed()
@@ -75,7 +74,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     write(draftOf(id))
   }, [id])
   useEffect(() => {
-    // A refusal after a reload gives words back to the draft; another tab may have written, too.
+    // A rejection after a reload returns text to the draft; another tab may write it too.
     const kept = draftOf(id)
     if (kept !== field.current.value && document.activeElement !== field.current) write(kept)
   }, [drafts.value[id]])
@@ -88,9 +87,9 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
     field.current.focus()
   }, [written.value])
 
-  /** Send it; `later` queues it although something is asked, and `yes` approves that with these words. */
+  /** Send the text; `later` queues it despite a pending request, `yes` approves that with the text as a note. */
   async function submit(steering, { later = false, yes = false } = {}) {
-    steering ||= f?.parent || (asked && !later) // a sub-agent has but one turn
+    steering ||= f?.parent || (asked && !later) // a sub-agent has only one turn
     const text = field.current.value.trim()
     if (!text && !attachmentsOf(id).length) return
     menu.close()
@@ -112,7 +111,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       return void (write(''), remember(text), answer(task, question.request, text))
     const taken = await attaching.taken(text)
     if (!taken)
-      return void toast('A file is not there yet, or was refused: wait for it, or remove it.', { kind: 'error' })
+      return void toast('An attachment is not ready or was rejected. Wait for it or remove it.', { kind: 'error' })
     if (yes && !(await (await loadInstead()).approveWith(task, asked, text, taken))) return taken.back()
     write('')
     if (yes) return void remember(text)
@@ -120,7 +119,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       ? steering
         ? asked
           ? 'Sent as your answer'
-          : 'Sent into the running turn'
+          : 'Sent to the running turn'
         : 'Queued'
       : 'Sent'
     if (running && !steering) return void enqueue(id, text, taken.parts)
@@ -188,7 +187,7 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       id="composer"
       ref=${field}
       rows="1"
-      placeholder=${dragged ? 'Drop it here' : question ? 'Your answer' : asked ? 'Or write what to do instead' : placeholder}
+      placeholder=${dragged ? 'Drop files here' : question ? 'Your answer' : asked ? 'Or say what to do instead' : placeholder}
       onKeyDown=${pressed}
       data-given=${given}
       onInput=${() => (changed(), menu.look())}
@@ -203,8 +202,8 @@ export function Composer({ task = null, choice = null, usual = {}, workspace = '
       aria-describedby="composer-keys"
     ></textarea>
     <span class="hidden-text" id="composer-keys">
-      Enter ${asked ? 'answers what is asked' : running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends into the running turn' : 'sends'}. At-sign
-      mentions, slash has words, an exclamation mark runs a command of yours, a hash and a space keep a note.
+      Enter ${asked ? 'answers' : running ? (f.parent ? '' : 'queues, Ctrl+Enter ') + 'sends to the running turn' : 'sends'}. @ mentions,
+      / opens commands, ! runs a shell command, # and a space saves a note.
     </span>
     ${
       (given || typed.length > 900 || /^(?:[/!]|# )|@|\[p/.test(typed)) &&

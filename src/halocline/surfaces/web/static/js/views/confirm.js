@@ -1,4 +1,4 @@
-// What asking less means, before it holds.
+// Confirmation of a looser approval setting.
 import { html, classes, useEffect, useRef } from '../ui.js'
 
 export function Confirm({ title, about, yes, risky, onYes, onNo }) {
@@ -15,7 +15,7 @@ export function Confirm({ title, about, yes, risky, onYes, onNo }) {
     <p id="looser"><strong>${title}</strong> ${about}</p>
     <div class="row">
       <button class=${classes('button', risky && 'danger')} onClick=${onYes}>${yes}</button>
-      <button class="button quiet" onClick=${onNo}>Leave it</button>
+      <button class="button quiet" onClick=${onNo}>Cancel</button>
     </div>
   </div>`
 }

@@ -1,4 +1,4 @@
-// An edit that did not apply: what it looked for, what the file holds at the nearest place, what would have been put there.
+// An edit that did not apply: the text it searched for, the closest text in the file, and its replacement.
 import { html, classes, style, useEffect, useState } from '../ui.js'
 import { query } from '../line.js'
 import { closeSheet } from '../store.js'
@@ -6,7 +6,7 @@ import { shown } from '../format.js'
 import { compose } from './quote.js'
 import { Sheet } from './sheet.js'
 
-/** Which lines of one side stand on the other as well, in order; the longest such row. Pure. */
+/** The longest common subsequence of lines, as indexes of both sides. Pure. */
 export function common(one, other) {
   const long = Array.from({ length: one.length + 1 }, () => new Uint16Array(other.length + 1))
   for (let a = one.length - 1; a >= 0; a--)
@@ -52,29 +52,29 @@ function Clash({ clash, named }) {
   const [, put] = short ? common(clash.search, clash.replace) : [null, all(clash.replace)]
   return html`<section class="stack" aria-label=${`${clash.name} of ${clash.path}`}>
     <h3>${named && html`<span class="mono">${shown(clash.path)}</span> · `}${clash.name}</h3>
-    <p class="small">It was not made: ${shown(clash.why)}.</p>
+    <p class="small">Not applied: ${shown(clash.why)}.</p>
     <div class="conflict">
       <${Side}
-        title="The model looked for"
+        title="Search text"
         lines=${clash.search}
         same=${wanted}
         sign="≠"
-        none="Nothing: it has no text to look for."
+        none="No search text."
       />
       <${Side}
-        title=${clash.there.length ? `The file has there now, from line ${clash.first}` : 'The file has there now'}
+        title=${clash.there.length ? `In the file, from line ${clash.first}` : 'In the file'}
         lines=${clash.there}
         same=${there}
         first=${clash.first}
         sign="≠"
-        none="Nothing in it is like that."
+        none="Nothing similar found."
       />
       <${Side}
-        title="It would have put there"
+        title="Replacement"
         lines=${clash.replace}
         same=${put}
         sign="+"
-        none="Nothing: the lines were to go."
+        none="Empty: the lines would be deleted."
       />
     </div>
   </section>`
@@ -90,34 +90,34 @@ export default function Conflict({ task, row }) {
   const files = new Set(found?.clashes.map((one) => one.path))
   const say = () => {
     closeSheet()
-    compose(`About the edit that did not fit ${[...files].map((path) => `\`${path}\``).join(', ')}: `)
+    compose(`About the edit that did not apply to ${[...files].map((path) => `\`${path}\``).join(', ')}: `)
   }
-  return html`<${Sheet} title="An edit that did not fit" wide className="conflict-sheet">
+  return html`<${Sheet} title="Edit not applied" wide className="conflict-sheet">
     ${
       error &&
       html`<p class="bad">${shown(error.text ?? error.message)}</p><p class="soft">${shown(error.hint ?? '')}</p>`
     }
-    ${!found && !error && html`<p class="soft" role="status">Compares it with the files…</p>`}
+    ${!found && !error && html`<p class="soft" role="status">Comparing with the files…</p>`}
     ${
       found &&
       html`
-        <p class="small soft">The agent was told, and usually tries again by itself.</p>
+        <p class="small soft">The agent knows and usually retries on its own.</p>
         ${found.clashes.map(
           (clash, at) => html`<${Clash} key=${at} clash=${clash} named=${row.name === 'apply_patch'} />`,
         )}
         ${found.fits.map(
           (path) => html`<p key=${path}>
-            <code>${shown(path)}</code> has changed since: all edits of it would fit now.
+            <code>${shown(path)}</code> has changed since; all its edits would apply now.
           </p>`,
         )}
         ${found.unread.map(
           (path) => html`<p key=${path}>
-            <code>${shown(path)}</code> cannot be shown: it is not there, is no text, is very large, or may not be read.
+            <code>${shown(path)}</code> cannot be shown: it is missing, binary, too large or not readable.
           </p>`,
         )}
         ${
           found.clashes.length > 0 &&
-          html`<div class="row"><button class="button" onClick=${say}>Tell the agent something about it</button></div>`
+          html`<div class="row"><button class="button" onClick=${say}>Comment to the agent</button></div>`
         }
       `
     }

@@ -1,11 +1,11 @@
-// What fills the window, what it costs, and how to make it shorter.
+// The context sheet: what fills the context window, cost, and compaction.
 import { html, classes, useEffect, useState } from '../ui.js'
 import { closeSheet, complain, openSheet, toast } from '../store.js'
 import { count, money, short, shown, tokens } from '../format.js'
 import { Sheet } from './sheet.js'
 import { Refusal, useQuery } from './restore.js'
 
-// Kinds of parts as the report names them, in the groups that a person thinks in.
+// The report's kinds of parts, grouped for display.
 const GROUPS = [
   ['system', 'System', ['system prompt']],
   ['rules', 'Rules and skills', ['rules', 'skills']],
@@ -15,7 +15,7 @@ const GROUPS = [
   ['summary', 'Summary', ['summary']],
 ]
 
-/** The groups with their parts, the largest first, and what is free. Pure. */
+/** The groups with their parts, largest first, and the free space. Pure. */
 export function grouped(report) {
   const groups = GROUPS.map(([id, label, kinds]) => {
     const parts = report.parts.filter((part) => kinds.includes(part.kind)).sort((a, b) => b.tokens - a.tokens)
@@ -59,7 +59,7 @@ function Bar({ report }) {
               ${group.parts.slice(0, 40).map(
                 (part, at) => html`<li key=${at} class="row">
                   <span class="cut grow">${shown(part.name)}${part.times > 1 ? ` ×${part.times}` : ''}</span>
-                  ${part.stale > 0 && html`<span class="warn tiny">${tokens(part.stale)} out of date</span>`}
+                  ${part.stale > 0 && html`<span class="warn tiny">${tokens(part.stale)} outdated</span>`}
                   <span class="mono tiny">${tokens(part.tokens)}</span>
                 </li>`,
               )}
@@ -74,8 +74,8 @@ function Bar({ report }) {
       <li>
         <div>
           <span class="swatch c-free" aria-hidden="true"></span>
-          <span class="grow">Free until it is shortened</span>
-          <span class="mono tiny">${report.window ? tokens(free) : 'not known'}</span>
+          <span class="grow">Free until compaction</span>
+          <span class="mono tiny">${report.window ? tokens(free) : 'unknown'}</span>
           <span class="soft tiny mono">${percent(free, all)}</span>
         </div>
       </li>
@@ -84,7 +84,7 @@ function Bar({ report }) {
         html`<li>
           <div>
             <span class="swatch c-reserve" aria-hidden="true"></span>
-            <span class="grow">Kept for the reply</span>
+            <span class="grow">Reserved for the reply</span>
             <span class="mono tiny">${tokens(report.reserve)}</span>
             <span class="soft tiny mono">${percent(report.reserve, all)}</span>
           </div>
@@ -94,7 +94,7 @@ function Bar({ report }) {
   </div>`
 }
 
-/** Cost of each turn as bars, the newest right. */
+/** Cost of each turn as bars, latest right. */
 function Spark({ turns }) {
   const costs = turns.slice(-40).map((turn) => turn.cost)
   const most = Math.max(...costs.map((cost) => cost ?? 0))
@@ -113,7 +113,7 @@ function Spark({ turns }) {
         ></i>`,
       )}
     </div>
-    <figcaption class="tiny soft">Cost of each turn; the dearest was ${money(most)}</figcaption>
+    <figcaption class="tiny soft">Cost per turn; highest ${money(most)}</figcaption>
   </figure>`
 }
 
@@ -142,7 +142,7 @@ export default function Context({ task }) {
         () => (
           setAsked(f.compactions),
           setFocus(''),
-          toast(f.running ? 'It is shortened before the next request.' : 'The conversation is being shortened.')
+          toast(f.running ? 'Compacting before the next request.' : 'Compacting the conversation…')
         ),
         complain,
       )
@@ -155,26 +155,26 @@ export default function Context({ task }) {
         report.value
           ? html`
             ${tokens(report.value.used)} of ${report.value.window ? tokens(report.value.window) : '?'} tokens
-            ${report.value.window_known ? '' : ' (the size of the window is a guess)'}
+            ${report.value.window_known ? '' : ' (estimated window)'}
           `
           : '…'
       }
-      <button class="link" onClick=${() => openSheet('models', { task })}>Use another model</button>
+      <button class="link" onClick=${() => openSheet('models', { task })}>Switch model</button>
     </p>
     ${report.error && html`<${Refusal} error=${report.error} />`}
-    ${!report.value && !report.error && html`<p class="soft" role="status">Counts…</p>`}
+    ${!report.value && !report.error && html`<p class="soft" role="status">Counting…</p>`}
     ${report.value && html`<${Bar} report=${report.value} />`}
-    <div class="figures" role="group" aria-label="Tokens and cost of the whole task">
+    <div class="figures" role="group" aria-label="Tokens and cost of this task">
       <${Figure} label="Cost">${money(f.cost)}</${Figure}>
-      <${Figure} label="Tokens in">${tokens(read)}</${Figure}>
-      <${Figure} label="Tokens out">${tokens(usage.output)}</${Figure}>
-      <${Figure} label="From the cache">${hit}</${Figure}>
-      <${Figure} label="Written to the cache">${tokens(usage.cache_write)}</${Figure}>
+      <${Figure} label="Input tokens">${tokens(read)}</${Figure}>
+      <${Figure} label="Output tokens">${tokens(usage.output)}</${Figure}>
+      <${Figure} label="Cache reads">${hit}</${Figure}>
+      <${Figure} label="Cache writes">${tokens(usage.cache_write)}</${Figure}>
     </div>
     ${
       cache.value?.misses?.length > 0 &&
       html`<details class="compared">
-        <summary>${count(cache.value.misses.length, 'request')} read again what was in the cache</summary>
+        <summary>${count(cache.value.misses.length, 'request')} missed the cache</summary>
         <ul class="plain pad">
           ${cache.value.misses.slice(-10).map(
             (miss) => html`<li key=${miss.step}>
@@ -188,16 +188,16 @@ export default function Context({ task }) {
     <${Spark} turns=${f.turns} />
     <form class="stack" onSubmit=${(e) => (e.preventDefault(), compact())}>
       <label>
-        <span class="small">Make the conversation shorter. What matters most?</span>
-        <input class="field" placeholder="May stay empty" value=${focus} onInput=${(e) => setFocus(e.target.value)} />
+        <span class="small">Compact the conversation. What should the summary focus on?</span>
+        <input class="field" placeholder="Optional" value=${focus} onInput=${(e) => setFocus(e.target.value)} />
       </label>
       <div class="row">
-        <button class="button" type="submit" disabled=${!f.turns.length}>Shorten now</button>
-        <span class="tiny soft">The model reads a summary instead; you can undo it in the transcript.</span>
+        <button class="button" type="submit" disabled=${!f.turns.length}>Compact now</button>
+        <span class="tiny soft">The model continues from a summary. You can undo this in the transcript.</span>
       </div>
     </form>
     <p class="tiny soft">
-      What a task may cost at most (max_cost) is in <a href="#/settings" onClick=${closeSheet}>the settings</a>.
+      Set a cost limit per task (max_cost) in <a href="#/settings" onClick=${closeSheet}>Settings</a>.
     </p>
   </${Sheet}>`
 }

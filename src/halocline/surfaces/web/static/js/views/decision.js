@@ -1,5 +1,5 @@
-// A decision about a call: approve, always, reject with a reason, edit first. Keys and buttons count once all of it was
-// there in silence, so that what was meant for something else cannot approve. What was chosen in its diff is part of it.
+// The approval of a call: approve, always allow, edit or reject. Keys and buttons work only after the whole card was on
+// screen for a quiet moment, so that input meant for something else cannot approve. Choices in the diff are part of it.
 import { html, classes, signal, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
 import { isMeant, useArmed } from '../calm.js'
 import { query } from '../line.js'
@@ -9,7 +9,7 @@ import { choicesOf, DIVISIBLE, judged } from '../choices.js'
 import { Lazy } from './lazy.js'
 import { isSeen, Whole, wholeOf } from './whole.js'
 
-/** The form that the dock has open, for the decision that it shows: '', always, reject or edit. */
+/** The form open in the dock: '', always, reject or edit. */
 export const dockedForm = signal('')
 
 const send = (task, request, decision, more = {}) =>
@@ -17,7 +17,7 @@ const send = (task, request, decision, more = {}) =>
 
 const standing = (task, row) => judged(task.whole(row), row.approval.diffs ?? [], choicesOf(row.approval.request).value)
 
-/** Approve a call as it is shown now, with what was chosen in its diff; for every button and key. False: not sent. */
+/** Approve a call as shown, with the choices in its diff. Returns false if nothing was sent. */
 export async function approve(task, row, { note = '', content = [] } = {}) {
   if (!row?.approval || row.approval.decision || others.value[row.approval.request] || !isSeen(row)) return false
   const now = standing(task, row)
@@ -31,33 +31,32 @@ export async function approve(task, row, { note = '', content = [] } = {}) {
   return true
 }
 
-/** What the button for that says: it never promises another thing than it does. */
+/** The button's label, which always matches what it does. */
 function approveWords(task, row) {
   const { verdict, taken, of, note } = standing(task, row)
-  if (verdict === 'rejected') return 'Send back with my remarks'
-  if (verdict === 'as it is') return note ? 'Approve, with my comments' : 'Approve'
-  return taken === of ? 'Approve as I changed it' : `Approve ${taken} of ${count(of, 'change')}`
+  if (verdict === 'rejected') return 'Reject with feedback'
+  if (verdict === 'as it is') return note ? 'Approve with comments' : 'Approve'
+  return taken === of ? 'Approve with edits' : `Approve ${taken} of ${count(of, 'change')}`
 }
 
-/** What can be edited as a whole before it runs: [argument, words]. Edits of parts are edited in their diff. */
+/** The argument that can be edited whole: [name, label, button]. Partial edits are made in the diff. */
 function editable(row) {
-  if (row.kind === 'execute' && typeof row.arguments?.command === 'string')
-    return ['command', 'The command to run instead', 'Run this']
+  if (row.kind === 'execute' && typeof row.arguments?.command === 'string') return ['command', 'Command', 'Run command']
   if (row.name === 'write_to_file' && typeof row.arguments?.content === 'string')
-    return ['content', 'What the file shall hold', 'Write this']
+    return ['content', 'New content of the file', 'Write file']
   return null
 }
 
 const SCOPES = [
-  ['task', 'in this task'],
-  ['project', 'in this project'],
-  ['everywhere', 'everywhere'],
+  ['task', 'In this task'],
+  ['project', 'In this project'],
+  ['everywhere', 'Everywhere'],
 ]
 
 export const grantText = (grant) =>
   grant?.argv?.length ? `${grant.argv.join(' ')} …` : grant?.mcp || grant?.subject || grant?.kind || ''
 
-/** To the diff in the card, where its first hunk is edited. */
+/** Start editing the first hunk of the card's diff. */
 function toHunk(row) {
   const hunk = document.querySelector(`[data-call="${CSS.escape(row.call)}"] [data-hunk]`)
   hunk?.scrollIntoView({ block: 'center' })
@@ -65,7 +64,7 @@ function toHunk(row) {
   hunk?.dispatchEvent(new KeyboardEvent('keydown', { key: 'e', bubbles: true, cancelable: true }))
 }
 
-/** Open a form of the docked decision; an edit of parts begins in the diff. */
+/** Open a form of the docked decision; partial edits start in the diff. */
 export function openForm(row, form) {
   if (form === 'edit' && !editable(row)) toHunk(row)
   else if (form !== 'always' || isSeen(row)) dockedForm.value = form
@@ -73,10 +72,10 @@ export function openForm(row, form) {
 
 const LOOK_EVERY = 3000
 const loadMeanwhile = () => import('./meanwhile.js')
-/** What became of the files of edits that wait, by request; only what is other than it was shown. */
+/** Edit conflicts by request: only files that changed since the edit was shown. */
 const others = signal({})
 
-/** What is other on the disk than the edit was made for; the docked one looks, for the card as well. */
+/** Changes on disk since the edit was made. Only the docked decision polls; the card reads the same result. */
 function useMeanwhile(task, row, looks) {
   const { request, diffs } = row.approval
   const wanted = looks && diffs?.length > 0
@@ -101,10 +100,10 @@ function useMeanwhile(task, row, looks) {
 /** Buttons and keys of one approval. */
 export function Decision({ task, row, docked = false }) {
   const event = task.facts.waiting.find((one) => one.request === row.approval.request)?.event
-  if (task.cutArguments.has(row.call)) task.version.value // they are fetched, and then it is drawn again
+  if (task.cutArguments.has(row.call)) task.version.value // redraw once they are loaded
   const complete = task.whole(row)
   const own = useState('')
-  const [wish, setForm] = docked ? [dockedForm.value, (name) => (dockedForm.value = name)] : own
+  const [requested, setForm] = docked ? [dockedForm.value, (name) => (dockedForm.value = name)] : own
   const whole = editable(complete)
   const canEdit = whole || (DIVISIBLE.has(row.name) && row.approval.diffs?.length > 0)
   const [note, setNote] = useState('')
@@ -113,8 +112,8 @@ export function Decision({ task, row, docked = false }) {
   const text = written ?? (whole ? (now.arguments ?? complete.arguments)[whole[0]] : '')
   const box = useRef()
   const { request, reason, grant, place, parts, sandbox } = row.approval
-  // Always is for the call as it came; with other choices it would not be what is shown.
-  const form = wish === 'always' && (!grant || now.verdict !== 'as it is') ? '' : wish
+  // "Always" applies to the call as it came, so it is not offered once the diff was changed.
+  const form = requested === 'always' && (!grant || now.verdict !== 'as it is') ? '' : requested
   const meanwhile = useMeanwhile(task, row, docked)
   const armed = useArmed(request + (meanwhile?.seen ?? ''))
   const [busy, setBusy] = useState(false)
@@ -176,7 +175,7 @@ export function Decision({ task, row, docked = false }) {
       now.of > now.taken &&
       now.taken === 0 &&
       html`<p class="small soft">
-        ${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'No change is left: it is rejected, with what you wrote.' : 'This part cannot be taken out exactly, so nothing is written: the agent is told what you chose.'}
+        ${Object.keys(choicesOf(request).value.rejected).length === now.of ? 'You excluded every change: the edit is rejected with your comments.' : 'These choices cannot be applied exactly, so nothing is written and the agent gets your choices.'}
       </p>`
     }
     ${
@@ -195,7 +194,7 @@ export function Decision({ task, row, docked = false }) {
           grant &&
           now.verdict === 'as it is' &&
           html`<button class="button" disabled=${!armed} onClick=${() => isSeen(row) && setForm('always')}>
-            Always… ${docked && html`<kbd aria-hidden="true">A</kbd>`}
+            Always allow… ${docked && html`<kbd aria-hidden="true">A</kbd>`}
           </button>`
         }
         ${
@@ -210,11 +209,11 @@ export function Decision({ task, row, docked = false }) {
     ${
       form === 'reject' &&
       html`<form class="decision-form" onKeyDown=${onEscape} onSubmit=${(e) => (e.preventDefault(), reject())}>
-        <label class="hidden-text" for=${`note-${request}-${docked}`}>Why not, or what instead</label>
+        <label class="hidden-text" for=${`note-${request}-${docked}`}>Reason</label>
         <input
           class="field grow"
           id=${`note-${request}-${docked}`}
-          placeholder="Why not, or what instead (may stay empty)"
+          placeholder="What should the agent do instead? (optional)"
           value=${note}
           onInput=${(e) => setNote(e.target.value)}
         />
@@ -222,7 +221,7 @@ export function Decision({ task, row, docked = false }) {
         <button class="button quiet" type="button" onClick=${close}>Back</button>
       </form>`
     }
-    ${form === 'edit' && !whole && html`<p class="small soft" role="status">Fetches all of it…</p>`}
+    ${form === 'edit' && !whole && html`<p class="small soft" role="status">Loading…</p>`}
     ${
       form === 'edit' &&
       whole &&
@@ -262,7 +261,7 @@ function Always({ event, grant, decide, close, onEscape }) {
     onSubmit=${(e) => (e.preventDefault(), armed && isMeant() && decide('allow_always', { scope, wider }))}
   >
     <fieldset>
-      <legend>Allow without asking</legend>
+      <legend>Always allow</legend>
       ${offers.map(
         ([is, offer]) => html`<label key=${String(is)} class="choice">
           <input type="radio" name="what" checked=${wider === is} onChange=${() => setWider(is)} />

@@ -1,5 +1,5 @@
-// What waits for a person, always in view above the composer; and its keys. A decision never takes the focus from a text,
-// and its keys count in silence after it came to the front, so that what was meant for another one cannot approve it.
+// Pending approvals and questions, always in view above the composer, and their keys. A decision never takes focus from
+// a text, and its keys work only after a quiet moment in front, so that input meant for another cannot approve it.
 import { html, useEffect, useRef, useState } from '../ui.js'
 import { isMeant, useArmed, whenAlone } from '../calm.js'
 import { welcome } from '../line.js'
@@ -23,7 +23,7 @@ const VERBS = {
 }
 const TOLD_FOR = 10
 
-/** What is wanted, with its verb where the title does not begin with it; what has more words shows them all below. */
+/** What is asked for, with a verb unless the title starts with it; longer text is shown in full below. */
 const Wanted = ({ event, row }) => {
   const verb = VERBS[event.kind] ?? 'Allow'
   if (row && wholeOf(row) === event.title) return html`<strong class="grow">${verb}</strong>`
@@ -33,7 +33,7 @@ const Wanted = ({ event, row }) => {
   `
 }
 
-/** Whether keys of a decision may be taken here: not while somebody writes, and not what a button is meant to do. */
+/** True if decision keys may be handled here: not while you type, and not when a button would handle them. */
 function isFree(event) {
   const composer = event.target.closest?.('.composer textarea')
   if (composer)
@@ -47,7 +47,7 @@ function useKeys(task, first, armed) {
   useEffect(() => {
     if (!first) return undefined
     function pressed(event) {
-      if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // ours, or keys of a diff's hunks
+      if (!event.isTrusted || event.target.closest?.('[data-own-keys]')) return // own keys
       if (
         event.defaultPrevented ||
         event.ctrlKey ||
@@ -59,7 +59,7 @@ function useKeys(task, first, armed) {
       )
         return
       if (!armed || !isMeant() || !isFree(event)) {
-        // An Enter that comes too early does nothing at all, rather than something else.
+        // An early Enter does nothing at all, rather than something else.
         if (event.key === 'Enter' && isFree(event)) event.preventDefault()
         return
       }
@@ -84,7 +84,7 @@ function useKeys(task, first, armed) {
   }, [first?.request, armed])
 }
 
-/** Whether a number is all that was typed; it is taken out again. It may have been the beginning of an answer. */
+/** True if the number is all that was typed, and removes it; else it starts a written answer. */
 function chosenAlone(composer, key) {
   if (composer.value !== key) return false
   composer.value = ''
@@ -92,7 +92,7 @@ function chosenAlone(composer, key) {
   return true
 }
 
-/** For a while: who else decided what waited here. */
+/** For a few seconds: which other client decided. */
 function Elsewhere({ task }) {
   const [, again] = useState(0)
   const last = task.facts.decided.at(-1)
@@ -127,7 +127,7 @@ function Batch({ task, approvals }) {
         </button>`
       }
       <button class="button small quiet" aria-expanded=${open} onClick=${() => setOpen(!open)}>
-        ${open ? 'Hide them' : `Show all ${approvals.length}…`}
+        ${open ? 'Hide' : `Show all ${approvals.length}…`}
       </button>
     </div>
     ${
@@ -181,7 +181,7 @@ export function Dock({ task }) {
           )}
         </div>`
       }
-      <p class="soft tiny">Or write an answer below.</p>
+      <p class="soft tiny">Or type an answer below.</p>
     </section>`
   const row = callRow(task.transcript, first.event.call)
   if (!row?.approval) return null
@@ -199,7 +199,7 @@ export function Dock({ task }) {
         class="link tiny"
         onClick=${() => openSheet('policy', { task, command: first.event.kind === 'execute' ? first.event.title : '' })}
       >
-        Why was this asked?
+        Why am I being asked?
       </button>
     </div>
     <${Elsewhere} task=${task} />

@@ -1,4 +1,4 @@
-// How hard the model thinks in this task: beside the model, and only where that can be told how hard.
+// The effort menu next to the model, shown only for models that support it.
 import { html, useEffect, useState } from '../ui.js'
 import { query } from '../line.js'
 import { complain } from '../store.js'
@@ -15,7 +15,7 @@ const SAID = {
 }
 const tokens = (number) => `${number.toLocaleString('en-US')} tokens`
 
-/** What a model can be told, asked once for each model and mode. */
+/** A model's effort levels, loaded once per model and mode. */
 function useEfforts(model, mode) {
   const [, again] = useState(0)
   const key = `${mode} ${model}`
@@ -44,7 +44,7 @@ export default function EffortMenu({ task, choice, model, mode }) {
     if (task) task.send('set_effort', { effort }).catch(complain)
     else choice.value = { ...choice.value, effort }
   }
-  const title = `How hard the model thinks${task ? ' in this task. After a change the provider may read the conversation anew once, and not from its cache' : ''}.`
+  const title = `How much the model thinks${task ? ' in this task. Changing it can invalidate the provider’s cache once' : ''}.`
   return html`<select class="chip effort" aria-label="Effort" title=${title} value=${value} onChange=${choose}>
     <option value="">${usual ? `Effort: ${usual} (settings)` : 'Effort: default'}</option>
     ${budget != null && html`<option value="budget" disabled>${tokens(budget)}</option>`}

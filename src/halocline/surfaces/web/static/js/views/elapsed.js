@@ -1,8 +1,8 @@
-// How long something runs, beside it.
+// A running timer.
 import { html, useEffect, useState } from '../ui.js'
 import { seconds } from '../format.js'
 
-/** Seconds that something runs, counted while it is looked at. */
+/** Elapsed time, updated every second. */
 export function Elapsed({ since }) {
   const [, tick] = useState(0)
   useEffect(() => {

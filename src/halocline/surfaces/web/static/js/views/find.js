@@ -1,4 +1,4 @@
-// Find in a task: in all that is there, also what is scrolled away. Marks the places without touching the transcript.
+// Find in a task, including text scrolled out of view. Highlights matches without changing the transcript.
 import { html, useEffect, useRef, useState } from '../ui.js'
 import { allOpen, finding } from '../store.js'
 import { Icon } from '../icons.js'
@@ -6,7 +6,7 @@ import { Icon } from '../icons.js'
 const MOST = 2000
 const AFTER = 120
 
-/** The places of some words, as ranges. They may run over the borders of elements, as a marked-up word does. */
+/** Matches as ranges, which may span elements. */
 function places(box, words) {
   const low = words.toLowerCase()
   const nodes = []
@@ -84,17 +84,17 @@ export default function Find({ task }) {
       onInput=${(e) => (setWords(e.target.value), setAt(0))}
     />
     <span class="tiny soft find-count" role="status">
-      ${!words ? '' : found.length ? `${here + 1} of ${found.length}${found.length === MOST ? '+' : ''}` : 'Nothing found'}
+      ${!words ? '' : found.length ? `${here + 1} of ${found.length}${found.length === MOST ? '+' : ''}` : 'No results'}
     </span>
     ${
       words &&
       !allOpen.value &&
-      html`<button class="button small" onClick=${() => (allOpen.value = true)}>In details, too</button>`
+      html`<button class="button small" onClick=${() => (allOpen.value = true)}>Include details</button>`
     }
-    <button class="icon-button" aria-label="Place before" title="Shift+Enter" onClick=${() => go(-1)}>
+    <button class="icon-button" aria-label="Previous match" title="Shift+Enter" onClick=${() => go(-1)}>
       <span class="turned"><${Icon} name="down" size="16" /></span>
     </button>
-    <button class="icon-button" aria-label="Next place" title="Enter" onClick=${() => go(1)}>
+    <button class="icon-button" aria-label="Next match" title="Enter" onClick=${() => go(1)}>
       <${Icon} name="down" size="16" />
     </button>
     <button class="icon-button" aria-label="Close" onClick=${() => (finding.value = false)}>

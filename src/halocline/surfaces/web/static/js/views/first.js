@@ -1,4 +1,4 @@
-// The first time: connect a model, pick a folder, begin with one of three tasks that fit this folder.
+// First visit: connect a model, choose a folder, start with one of three tasks for this folder.
 import { html, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { offered } from '../models.js'
@@ -26,14 +26,14 @@ function Connect({ done }) {
   const chosen = all.find((one) => one.name === name)
   async function connect(event) {
     event.preventDefault()
-    if (!key.trim()) return setSay('Paste a key first.')
+    if (!key.trim()) return setSay('Enter an API key.')
     setBusy(true)
-    setSay('Trying the key…')
+    setSay('Checking the key…')
     try {
       const answer = await act('login', { provider: name, key: key.trim() })
       const tried = answer.connection ?? answer
       setKey('')
-      if (tried.accepted === false) return setSay(`${tried.failure || 'The key was not accepted.'} ${tried.hint ?? ''}`)
+      if (tried.accepted === false) return setSay(`${tried.failure || 'The key was rejected.'} ${tried.hint ?? ''}`)
       setSay('')
       done(await offered(true))
     } catch (error) {
@@ -48,7 +48,7 @@ function Connect({ done }) {
       <select id="first-provider" class="field" value=${name} onChange=${(e) => setName(e.target.value)}>
         ${all.map((one) => html`<option key=${one.name} value=${one.name}>${one.label}</option>`)}
       </select>
-      <label class="hidden-text" for="first-key">Key</label>
+      <label class="hidden-text" for="first-key">API key</label>
       <input
         id="first-key"
         class="field grow"
@@ -64,12 +64,12 @@ function Connect({ done }) {
       ${
         say
           ? html`<span class="warn">${shown(say)}</span>`
-          : html`The key goes to the store of this machine and to ${chosen?.label ?? 'its provider'}, nowhere else.`
+          : html`The key is stored on this machine and sent only to ${chosen?.label ?? 'its provider'}.`
       }
-      ${chosen?.keys_page && html` <a href=${chosen.keys_page} target="_blank" rel="noopener noreferrer">Get a key</a>`}
+      ${chosen?.keys_page && html` <a href=${chosen.keys_page} target="_blank" rel="noopener noreferrer">Get an API key</a>`}
     </p>
     <p class="tiny soft">
-      A model on this machine (Ollama, LM Studio and others) is found by itself when its server runs. <button
+      Local models (Ollama, LM Studio and others) are detected while their server runs. <button
         type="button"
         class="link"
         onClick=${() => go('providers')}
@@ -83,16 +83,16 @@ function Connect({ done }) {
 const TEST = /(^|\/)(test_[^/]*\.py|[^/]*_test\.(py|go)|[^/]*\.(test|spec)\.[jt]sx?)$/
 const SOURCE = /\.(py|[jt]sx?|go|rs|java|rb|c|cpp|cs)$/
 const MARKS = [
-  [TEST, (file) => `Run the tests, ${file} among them, and repair what fails`],
-  [/^readme(\.[a-z]+)?$/i, (file) => `Read ${file} and say where it no longer fits the code`],
+  [TEST, (file) => `Run the tests, including ${file}, and fix what fails`],
+  [/^readme(\.[a-z]+)?$/i, (file) => `Find where ${file} no longer matches the code`],
   [
     /^(pyproject\.toml|package\.json|go\.mod|Cargo\.toml|pom\.xml)$/,
-    (file) => `Explain how this project is built and run, beginning with ${file}`,
+    (file) => `Explain how this project is built and run, starting with ${file}`,
   ],
-  [SOURCE, (file) => `Explain what ${file} is for, and find one thing in it that could be simpler`],
+  [SOURCE, (file) => `Explain what ${file} does and suggest one simplification`],
 ]
 
-/** Three tasks that name what is really in the folder. */
+/** Three tasks that name files in the folder. */
 function tasksFor(files) {
   const found = []
   for (const [mark, words] of MARKS) {
@@ -104,8 +104,8 @@ function tasksFor(files) {
   return [
     ...found,
     'Explain how this folder is laid out',
-    'Find a small thing that could be better, and make it so',
-    'Write a README for what is here',
+    'Find a small improvement and make it',
+    'Write a README for this folder',
   ].slice(0, 3)
 }
 
@@ -118,7 +118,7 @@ function Tasks({ here }) {
       () => setFiles([]),
     )
   }, [here])
-  if (!files) return html`<p class="soft tiny">Looking at what is in the folder…</p>`
+  if (!files) return html`<p class="soft tiny">Reading the folder…</p>`
   return html`<div class="starters first-tasks">
     ${tasksFor(files).map(
       (text) => html`<button key=${text} class="chip" onClick=${() => start([{ type: 'text', text }]).catch(complain)}>
@@ -145,11 +145,11 @@ export default function First({ here }) {
   }
   return html`<ol class="steps">
     <${Step} number="1" title="Connect a model" done=${Boolean(connected?.length)}><${Connect} done=${took} /></${Step}>
-    <${Step} number="2" title="Pick a folder" done=${false}>
+    <${Step} number="2" title="Choose a folder" done=${false}>
       <p class="tiny">
         <code>${shown(here)}</code>
         ${' '}
-        <button class="button small" onClick=${() => openSheet('folders', { choice })}>Another…</button>
+        <button class="button small" onClick=${() => openSheet('folders', { choice })}>Change…</button>
       </p>
     </${Step}>
     <${Step} number="3" title="Try one of these, or write your own below" done=${false}>

@@ -1,4 +1,4 @@
-// Pick a folder of the machine on which the server runs.
+// The folder picker, for the machine the server runs on.
 import { html, useEffect, useState } from '../ui.js'
 import { query, welcome } from '../line.js'
 import { closeSheet } from '../store.js'
@@ -27,9 +27,9 @@ export default function Folders({ choice }) {
   }
   const all = (found?.folders ?? []).filter((one) => one.name.toLowerCase().includes(words.toLowerCase()))
   return html`<${Sheet}
-    title="Pick a folder"
+    title="Choose a folder"
     foot=${html`
-      <button class="button primary" disabled=${!found || Boolean(problem)} onClick=${take}>Work in this folder</button>
+      <button class="button primary" disabled=${!found || Boolean(problem)} onClick=${take}>Use this folder</button>
       <label class="choice tiny">
         <input type="checkbox" checked=${hidden} onChange=${(e) => setHidden(e.target.checked)} /> Show hidden folders
       </label>
@@ -67,7 +67,7 @@ export default function Folders({ choice }) {
           <button class="folder" onClick=${() => setAt(found.parent)}>
             <span class="turned"><${Icon} name="down" size="15" /></span>
             ${' '}
-            <span class="soft">Up, to ${shown(found.parent)}</span>
+            <span class="soft">Up to ${shown(found.parent)}</span>
           </button>
         </li>`
       }
@@ -82,9 +82,9 @@ export default function Folders({ choice }) {
       ${
         found &&
         all.length === 0 &&
-        html`<li class="soft tiny">${words ? `Nothing for ‘${words}’.` : 'No folders in here.'}</li>`
+        html`<li class="soft tiny">${words ? `No results for ‘${words}’.` : 'No folders here.'}</li>`
       }
-      ${found?.cut && html`<li class="soft tiny">There are more. Type the path above.</li>`}
+      ${found?.cut && html`<li class="soft tiny">More folders not shown. Type a path above.</li>`}
     </ul>
   </${Sheet}>`
 }

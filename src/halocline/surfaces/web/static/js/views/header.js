@@ -1,4 +1,4 @@
-// The line above the transcript: what the task is, how far it is, what it costs.
+// The header above the transcript: the task's title, progress and cost.
 import { html, classes, useEffect, useState } from '../ui.js'
 import { atWork } from '../rows.js'
 import { standing } from '../line.js'
@@ -10,17 +10,17 @@ import { MenuButton } from './menubutton.js'
 
 const STALL = 20
 
-/** State, subject and time: never a bare spinner. Without a server nothing is known to go on. */
+/** State, subject and time, never a bare spinner. Without a connection, progress is unknown. */
 function activity(f, now) {
-  if (f.running && standing.value !== 'open') return 'No connection: how far it is now is not known'
+  if (f.running && standing.value !== 'open') return 'Disconnected: progress unknown'
   if (f.waiting.length) return f.waiting[0].kind === 'question' ? 'Has a question' : 'Needs your approval'
-  if (f.cutOff) return 'Cut off when its process ended. Say something, and it goes on.'
+  if (f.cutOff) return 'Interrupted when its process ended. Send a message to continue.'
   if (!f.running)
     return f.last?.reason === 'error' ? 'Failed' : f.last?.reason === 'cancelled' ? 'Stopped' : f.last ? 'Done' : 'New'
   const lasted = Math.max(0, Math.round(now - (f.activitySince ?? f.since)))
   if (f.activity === 'tool') return `${f.tool.kind === 'execute' ? 'Running ' : ''}${f.tool.title} · ${lasted} s`
   if (f.activity === 'retry')
-    return `Tries again in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
+    return `Retrying in ${Math.max(0, Math.round((f.retry.until - Date.now()) / 1000))} s: ${f.retry.cause}`
   if (f.activity === 'thinking') return `Thinking · ${lasted} s`
   if (f.activity === 'writing') return 'Writing'
   return `Waiting for the model · ${lasted} s`
@@ -78,7 +78,7 @@ export function Header({ task }) {
   const now = Date.now() / 1000
   const share = f.window ? Math.min(1, f.context / f.window) : 0
   const isKnown = standing.value === 'open'
-  const filled = f.window ? `${Math.round(share * 100)} %` : `${tokens(f.context)} tokens of an unknown window`
+  const filled = f.window ? `${Math.round(share * 100)} %` : `${tokens(f.context)} tokens, unknown window`
   const stalled =
     f.running && isKnown && f.activity === 'model' && !f.waiting.length && now - (f.activitySince ?? f.since) > STALL
   const title = f.name || f.title || 'New task'
@@ -90,7 +90,7 @@ export function Header({ task }) {
       <button
         class="chip meter"
         onClick=${() => openSheet('context', { task })}
-        title="What fills the window, and what it costs"
+        title="Context and cost"
         aria-label=${`Context ${filled}, cost ${money(f.cost)}`}
       >
         ${
@@ -105,16 +105,16 @@ export function Header({ task }) {
       <button
         class=${classes('icon-button', reviewOpen.value && 'pressed')}
         aria-pressed=${reviewOpen.value}
-        aria-label=${`What changed: ${count(f.changed.size, 'file')}`}
-        title=${`What changed (${keyOf('review')})`}
+        aria-label=${`Changes: ${count(f.changed.size, 'file')}`}
+        title=${`Changes (${keyOf('review')})`}
         onClick=${() => (reviewOpen.value = !reviewOpen.value)}
       >
         <${Icon} name="diff" />
       </button>
       <button
         class="icon-button"
-        aria-label="Go back to a moment"
-        title="Go back to a moment"
+        aria-label="Rewind"
+        title="Rewind"
         onClick=${() => openSheet('restore', { task })}
       >
         <${Icon} name="undo" />
@@ -126,10 +126,10 @@ export function Header({ task }) {
         html`<a
           class="to-parent"
           href=${`#/task/${f.parent}`}
-          title="This is a sub-agent: back to the task that began it"
+          title="Sub-agent: back to its parent task"
         >
           ← <span class="hidden-text">back to </span>
-          its task
+          parent task
         </a>`
       }
       <span class="cut">${activity(f, now)}</span>
@@ -139,7 +139,7 @@ export function Header({ task }) {
     ${
       stalled &&
       html`<div class="banner warn" role="status">
-        <span class="grow">Nothing came from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
+        <span class="grow">No response from the model for ${Math.round(now - (f.activitySince ?? f.since))} s.</span>
         <button class="button small" onClick=${() => task.send('interrupt')}>Stop</button>
       </div>`
     }

@@ -1,4 +1,4 @@
-// All tasks of this home: searched in full, filtered, sorted, looked at, and put in order.
+// The history of all tasks: full-text search, filters, sorting, preview and bulk actions.
 import { html, classes, signal, useEffect, useRef, useState } from '../ui.js'
 import { board, welcome } from '../line.js'
 import { go } from '../store.js'
@@ -17,10 +17,10 @@ const STEP = 100
 const PAUSE = 180
 const SEEN = 500
 const NARROW = 760
-const ORDERS = { time: 'Newest', cost: 'Dearest', tokens: 'Most tokens', size: 'Largest', relevance: 'Best match' }
+const ORDERS = { time: 'Newest', cost: 'Highest cost', tokens: 'Most tokens', size: 'Largest', relevance: 'Best match' }
 const NONE = { workspace: '', model: '', status: '', tag: '', favourite: false }
 
-/** What is asked for; kept while the page is open. */
+/** Search, filters and order; kept while the page is open. */
 const asked = signal({ words: '', order: '', limit: STEP, ...NONE })
 const chosen = signal(new Set())
 const ask = (what) => (asked.value = { ...asked.value, limit: STEP, ...what })
@@ -31,7 +31,7 @@ export default function History({ path }) {
   return html`<${Page}
     title="History"
     below=${html`<${Tabs}
-      label="Parts of the history"
+      label="History sections"
       here=${tab}
       href=${(word) => (word === 'tasks' ? '#/history' : `#/history/${word}`)}
       tabs=${[
@@ -62,7 +62,7 @@ function queryOf({ words, order, limit, workspace, model, status, tag, favourite
   return given
 }
 
-/** The words after a pause in typing. */
+/** The search text after a pause in typing. */
 function useSettled(words) {
   const [settled, setSettled] = useState(words)
   useEffect(() => {
@@ -103,7 +103,7 @@ function Tasks({ here }) {
     <${Panes}
       label="Tasks"
       back="#/history"
-      rest="Choose a task to look at it: arrow keys, or a click."
+      rest="Select a task to preview it."
       detail=${info && html`<${Preview} key=${info.task} info=${info} deeds=${deeds} words=${words} />`}
       list=${html`
         <${Wishes} all=${all.value ?? []} />
@@ -147,11 +147,11 @@ function Nothing({ words }) {
   if (words) return html`<${Cleared} words=${words} clear=${() => ask({ words: '' })} />`
   const { workspace, model, status, tag, favourite } = asked.value
   if (workspace || model || status || tag || favourite)
-    return html`<${Empty} title="No task is like this.">
-      <button class="link" onClick=${() => ask(NONE)}>Show all</button>
+    return html`<${Empty} title="No matching tasks.">
+      <button class="link" onClick=${() => ask(NONE)}>Clear filters</button>
     </${Empty}>`
   return html`<${Empty} title="No tasks yet.">
-    <p><a href="#/">Begin one.</a> Conversations with other agents can be <a href="#/history/import">imported</a>.</p>
+    <p><a href="#/">Start one</a>, or <a href="#/history/import">import conversations</a> from other agents.</p>
   </${Empty}>`
 }
 
@@ -172,7 +172,7 @@ function Wishes({ all }) {
   const tags = distinct((one) => one.tags ?? [])
   return html`<div class="wishes" role="search">
     <${Filter}
-      label="Search all that was said and done"
+      label="Search all tasks"
       value=${wish.words}
       onInput=${(words) => ask({ words })}
       onKeyDown=${intoList}
@@ -180,17 +180,17 @@ function Wishes({ all }) {
     <div class="wish-row">
       ${choice(
         'workspace',
-        'Every folder',
+        'All folders',
         folders.map((folder) => [folder, `${base(folder)} — ${folder}`]),
       )}
       ${choice(
         'status',
-        'Any end',
+        'Any status',
         Object.entries(STATUS).map(([value, [, said]]) => [value, said]),
       )}
       ${choice(
         'model',
-        'Every model',
+        'All models',
         distinct((one) => one.model).map((model) => [model, short(model)]),
       )}
       ${
@@ -206,13 +206,13 @@ function Wishes({ all }) {
         aria-pressed=${wish.favourite}
         onClick=${() => ask({ favourite: !wish.favourite })}
       >
-        <${Icon} name="star" size="14" /> Favourites
+        <${Icon} name="star" size="14" /> Favorites
       </button>
       <label class="place grow">
-        <span class="soft tiny">sorted by</span>
+        <span class="soft tiny">Sort by</span>
         <select
           class="field"
-          aria-label="Sorted by"
+          aria-label="Sort by"
           value=${wish.order || (wish.words ? 'relevance' : 'time')}
           onChange=${(e) => ask({ order: e.target.value })}
         >
@@ -226,20 +226,20 @@ function Wishes({ all }) {
   </div>`
 }
 
-/** What several tasks are chosen for. */
+/** Actions for the selected tasks. */
 function Chosen({ list, deeds }) {
   const picked = list.filter((info) => chosen.value.has(info.task))
   if (!picked.length) return null
   const bytes = picked.reduce((sum, info) => sum + info.size, 0)
-  return html`<div class="picked-bar row" role="group" aria-label="Chosen tasks">
+  return html`<div class="picked-bar row" role="group" aria-label="Selected tasks">
     <span class="grow"><strong>${count(picked.length, 'task')}</strong> <span class="soft">${size(bytes)}</span></span>
     ${
       picked.length < list.length &&
       html`<button class="button small" onClick=${() => (chosen.value = new Set(list.map((info) => info.task)))}>
-        All ${list.length}
+        Select all ${list.length}
       </button>`
     }
-    <button class="button small" onClick=${() => (chosen.value = new Set())}>None</button>
+    <button class="button small" onClick=${() => (chosen.value = new Set())}>Clear</button>
     <button class="button small danger" onClick=${() => deeds.remove(picked)}>Delete</button>
   </div>`
 }
@@ -285,7 +285,7 @@ function Rows({ list, here, deeds, grouped }) {
   return html`<div class="task-rows" ref=${roving.ref} onKeyDown=${pressed} onFocusIn=${roving.onFocusIn}>
     <p class="soft tiny key-hint" aria-hidden="true">
       <kbd>↑</kbd>
-      <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Space</kbd> choose <kbd>f</kbd> favourite <kbd>r</kbd> rename <kbd>
+      <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Space</kbd> select <kbd>f</kbd> favorite <kbd>r</kbd> rename <kbd>
         e
       </kbd> export <kbd>y</kbd> fork <kbd>Del</kbd> delete
     </p>
@@ -317,7 +317,7 @@ function Row({ info, here, deeds }) {
     <input
       type="checkbox"
       tabindex="-1"
-      aria-label=${`Choose ${titleOf(info)}`}
+      aria-label=${`Select ${titleOf(info)}`}
       checked=${picked}
       onChange=${() => toggle(info)}
     />
@@ -334,9 +334,9 @@ function Row({ info, here, deeds }) {
         ${titleOf(info)}
         ${
           info.favourite &&
-          html` <span class="warn" title="Favourite">
+          html` <span class="warn" title="Favorite">
               <${Icon} name="star" size="13" />
-              <span class="hidden-text">favourite</span>
+              <span class="hidden-text">favorite</span>
             </span>
           `
         }

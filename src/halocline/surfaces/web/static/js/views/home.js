@@ -1,5 +1,4 @@
-// Where a task begins: the composer in the middle, a folder, and what was done lately. The first time, what has to be
-// connected comes before.
+// The home view: the composer, the folder and recent tasks. On a first visit, setup comes first.
 import { html, signal, useEffect, useState } from '../ui.js'
 import { query, standing, welcome } from '../line.js'
 import { post } from '../outbox.js'
@@ -11,21 +10,21 @@ import { MenuButton } from './menubutton.js'
 import { Composer } from './composer.js'
 import { Lazy } from './lazy.js'
 
-/** What the next task begins with; empty is as in the settings. */
+/** Options of the next task; empty: from the settings. */
 export const choice = signal({ workspace: '', model: '', mode: '', approval_mode: '' })
-/** Folders that were picked here, the latest first. */
+/** Folders picked here, the latest first. */
 const picked = kept('folders', [])
 
 const STARTERS = [
   'Explain how this project is laid out',
-  'Run the tests and repair what fails',
-  'Find a small thing that could be simpler, and make it so',
+  'Run the tests and fix what fails',
+  'Find something that could be simpler and simplify it',
 ]
 const loadFirst = () => import('./first.js')
 
 const folderOf = () => choice.value.workspace || welcome.value?.workspaces[0] || ''
 
-/** Ask about a folder's own programs first, when there are some that nobody decided on. Gives null for: not now. */
+/** Ask whether to trust a folder's own programs, if you have not decided yet. Returns null for "not now". */
 async function trusted(workspace) {
   const found = await query('trust', { workspace })
   if (!found.needs) return false
@@ -37,7 +36,7 @@ export async function start(content) {
   const workspace = folderOf()
   const yes = await trusted(workspace)
   if (yes === null)
-    throw Object.assign(new Error('Not begun.'), { text: 'The task was not begun; its words are still here.' })
+    throw Object.assign(new Error('Not started.'), { text: 'The task was not started. Your text is still here.' })
   const task = await post('new', {
     type: 'begin',
     workspace,
@@ -52,7 +51,7 @@ export async function start(content) {
   return task
 }
 
-/** What is lost in a folder, in words; asked when it is chosen. */
+/** Warnings about the chosen folder, and its git state. */
 function Standing({ workspace }) {
   const [git, setGit] = useState(null)
   const [known, setKnown] = useState(null)
@@ -73,26 +72,24 @@ function Standing({ workspace }) {
   }, [workspace, standing.value])
   if (known?.problem)
     return html`<p class="standing warn tiny" role="status">
-      <${Icon} name="warn" size="14" /> ${known.problem} Pick another one.
+      <${Icon} name="warn" size="14" /> ${known.problem} Choose another folder.
     </p>`
   if (known?.read_only)
     return html`<p class="standing warn tiny" role="status">
-      <${Icon} name="warn" size="14" /> This folder is read-only: questions work, edits and checkpoints do not. Pick one
-      you may write to.
+      <${Icon} name="warn" size="14" /> This folder is read-only: the agent can read it, but edits and checkpoints fail.
     </p>`
   if (!git) return html`<p class="standing tiny"> </p>`
   if (!git.branch)
     return html`<p class="standing soft tiny" role="status">
-      No git here: ‘What changed’ compares with checkpoints only, and nothing can be committed. To have
-      it: <code>git init</code>
+      Not a git repository: you can review changes but not commit. To create one, run <code>git init</code>.
     </p>`
   return html`<p class="standing soft tiny">
     <${Icon} name="branch" size="13" /> ${git.branch}
-    ${git.dirty ? ` · ${count(git.dirty, 'file')} not committed` : ' · all committed'}
+    ${git.dirty ? ` · ${count(git.dirty, 'uncommitted file')}` : ' · no uncommitted changes'}
   </p>`
 }
 
-/** What the settings say of the next task; for showing it. */
+/** The settings' options for the next task, for display. */
 export const usual = signal({})
 
 async function askUsual() {
@@ -101,7 +98,7 @@ async function askUsual() {
   usual.value = { model: value('model'), mode: value('mode') || 'act', approval_mode: value('approval_mode') }
 }
 
-/** Whether there is nothing to ask: no model in the settings, no key, no local server. */
+/** True without any model: none in the settings, no key, no local server. */
 const hasNoModel = async () => !usual.value.model && !(await query('models')).length
 
 const NEW = '\n'
@@ -136,7 +133,7 @@ export function Home() {
   useEffect(() => {
     if (matchMedia('(pointer: fine)').matches) document.querySelector('.composer textarea')?.focus()
   }, [])
-  // Which models can be used is asked only where nothing was done yet, or the last try had no model.
+  // Models are loaded only if no model is chosen yet.
   const connected = standing.value === 'open'
   useEffect(() => {
     if (connected)
@@ -159,13 +156,13 @@ export function Home() {
     <div class="home-bar"><${MenuButton} /></div>
     <div class="home-middle">
       <h1 class="home-title">
-        ${isFirst ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What should be done?'}
+        ${isFirst ? (history.value.length ? 'Connect a model' : 'Welcome to Halocline') : 'What do you want to do?'}
       </h1>
       ${isFirst && html`<${Lazy} load=${loadFirst} here=${here} />`}
       <${FolderChoice} here=${here} />
       <${Standing} workspace=${here} />
       <${Composer}
-        placeholder="A task, a question, or / and @"
+        placeholder="Describe a task, or type / or @"
         onSend=${said}
         choice=${choice}
         usual=${usual.value}

@@ -1,12 +1,12 @@
-// The diff of an edit that waits: each hunk is accepted, left out, written otherwise or commented on, by buttons and by
-// n p a x e c. What is chosen stands in `choices`, for the card and the dock alike.
+// The diff of a pending edit: include, exclude, edit or comment on each hunk, with buttons and the keys n p a x e c.
+// The choices are kept in `choices`, shared by the card and the dock.
 import { html, classes, useLayoutEffect, useRef, useState } from '../ui.js'
 import { shown } from '../format.js'
 import { choicesOf, DIVISIBLE, draft, keepDraft, keyOf, rewrite, toggle, uncomment } from '../choices.js'
 import { DiffText, firstChange, hunksOf, side } from '../diff.js'
 import { End, endOf, revealed } from './whole.js'
 
-/** To the next or previous hunk below `box`. */
+/** Focus the next or previous hunk in `box`. */
 export function step(box, by) {
   const all = [...box.querySelectorAll('[data-hunk]')]
   const at = all.indexOf(document.activeElement?.closest?.('[data-hunk]'))
@@ -15,7 +15,7 @@ export function step(box, by) {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-/** Words of a person, for a place. `onDone(text)` or nothing. */
+/** A text form in a place of the diff. */
 export function Words({ label, start = '', rows = 2, mono = false, done, onDone, onBack, onText = () => {} }) {
   const field = useRef()
   const [text, setText] = useState(start)
@@ -66,14 +66,14 @@ function HunkTools({ out, onToggle, onEdit, onComment, divisible }) {
           class=${classes('hunk-tool', !out && 'on')}
           aria-pressed=${!out}
           onClick=${onToggle}
-          title="Take this change or leave it out (a, x)"
+          title="Include or exclude this change (a, x)"
         >
-          ${out ? 'Left out' : '✓ Taken'}
+          ${out ? 'Excluded' : '✓ Included'}
         </button>
-        <button class="hunk-tool" onClick=${onEdit} title="Write it otherwise (e)">Edit</button>
+        <button class="hunk-tool" onClick=${onEdit} title="Edit this change (e)">Edit</button>
       `
     }
-    <button class="hunk-tool" onClick=${onComment} title="Say something about it (c)">Comment</button>
+    <button class="hunk-tool" onClick=${onComment} title="Comment on this change (c)">Comment</button>
   </span>`
 }
 
@@ -82,7 +82,7 @@ export function Approvable({ row }) {
   const { request, diffs } = row.approval
   const choices = choicesOf(request)
   const [form, open] = useState(null) // {key, kind: edit | comment, line, was}
-  const setForm = (next) => (keepDraft(choices), open(next)) // what is typed counts, kept by its button or not
+  const setForm = (next) => (keepDraft(choices), open(next)) // typed text counts even if its form was not submitted
   const box = useRef()
   const divisible = DIVISIBLE.has(row.name)
   const { rejected, texts, comments } = choices.value
@@ -111,7 +111,7 @@ export function Approvable({ row }) {
         />`,
         focus: {
           key,
-          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', left out' : ''}. Keys: n and p next and previous, a take, x leave out, e edit, c comment`,
+          label: `Change ${at + 1} in ${diff.path}, line ${firstChange(hunk)}${out ? ', excluded' : ''}. Keys: n and p next and previous, a include, x exclude, e edit, c comment`,
         },
         below: html`
           ${
@@ -119,9 +119,9 @@ export function Approvable({ row }) {
             !out &&
             form?.key !== key &&
             html`<div class="rewritten-text">
-              <span class="tiny soft">Instead:</span>
+              <span class="tiny soft">Edited:</span>
               <pre tabindex="0">${shown(texts[key])}</pre>
-              <button class="link tiny" onClick=${() => rewrite(choices, key, null)}>As it was</button>
+              <button class="link tiny" onClick=${() => rewrite(choices, key, null)}>Reset</button>
             </div>`
           }
           <${Comments} comments=${here} onRemove=${(one) => uncomment(choices, one)} />
@@ -130,8 +130,8 @@ export function Approvable({ row }) {
             form.kind === 'comment' &&
             html`<${Words}
               key=${form.line}
-              label=${`About line ${form.line}`}
-              done="Keep the comment"
+              label=${`Comment on line ${form.line}`}
+              done="Add comment"
               onBack=${back}
               onText=${(text) => draft(choices, { path: diff.path, line: form.line, text })}
               onDone=${() => (keepDraft(choices), back())}
@@ -141,11 +141,11 @@ export function Approvable({ row }) {
             form?.key === key &&
             form.kind === 'edit' &&
             html`<${Words}
-              label=${`Lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)} as they shall be`}
+              label=${`New text of lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)}`}
               mono
               start=${texts[key] ?? side(hunk, 'new').join('\n')}
               rows=${Math.min(20, hunk.newCount + 1)}
-              done="Use this text"
+              done="Apply"
               onBack=${() => (rewrite(choices, key, form.was), back())}
               onText=${(text) => rewrite(choices, key, text === side(hunk, 'new').join('\n') ? null : text)}
               onDone=${back}

@@ -1,5 +1,5 @@
-// What sending does while the agent asks: the message is the answer, and nothing that waits is done. Or it goes along with
-// a yes, or waits for the end of the turn.
+// The hint on sending while the agent asks: the message is the answer, and nothing pending is done. Or it is sent with
+// an approval, or queued until the turn ends.
 import { html } from '../ui.js'
 import { isMeant } from '../calm.js'
 import { callRow } from '../rows.js'
@@ -8,15 +8,15 @@ import { approve } from './decision.js'
 
 const NOT_DONE = {
   execute: 'the command will not run',
-  edit: 'the file stays as it is',
+  edit: 'the file stays unchanged',
   delete: 'nothing is deleted',
   move: 'nothing is moved',
 }
 
-/** Approve what is asked, with these words and pictures. False when that was not done: not all of it was in view. */
+/** Approve with a message. Returns false if that was not done because not all of it was in view. */
 export async function approveWith(task, asked, note, { parts }) {
   const done = await approve(task, callRow(task.transcript, asked.event.call), { note, content: parts })
-  if (done) announcement.value = 'Approved, with your message'
+  if (done) announcement.value = 'Approved with your message'
   return done
 }
 
@@ -26,16 +26,16 @@ export default function Instead({ asked, submit }) {
     <strong class="grow">
       ${
         approval
-          ? `Your message answers this request: ${NOT_DONE[asked.event.kind] ?? 'it will not be done'}.`
-          : 'Your message answers the question.'
+          ? `Sending this rejects the request: ${NOT_DONE[asked.event.kind] ?? 'it will not be done'}.`
+          : 'Sending this answers the question.'
       }
     </strong>
     ${
       approval &&
       html`<button class="button small" onClick=${() => isMeant() && submit(true, { yes: true })}>
-        Approve, and say this
+        Approve with message
       </button>`
     }
-    <button class="button small quiet" onClick=${() => submit(false, { later: true })}>Queue it instead</button>
+    <button class="button small quiet" onClick=${() => submit(false, { later: true })}>Queue instead</button>
   </div>`
 }

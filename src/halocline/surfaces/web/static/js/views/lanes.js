@@ -1,4 +1,4 @@
-// The sub-agents of a call, a lane each: what it does, what it took, and the ways to look at it and to stop it.
+// The sub-agents of a call, one lane each: activity, cost, and buttons to open and stop it.
 import { html, classes, useState } from '../ui.js'
 import { complain } from '../store.js'
 import { count, money, seconds, shown, tokens } from '../format.js'
@@ -19,11 +19,11 @@ function State({ lane, cutOff }) {
       <span aria-hidden="true">${sign}</span> <span class=${lane.end === 'done' ? 'hidden-text' : ''}>${word}</span>
     </span>`
   }
-  if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> cut off</span>`
+  if (cutOff) return html`<span class="state warn"><span aria-hidden="true">■</span> interrupted</span>`
   return html`<span class="state run"><span class="dot runs" aria-hidden="true"></span>running</span>`
 }
 
-/** What it took: of what nobody told, nothing is said. */
+/** Known figures only. */
 const took = (lane) =>
   [
     lane.steps && count(lane.steps, 'step'),
@@ -59,8 +59,8 @@ function Row({ lane, task, cutOff }) {
       <span class="lane-buttons">
         ${
           lane.model &&
-          html`<a class="button small quiet" href=${`#/task/${lane.child}`} aria-label=${`Focus ${lane.name}`}>
-            Focus
+          html`<a class="button small quiet" href=${`#/task/${lane.child}`} aria-label=${`Open ${lane.name}`}>
+            Open
           </a>`
         }
         ${
@@ -72,14 +72,14 @@ function Row({ lane, task, cutOff }) {
     ${
       open &&
       html`<div class="lane-body small">
-        <p class="soft tiny">It was asked</p>
+        <p class="soft tiny">Prompt</p>
         <pre class="lane-text">${shown(lane.prompt)}</pre>
         ${(lane.remarks ?? []).map((remark) => html`<p class="soft tiny" key=${remark}>${shown(remark)}</p>`)}
         ${lane.problem && html`<p class="warn">${shown(lane.problem)}</p>`}
         ${
           lane.end &&
           html`
-            <p class="soft tiny">${lane.report ? 'It reported' : 'It said nothing.'}</p>
+            <p class="soft tiny">${lane.report ? 'Report' : 'No report.'}</p>
             ${lane.report && html`<pre class="lane-text">${shown(lane.report)}</pre>`}
           `
         }

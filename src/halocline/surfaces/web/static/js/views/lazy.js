@@ -1,4 +1,4 @@
-// A view whose module is fetched when it is first shown. It is the module's `default`.
+// A view whose module (its `default`) is loaded when first shown.
 import { html, useEffect, useState } from '../ui.js'
 
 const loaded = new Map()
@@ -18,4 +18,4 @@ export function Lazy({ load, ...props }) {
   return view ? html`<${view} ...${props} />` : null
 }
 
-const Failed = () => html`<p class="pad bad">This part of the page could not be loaded. Reload it.</p>`
+const Failed = () => html`<p class="pad bad">This part of the page did not load. Reload the page.</p>`

@@ -1,5 +1,5 @@
-// Mentions and slash commands, marked: in what was said, and behind what is being written. The field itself shows
-// its text; what lies behind it has the same text in the same lines, unseen, and moves along.
+// Highlights mentions and slash commands in messages and in the composer. Behind the field lies an invisible copy of
+// its text with the highlights, which scrolls along.
 import { html, style, useEffect, useLayoutEffect, useRef } from '../ui.js'
 import { shown } from '../format.js'
 import { pieces } from '../marks.js'

@@ -1,4 +1,4 @@
-// MCP servers: those that are set up for a folder, one of them in full, a new one, and those of the registry.
+// The MCP page: configured servers of a folder, one in detail, a form for a new one, and the registry.
 import { html, signal } from '../ui.js'
 import { go } from '../store.js'
 import { count, shown, tokens } from '../format.js'
@@ -32,7 +32,7 @@ function about(one) {
         ? 'not started yet'
         : ''
       : `${count(one.tools, 'tool')}, ${tokens(one.tokens)} tokens`
-  return [one.state === 'problem' ? 'has a problem' : one.state, offer, OWNERS[one.owner] ?? one.owner]
+  return [one.state === 'problem' ? 'error' : one.state, offer, OWNERS[one.owner] ?? one.owner]
     .filter(Boolean)
     .join(' · ')
 }
@@ -57,13 +57,13 @@ export default function Mcp({ path }) {
         return html`<${Panes}
           label="Servers"
           back="#/mcp"
-          rest="Choose a server to see its tools, what it printed, and what it may do."
+          rest="Select a server to see its tools, output and permissions."
           list=${html`
             ${
               off &&
               html`<div class="pane-card warn-card">
-                <strong>MCP servers are switched off.</strong>
-                <a href="#/settings/Tools/mcp.enabled">The setting mcp.enabled</a>
+                <strong>MCP servers are turned off.</strong>
+                <a href="#/settings/Tools/mcp.enabled">Open setting mcp.enabled</a>
               </div>`
             }
             ${problems.map(
@@ -94,14 +94,14 @@ export default function Mcp({ path }) {
             ${
               total(servers) > 0 &&
               html`<p class="soft tiny">
-                All that are on: about ${tokens(total(servers))} tokens of each request, unless they are searched.
+                Enabled servers add about ${tokens(total(servers))} tokens to each request, unless tool search is on.
               </p>`
             }
             ${
               !servers.length &&
-              html`<${Empty} title="No MCP server is set up.">
-                They give the model more tools: a browser, an issue tracker, a database.
-                <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one that you know</a>.</p>
+              html`<${Empty} title="No MCP servers yet.">
+                They give the model more tools, such as an issue tracker or a database.
+                <p><a href="#/mcp/+find">Find one</a> or <a href="#/mcp/+add">add one manually</a>.</p>
               </${Empty}>`
             }
           `}
@@ -118,7 +118,7 @@ export default function Mcp({ path }) {
                     changed=${found.again}
                   />`
                   : name &&
-                    html`<${Empty} title=${`There is no server ${shown(name)} here.`}>
+                    html`<${Empty} title=${`No server named ${shown(name)} here.`}>
                       <a href="#/mcp">All servers</a>
                     </${Empty}>`
           }

@@ -1,4 +1,4 @@
-// An edit that waits while its file changed on the disk: what it would do now, and which of the two shall hold.
+// An edit conflict: the file of a pending edit changed on disk. Shows what the edit would do now, and resolves it.
 import { html } from '../ui.js'
 import { shown } from '../format.js'
 import { DiffText } from '../diff.js'
@@ -11,13 +11,13 @@ export default function Meanwhile({ of, docked, busy, decide }) {
     : 'A file of this edit '
   const keep = () =>
     decide('reject_once', {
-      note: `${names.join(', ') || 'A file of this edit'} was changed on the disk while this edit waited. I keep it as it is there now: read it again before you go on.`,
+      note: `${names.join(', ') || 'A file of this edit'} changed on disk while this edit waited for approval. Keep the version on disk: read it again before you continue.`,
     })
   const agree = (more = {}) => decide('allow_once', { seen, ...more })
   return html`<div class="meanwhile">
     <p role=${docked ? 'alert' : null}>
-      <strong>${named}changed on the disk meanwhile.</strong>
-      ${problem ? ' The edit does not fit any more.' : whole ? ' The edit was made for the file as it was: written now, it would do this, and undo what somebody else did.' : ' The edit fits there as well, and would do this now:'}
+      <strong>${named}changed on disk.</strong>
+      ${problem ? ' The edit no longer applies.' : whole ? ' The edit was made for the older version; now it would also overwrite the other changes:' : ' The edit still applies and would now do this:'}
     </p>
     ${problem && html`<pre class="detail" tabindex="0">${shown(problem)}</pre>`}
     ${
@@ -25,27 +25,27 @@ export default function Meanwhile({ of, docked, busy, decide }) {
       !problem &&
       diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named=${diffs.length > 1} most=${60} />`)
     }
-    ${docked && !problem && html`<p class="tiny soft">Its card above shows that.</p>`}
+    ${docked && !problem && html`<p class="tiny soft">See its card above.</p>`}
     ${
       whole &&
       !merged &&
       !problem &&
-      html`<p class="tiny soft">The two cannot be put together: they change the same lines.</p>`
+      html`<p class="tiny soft">Both change the same lines, so they cannot be merged.</p>`
     }
     <div class="row">
-      <button class="button primary" disabled=${busy} onClick=${keep}>Keep what is there</button>
+      <button class="button primary" disabled=${busy} onClick=${keep}>Keep the file</button>
       ${
         !problem &&
         whole &&
         merged &&
         html`<button class="button" disabled=${busy} onClick=${() => agree({ arguments: merged })}>
-          Merge: keep both
+          Merge both
         </button>`
       }
       ${
         !problem &&
         html`<button class="button" disabled=${busy} onClick=${() => agree()}>
-          ${whole ? 'Take the agent’s' : 'Merge: make the edit there'}
+          ${whole ? 'Overwrite with the edit' : 'Apply the edit'}
         </button>`
       }
     </div>

@@ -1,19 +1,19 @@
-// The menu of the composer: what fits what is typed behind an at-sign or a slash. The composer keeps the focus and passes
-// its keys on; the list only shows which one is meant.
+// The composer's menu: suggestions for text after @ or /. The composer keeps the focus and passes its keys on; the list
+// only shows which one is active.
 import { html, classes, signal, useEffect, useRef } from '../ui.js'
 import { announcement } from '../store.js'
 import { offersFor } from '../offers.js'
 import { count, shown } from '../format.js'
 import { Icon } from '../icons.js'
 
-/** What is open: {begun, sections, at, problem, choose} or null. */
+/** The open menu: {begun, sections, at, problem, choose} or null. */
 const open = signal(null)
 let newest = 0
 
 const flat = (menu) => menu.sections.flatMap((section) => section.offers)
 const optionId = (at) => `offer-${at}`
 
-/** Show what fits; an answer to what was typed before is dropped. `choose(offer)` is called with the chosen one. */
+/** Show suggestions; stale answers are dropped. `choose(offer)` is called with the chosen one. */
 export async function look(begun, place, choose) {
   const mine = ++newest
   const before = open.value
@@ -34,10 +34,10 @@ export function close() {
   open.value = null
 }
 
-/** The id of the offer that is meant, for the field that has the focus. */
+/** The id of the active suggestion, for the focused field. */
 export const meant = () => (open.value && flat(open.value).length ? optionId(open.value.at) : null)
 
-/** Whether a key was for the menu. */
+/** True if the key was for the menu. */
 export function take(event) {
   const menu = open.value
   if (!menu) return false
@@ -61,7 +61,7 @@ export function take(event) {
   return true
 }
 
-/** What is typed to its end is sent by Enter. */
+/** True if the suggestion is already typed in full; then Enter sends. */
 const isWhole = ({ begun }, offer) => !begun.word && offer.put.trim() === `${begun.kind}${begun.query}`
 
 export default function Menu() {
@@ -75,9 +75,11 @@ export default function Menu() {
   if (!sections.length) {
     if (begun.within || begun.word) return null
     const none =
-      begun.kind === '@' ? `No file, folder, commit or task fits ‘${begun.query}’.` : `No word fits ‘/${begun.query}’.`
+      begun.kind === '@'
+        ? `No file, folder, commit or task matches ‘${begun.query}’.`
+        : `No command matches ‘/${begun.query}’.`
     return html`<div class="menu" id="composer-menu">
-      <p class="menu-none">${problem ?? none} <span class="soft">It is sent as it stands. Esc closes this.</span></p>
+      <p class="menu-none">${problem ?? none} <span class="soft">It is sent as typed. Esc closes this.</span></p>
     </div>`
   }
   let at = -1
@@ -86,7 +88,7 @@ export default function Menu() {
     id="composer-menu"
     role="listbox"
     tabindex="0"
-    aria-label=${begun.kind === '@' ? 'What to mention' : 'Words'}
+    aria-label=${begun.kind === '@' ? 'Mentions' : 'Commands'}
     ref=${list}
   >
     ${sections.map(

@@ -1,4 +1,4 @@
-// On narrow screens: the way to the tasks and the other pages.
+// The menu button of narrow screens.
 import { html } from '../ui.js'
 import { sidebarOpen } from '../store.js'
 import { Icon } from '../icons.js'

@@ -1,4 +1,4 @@
-// Which model is asked: one list across all providers, with what each costs and can do. For a task, or for the next one.
+// The model picker: one list across all providers with prices and capabilities, for a task or for the next one.
 import { html, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { models, offered } from '../models.js'
@@ -20,14 +20,14 @@ const provider = (name) => name.split('/', 1)[0]
 function Badges({ model }) {
   const can = [
     model.tools === false && 'no tools',
-    model.images && 'pictures',
-    model.thinking && 'thinks',
-    model.leaving && 'is withdrawn soon',
+    model.images && 'images',
+    model.thinking && 'thinking',
+    model.leaving && 'deprecated',
   ].filter(Boolean)
   return html`<span class="badges">
     ${can.map(
       (one) => html`<span
-        class=${one === 'no tools' || (model.leaving && one.startsWith('is')) ? 'badge warn' : 'badge'}
+        class=${one === 'no tools' || (model.leaving && one === 'deprecated') ? 'badge warn' : 'badge'}
         key=${one}
       >
         ${one}
@@ -47,7 +47,7 @@ const Row =
             : favouriteModels.value.includes(model.name)
               ? html`
                 <span class="warn"><${Icon} name="star" size="14" /></span>
-                <span class="hidden-text">favourite: </span>
+                <span class="hidden-text">favorite: </span>
               `
               : ''
         }
@@ -65,10 +65,10 @@ const Row =
       </span>
     `
 
-/** How the way to a model goes, in words. */
+/** The result of a connection test. */
 function tried(connection) {
   if (connection.failure) return { good: false, text: [connection.failure, connection.hint].filter(Boolean).join(' ') }
-  return { good: true, text: `${connection.server || 'The server'} answers, in ${connection.seconds.toFixed(1)} s.` }
+  return { good: true, text: `${connection.server || 'The server'} responded in ${connection.seconds.toFixed(1)} s.` }
 }
 
 function Foot({ item, say, test }) {
@@ -84,8 +84,8 @@ function Foot({ item, say, test }) {
       : [...favouriteModels.value, model.name])
   return html`
     <div class="row">
-      <button class="button small" aria-pressed=${isFavourite} onClick=${toggle}>
-        <${Icon} name="star" size="14" /> ${isFavourite ? 'Is a favourite' : 'Favourite'} <kbd>Ctrl+D</kbd>
+      <button class="button small" onClick=${toggle}>
+        <${Icon} name="star" size="14" /> ${isFavourite ? 'Unfavorite' : 'Favorite'} <kbd>Ctrl+D</kbd>
       </button>
       <button class="button small" onClick=${() => test(model.name)}>Test connection</button>
       <span class="grow"></span>
@@ -96,23 +96,23 @@ function Foot({ item, say, test }) {
         say
           ? html`<span class=${say.good ? 'good' : say.good === false ? 'bad' : 'soft'}>${shown(say.text)}</span>`
           : html`<span class="soft">
-            Prices are for a million tokens, read / written. ${model.key_source ? `Key: ${shown(model.key_source)}.` : ''}
+            Prices are per million tokens, input / output. ${model.key_source ? `Key: ${shown(model.key_source)}.` : ''}
           </span>`
       }
     </p>
   `
 }
 
-/** Effort, and plan mode: asked for once it is opened. */
+/** Thinking effort and plan mode, loaded when opened. */
 function More({ task, named }) {
   const [open, setOpen] = useState(false)
   return html`<details class="small" onToggle=${(e) => setOpen(e.currentTarget.open)}>
-    <summary>How hard it thinks, and plan mode</summary>
+    <summary>Thinking and plan mode</summary>
     ${open && html`<${Lazy} load=${loadThinking} task=${task} named=${named} />`}
   </details>`
 }
 
-/** End a turn that only waits to ask a model again, so that another one can be asked. */
+/** End a turn that only waits to retry, so that another model can be used. */
 async function stopped(task) {
   await task.send('interrupt')
   for (let waits = 200; waits && task.facts.running; waits--) await new Promise((done) => setTimeout(done, 50))
@@ -133,13 +133,13 @@ export default function Models({ task, choice }) {
       const waited = task.facts.running && task.facts.activity === 'retry'
       if (waited) await stopped(task)
       await act('change_model', { task: task.id, model: name })
-      if (waited) written.value = { text: 'Go on.' }
+      if (waited) written.value = { text: 'Continue.' }
     } catch (error) {
       complain(error)
     }
   }
   async function test(name) {
-    setSay({ text: `Trying ${name}…` })
+    setSay({ text: `Testing ${name}…` })
     try {
       setSay(tried(await query('connection', { model: name })))
     } catch (error) {
@@ -160,7 +160,7 @@ export default function Models({ task, choice }) {
       )
       return [
         { title: '', items: hits.length ? hits : ranked(typed, all, 20, (one) => one.key) },
-        { title: 'As typed', items: own },
+        { title: 'Use as typed', items: own },
       ]
     }
     const named = (names) => names.map((name) => all.find((one) => one.key === name)).filter(Boolean)
@@ -174,16 +174,16 @@ export default function Models({ task, choice }) {
       title: name,
       items: rest.filter((one) => provider(one.key) === name),
     }))
-    return [{ title: 'Favourites', items: favourites }, { title: 'Used lately', items: recent }, ...groups]
+    return [{ title: 'Favorites', items: favourites }, { title: 'Recent', items: recent }, ...groups]
   }
   const none = (words) => {
     if (problem) return problem
-    if (!models.value) return 'Asking which models there are…'
-    if (words) return html`No model fits ‘${words}’. A whole name, PROVIDER/NAME, can be used as well.`
+    if (!models.value) return 'Loading models…'
+    if (words) return html`No results for ‘${words}’. You can also type a full name: PROVIDER/NAME.`
     return html`
-      No provider is connected yet. <button class="link" onClick=${() => (closeSheet(), go('providers'))}>
+      No provider connected yet. <button class="link" onClick=${() => (closeSheet(), go('providers'))}>
         Connect one
-      </button>, or type a name: PROVIDER/NAME.
+      </button>, or type a full name: PROVIDER/NAME.
     `
   }
   const favour = (item, event) => {
@@ -196,7 +196,7 @@ export default function Models({ task, choice }) {
   }
   return html`<${Picker}
     wide
-    title=${task ? 'Model of this task' : 'Model of the next task'}
+    title=${task ? 'Model for this task' : 'Model for the next task'}
     placeholder="Search models"
     sections=${sections}
     row=${Row(current)}

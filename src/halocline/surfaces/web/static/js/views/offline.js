@@ -1,4 +1,4 @@
-// A task while the server is away and its past was never told to this page: as it was when it was looked at last.
+// A task while the server is unreachable and this page has no history of it: as it was when last viewed.
 import { html, useEffect, useMemo } from '../ui.js'
 import { lend, snapshots } from '../snapshot.js'
 import { tell } from '../outbox.js'
@@ -8,14 +8,14 @@ import { Transcript } from './transcript.js'
 import { MenuButton } from './menubutton.js'
 import { Composer } from './composer.js'
 
-/** A task with the rows that were kept, and nobody behind it. */
+/** A read-only task with the saved rows. */
 function asTask(one) {
   const task = new Task(one.task)
   task.transcript.rows = one.rows.map((row) =>
     row.approval && !row.approval.decision ? { ...row, approval: undefined } : row,
   )
   task.ready.value = true
-  task.send = () => Promise.reject(new Error('The server is away. Nothing can be decided until it is back.'))
+  task.send = () => Promise.reject(new Error('The server is unreachable. Decide once it is back.'))
   return task
 }
 
@@ -27,7 +27,7 @@ export default function Offline({ task }) {
     <header class="task-head">
       <div class="task-line"><${MenuButton} /><h1 class="task-title cut">${one?.title || 'This task'}</h1></div>
       <div class="task-sub soft tiny" role="status">
-        ${one ? `As it was ${when(one.at)}, to be read only${one.cut ? '; its beginning is not kept here' : ''}.` : 'It was not kept in this browser. It is shown when the server is back.'}
+        ${one ? `Read-only copy from ${when(one.at)}${one.cut ? ', without its beginning' : ''}.` : 'Not saved in this browser. It loads when the server is back.'}
       </div>
     </header>
     ${shown ? html`<${Transcript} task=${shown} />` : html`<div class="grow"></div>`}

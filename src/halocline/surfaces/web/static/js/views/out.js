@@ -1,4 +1,4 @@
-// What a browser sees that is not let in. Another machine types the code that is printed where the server runs.
+// The page for a browser that is not signed in. On another machine, you type the code printed by the server.
 import { html } from '../ui.js'
 import Pairing from './pairing.js'
 
@@ -8,11 +8,11 @@ export default function Out() {
   const isHere = LOOPBACK.includes(location.hostname)
   return html`<main class="out">
     <img src="/static/icon.svg" alt="" width="56" height="56" />
-    <h1>This browser is not let in yet</h1>
+    <h1>Sign in to Halocline</h1>
     <p>
-      Open the address that <code>halo web</code> printed, or paste it here. It holds a key after the <code>#</code>, and
-      the key lasts as long as the server does. What you wrote in this browser is kept.
+      Open the address that <code>halo web</code> printed, or paste it here. The key after the <code>#</code> is valid
+      until the server stops. Drafts in this browser are kept.
     </p>
-    <${Pairing} label=${isHere ? 'The address from the terminal' : 'Or type the code that stands in the terminal'} />
+    <${Pairing} label=${isHere ? 'Address from the terminal' : 'Or type the code from the terminal'} />
   </main>`
 }

@@ -1,4 +1,4 @@
-// What a tool printed or was given: the last lines of a command, the first ones of anything else, all of it on wish.
+// Tool output and arguments: the last lines of a command, the first lines of anything else, all on demand.
 import { html, useState } from '../ui.js'
 import { complain } from '../store.js'
 import { usePicture } from '../fetched.js'
@@ -11,7 +11,7 @@ import { Markdown } from '../markdown.js'
 const TAIL = 12
 const MOST_FOUND = 200
 
-/** Without colours and movements, for copying and searching. */
+/** Without escape sequences, for copying and searching. */
 const plain = (text) => text.replace(/\u001b(?:\[[0-9;:?]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)/g, '')
 
 function Found({ lines, words }) {
@@ -19,9 +19,9 @@ function Found({ lines, words }) {
   const found = lines.map((text, at) => ({ text, at })).filter(({ text }) => text.toLowerCase().includes(wanted))
   return html`
     <div role="status" class="tiny soft">
-      ${found.length ? count(found.length, 'line') : `Nothing for “${words}” in the output.`}
+      ${found.length ? count(found.length, 'line') : `No results for “${words}”.`}
     </div>
-    <pre tabindex="0" role="region" aria-label="Lines that were found">
+    <pre tabindex="0" role="region" aria-label="Matching lines">
       ${found
         .slice(0, MOST_FOUND)
         .map(({ text, at }) => html`<div key=${at}><span class="soft">${at + 1}: </span>${marked(text, wanted)}</div>`)}
@@ -37,7 +37,7 @@ function marked(text, wanted) {
   return [...parts, shown(text.slice(at))]
 }
 
-/** `head`: what matters is at its beginning. `live`: it still grows. `fetch` gives all of it, where a part is missing. */
+/** `head`: show the first lines. `live`: it still grows. `fetch` returns all of it if a part is missing. */
 export function Output({ text: given, head = false, live = false, fetch = null }) {
   const [whole, setWhole] = useState(false)
   const [fetched, setFetched] = useState(null)
@@ -57,7 +57,7 @@ export function Output({ text: given, head = false, live = false, fetch = null }
         : html`<pre tabindex="0" role="group" aria-label="Output"><${Ansi} text=${part} /></pre>`
     }
     ${head && rest}
-    ${whole && more > 3 && html`<button class="link tiny" onClick=${() => setWhole(false)}>▾ Fewer lines</button>`}
+    ${whole && more > 3 && html`<button class="link tiny" onClick=${() => setWhole(false)}>▾ Show less</button>`}
     ${
       fetch &&
       fetched == null &&
@@ -65,7 +65,7 @@ export function Output({ text: given, head = false, live = false, fetch = null }
         class="link tiny"
         onClick=${() => fetch().then((all) => (setFetched(all), setWhole(true)), complain)}
       >
-        Its middle was left out: show all
+        Middle omitted. Show all
       </button>`
     }
     <div class="output-tools">
@@ -74,8 +74,8 @@ export function Output({ text: given, head = false, live = false, fetch = null }
         html`<input
           class="field"
           type="search"
-          aria-label="Search in the output"
-          placeholder="Search in the output"
+          aria-label="Search output"
+          placeholder="Search output"
           value=${words}
           ref=${(e) => e && document.activeElement === document.body && e.focus()}
           onInput=${(e) => setWords(e.target.value)}
@@ -86,15 +86,15 @@ export function Output({ text: given, head = false, live = false, fetch = null }
         (more > 0 || live) &&
         html`<button
           class="icon-button copy"
-          aria-label="Search in the output"
-          title="Search in the output"
+          aria-label="Search output"
+          title="Search output"
           aria-pressed=${words != null}
           onClick=${() => setWords(words == null ? '' : null)}
         >
           <${Icon} name="search" size="15" />
         </button>`
       }
-      <${CopyButton} text=${plain(text)} label="Copy the output" />
+      <${CopyButton} text=${plain(text)} label="Copy output" />
     </div>
   </div>`
 }
@@ -102,12 +102,12 @@ export function Output({ text: given, head = false, live = false, fetch = null }
 export const Arguments = ({ value }) =>
   Object.keys(value ?? {}).length
     ? html`<div class="arguments"><${Code} text=${JSON.stringify(value, null, 2)} language="json" /></div>`
-    : html`<p class="soft tiny pad">Without arguments.</p>`
+    : html`<p class="soft tiny pad">No arguments.</p>`
 
 function Thumbnail({ image, number }) {
   const address = usePicture(image)
   return html`<a href=${address} target="_blank" rel="noreferrer noopener">
-    <img src=${address} alt=${`Picture ${number}`} loading="lazy" />
+    <img src=${address} alt=${`Image ${number}`} loading="lazy" />
   </a>`
 }
 
@@ -118,7 +118,7 @@ export const Pictures = ({ images }) =>
 
 const SEPARATOR = '__'
 
-/** Server and tool of a call to an MCP server; null for a tool of ours. */
+/** Server and tool of an MCP call; null for a built-in tool. */
 export function mcpName(row) {
   if (!row.foreign && !row.name.includes(SEPARATOR)) return null
   const found = /^([^\s/]+)\/(\S+)\s*([^]*)$/.exec(row.title ?? '')
@@ -129,14 +129,14 @@ export function mcpName(row) {
 
 const LONG = 6000
 
-/** What an MCP server answered: JSON in its lines, Markdown as such, what is long as text in its first lines. */
+/** An MCP server's answer: formatted JSON, Markdown, or the first lines of long text. */
 export function Answer({ text, fetch }) {
   const value = /^\s*[[{]/.test(text) ? parsed(text) : undefined
   if (value !== undefined) return html`<${Output} text=${JSON.stringify(value, null, 2)} head fetch=${fetch} />`
   if (fetch || text.length > LONG) return html`<${Output} text=${text} head fetch=${fetch} />`
   return html`<div class="answer">
     <${Markdown} text=${text} />
-    <${CopyButton} text=${text} label="Copy the answer" />
+    <${CopyButton} text=${text} label="Copy answer" />
   </div>`
 }
 

@@ -1,4 +1,4 @@
-// Where the address of the terminal is pasted, or its code typed on another machine.
+// The sign-in form: paste the terminal's address, or type its code on another machine.
 import { html, useState } from '../ui.js'
 import { comeBack, enter } from '../line.js'
 
@@ -8,7 +8,7 @@ export default function Pairing({ label }) {
     event.preventDefault()
     const field = event.target.elements.code
     if (await enter(field.value.split('#').pop()).catch(() => false)) return comeBack()
-    setWrong('That is not it. After five wrong codes the terminal shows another one.')
+    setWrong('Wrong code. After five wrong codes the terminal shows a new one.')
     field.select()
   }
   return html`<form class="pairing" onSubmit=${pair}>
@@ -22,7 +22,7 @@ export default function Pairing({ label }) {
         required
         aria-describedby="code-wrong"
       />
-      <button class="button primary">Let me in</button>
+      <button class="button primary">Sign in</button>
     </div>
     <p class="bad" id="code-wrong" role="alert">${wrong}</p>
   </form>`

@@ -1,4 +1,4 @@
-// Everything by its name: commands of the page and of the task, tasks, models, settings, the slash commands.
+// The command palette: commands, tasks, models, settings and slash commands by name.
 import { html, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { models, offered } from '../models.js'
@@ -25,25 +25,25 @@ function commandsOf(task) {
   const ofTask = task && [
     ['mode', `Switch to ${other} mode`, () => task.send('set_mode', { mode: other }).catch(complain), 'bolt', 'mode'],
     ['model', 'Change the model…', () => openSheet('models', { task }), 'spark'],
-    ['policy', 'What is done without asking…', () => openSheet('policy', { task }), 'check'],
+    ['policy', 'Approvals…', () => openSheet('policy', { task }), 'check'],
     f.running && ['stop', 'Stop the agent', () => task.send('interrupt'), 'stop'],
-    ['compact', 'Shorten the conversation', word('compact'), 'list'],
-    ['context', 'What fills the window, and what it costs', word('context'), 'clock'],
-    ['restore', 'Go back to a moment…', word('undo'), 'undo'],
-    ['review', 'What changed', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
+    ['compact', 'Compact the conversation', word('compact'), 'list'],
+    ['context', 'Context and cost', word('context'), 'clock'],
+    ['restore', 'Rewind…', word('undo'), 'undo'],
+    ['review', 'Review changes', () => (reviewOpen.value = !reviewOpen.value), 'diff', 'review'],
     ['find', 'Find in this task', () => (finding.value = true), 'search', 'find'],
     [
       'details',
-      allOpen.value ? 'Close all details' : 'Open all details',
+      allOpen.value ? 'Collapse all details' : 'Expand all details',
       () => (allOpen.value = !allOpen.value),
       'down',
       'details',
     ],
-    ['fork', 'Fork: go on as another task', word('fork'), 'branch'],
+    ['fork', 'Fork into a new task', word('fork'), 'branch'],
     ['export', 'Export as Markdown', word('export'), 'file'],
     [
       'favourite',
-      f.favourite ? 'No favourite any more' : 'Mark as a favourite',
+      f.favourite ? 'Remove from favorites' : 'Add to favorites',
       () => task.send('label', { favourite: !f.favourite }).catch(complain),
       'star',
     ],
@@ -51,31 +51,31 @@ function commandsOf(task) {
   return [
     ...(ofTask || []),
     ['new', 'New task', () => go('new'), 'plus', 'new'],
-    !task && ['model', 'Model of the next task…', () => openSheet('models', { choice }), 'spark'],
+    !task && ['model', 'Model for the next task…', () => openSheet('models', { choice }), 'spark'],
     ['history', 'History', () => go('history'), 'clock'],
     ['mcp', 'MCP servers', () => go('mcp'), 'plug'],
     ['rules', 'Instructions: rules, skills, hooks', () => go('rules'), 'book'],
     ['providers', 'Models and keys', () => go('providers'), 'spark'],
     ['settings', 'Settings', () => go('settings'), 'gear'],
     ['folder', 'Open a folder…', () => openSheet('folders', { choice }), 'list'],
-    ['shortcuts', 'Keys', () => openSheet('shortcuts'), 'slash', 'shortcuts'],
+    ['shortcuts', 'Keyboard shortcuts', () => openSheet('shortcuts'), 'slash', 'shortcuts'],
     ...['system', 'light', 'dark']
       .filter((one) => one !== theme.value)
       .map((one) => [
         `theme ${one}`,
-        `Theme: ${one === 'system' ? 'as the system' : one}`,
+        `Theme: ${one === 'system' ? 'system' : one}`,
         () => (theme.value = one),
         'image',
       ]),
     [
       'notify',
-      notifying.value ? 'Do not notify me any more' : 'Notify me when a task needs me',
+      notifying.value ? 'Turn off notifications' : 'Notify me when a task needs me',
       () => (notifying.value ? (notifying.value = false) : askToNotify()),
       'question',
     ],
     [
       'sound',
-      sounding.value ? 'No sound any more' : 'A sound when a task needs me',
+      sounding.value ? 'Turn off sounds' : 'Play a sound when a task needs me',
       () => (sounding.value = !sounding.value),
       'question',
     ],
@@ -95,7 +95,7 @@ const taskItems = (here) =>
     .filter((info) => info.task !== here)
     .map((info) => ({
       key: `task ${info.task}`,
-      title: info.name || info.title || 'No words yet',
+      title: info.name || info.title || 'Untitled',
       about: `${base(info.workspace)} · ${when(info.changed_at)}`,
       icon: 'clock',
       choose: () => (closeSheet(), go('task', info.task)),
@@ -137,7 +137,7 @@ export default function Palette({ only = '' }) {
       return only
         ? [{ title: 'Recent tasks', items: tasks.slice(0, 30) }]
         : [
-            { title: task ? 'This task and the page' : 'Commands', items: commands },
+            { title: task ? 'Commands' : 'Commands', items: commands },
             { title: 'Recent tasks', items: tasks.slice(0, 8) },
           ]
     const fit = (all, most) => ranked(words, all, most, (one) => one.title)
@@ -172,7 +172,7 @@ export default function Palette({ only = '' }) {
     none=${(words) =>
       words
         ? html`
-          Nothing for ‘${words}’. For words inside tasks, search the <button
+          No results for ‘${words}’. To search inside tasks, use the <button
             class="link"
             onClick=${() => (closeSheet(), go('history'))}
           >

@@ -1,5 +1,5 @@
-// A field to search in, and the list of what fits below it: for the palette, models, earlier prompts. The field keeps the
-// focus; the list shows which one is meant.
+// A search field with a list of matches: for the palette, models and earlier prompts. The field keeps the focus; the
+// list shows which one is active.
 import { html, classes, useEffect, useRef, useState } from '../ui.js'
 import { closeSheet } from '../store.js'
 import { Modal } from './sheet.js'
@@ -7,8 +7,8 @@ import { Modal } from './sheet.js'
 const PAGE = 8
 
 /**
- * `sections(words)` gives [{title, items}], an item has `key` and `choose()`; `row(item, on)` draws one. `extra(item,
- * event)` may take a key for the item that is meant. `none` says what to do when nothing fits.
+ * `sections(words)` returns [{title, items}], an item has `key` and `choose()`; `row(item, on)` draws one. `extra(item,
+ * event)` may handle a key for the active item. `none` is shown when nothing matches.
  */
 export function Picker({ title, placeholder, sections, row, none, extra, wide = false, foot = null, first = '' }) {
   const [words, setWords] = useState(first)

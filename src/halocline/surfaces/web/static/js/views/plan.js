@@ -1,4 +1,4 @@
-// A plan as a document: it is approved, which switches to act mode, or sent back with remarks on its parts.
+// A plan as a document: approve it, which switches to act mode, or send comments on its parts.
 import { html, useState } from '../ui.js'
 import { complain } from '../store.js'
 import { shown } from '../format.js'
@@ -7,10 +7,10 @@ import { Markdown } from '../markdown.js'
 import { CopyButton } from '../code.js'
 import { Words } from './hunks.js'
 
-const GO = 'The plan is good. Carry it out.'
+const GO = 'The plan is approved. Carry it out.'
 const say = (task, text) => task.send('submit_prompt', { content: [{ type: 'text', text }] })
 
-/** The headings of a plan, and what a remark may be about beside them. Pure. */
+/** The headings of a plan, which comments can refer to. Pure. */
 function partsOf(text) {
   let fence = false
   const found = []
@@ -22,7 +22,7 @@ function partsOf(text) {
   return [...new Set(found)]
 }
 
-/** What was remarked, as a prompt. Pure. */
+/** Comments as one prompt. Pure. */
 const remarked = (remarks) =>
   `Change the plan:\n\n${remarks.map(({ about, text }) => (about ? `About “${about}”: ${text}` : text)).join('\n\n')}`
 
@@ -32,15 +32,15 @@ export function Plan({ row, task }) {
   return html`<article class="card completion plan" data-card data-call=${row.call} tabindex="-1" aria-label="Plan">
     <div class="completion-head">
       <${Icon} name="list" size="16" />
-      <strong class="grow">${asks ? 'Plan' : 'Thoughts on the plan'}</strong>
-      <${CopyButton} text=${text} label="Copy the plan" />
+      <strong class="grow">${asks ? 'Plan' : 'Notes on the plan'}</strong>
+      <${CopyButton} text=${text} label="Copy plan" />
     </div>
     <${Markdown} text=${text} />
     ${asks && html`<${PlanDeeds} row=${row} task=${task} />`}
   </article>`
 }
 
-/** Only while the plan waits: it is the last thing that was said, in plan mode. */
+/** Shown only while the plan waits: it is the last message, in plan mode. */
 function PlanDeeds({ row, task }) {
   task.version.value
   const [remarks, setRemarks] = useState([])
@@ -75,7 +75,7 @@ function PlanDeeds({ row, task }) {
           value=${form.about}
           onChange=${(e) => setForm({ about: e.target.value })}
         >
-          <option value="">the whole plan</option>
+          <option value="">The whole plan</option>
           ${
             form.about &&
             !parts.includes(form.about) &&
@@ -84,8 +84,8 @@ function PlanDeeds({ row, task }) {
           ${parts.map((part) => html`<option key=${part} value=${part}>${shown(part)}</option>`)}
         </select>
         <${Words}
-          label="What should be otherwise"
-          done="Keep the remark"
+          label="What to change"
+          done="Add comment"
           onBack=${() => setForm(null)}
           onDone=${(text) => (text.trim() && setRemarks([...remarks, { about: form.about, text: text.trim() }]), setForm(null))}
         />
@@ -97,11 +97,11 @@ function PlanDeeds({ row, task }) {
         ${
           remarks.length > 0 &&
           html`<button class="button primary" onClick=${revise}>
-            Send ${remarks.length === 1 ? 'the remark' : `${remarks.length} remarks`}
+            Send ${remarks.length === 1 ? 'comment' : `${remarks.length} comments`}
           </button>`
         }
-        <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve plan and act</button>
-        <button class="button" onClick=${begin}>${remarks.length ? 'Another remark…' : 'Revise…'}</button>
+        <button class=${`button ${remarks.length ? '' : 'primary'}`} onClick=${approve}>Approve plan</button>
+        <button class="button" onClick=${begin}>${remarks.length ? 'Add comment…' : 'Request changes…'}</button>
         <span class="tiny soft">Approving switches to act mode.</span>
       </div>`
     }

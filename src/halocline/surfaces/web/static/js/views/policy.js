@@ -1,5 +1,4 @@
-// What is done without asking: the four modes and what each allows, the leave that was given, the rules, and why
-// something was asked.
+// The approvals sheet: the four approval modes and what each allows, permissions, rules, and why approval was needed.
 import { html, classes, useEffect, useState } from '../ui.js'
 import { act, query, welcome } from '../line.js'
 import { announcement, closeSheet, complain, go, openSheet, toast } from '../store.js'
@@ -12,10 +11,10 @@ import { Sheet } from './sheet.js'
 import { Switches } from './switches.js'
 
 const MODES = [
-  ['ask', 'Ask', 'Reads the folder. Asks before edits, commands and the web.'],
+  ['ask', 'Ask', 'Reads files in the folder. Asks before edits, commands and web access.'],
   ['accept-edits', 'Edits', 'Edits files in the folder without asking. Asks before commands.'],
-  ['auto', 'Auto', 'Works alone in the folder; asks about what is risky or reaches out of it.'],
-  ['yolo', 'Full access', 'Never asks. Every command runs as you. For a machine you can lose.'],
+  ['auto', 'Auto', 'Works on its own in the folder. Asks before risky actions and outside the folder.'],
+  ['yolo', 'Full access', 'Never asks. Every command runs as you. Use it only on a disposable machine.'],
 ]
 const nameOf = (mode) => MODES.find(([one]) => one === mode)[1]
 const ROWS = [
@@ -29,7 +28,6 @@ const ROWS = [
 ]
 const WORDS = { allow: ['Allow', 'check', 'good'], ask: ['Ask', 'question', 'warn'], deny: ['Deny', 'cross', 'bad'] }
 
-/** What the modes do where there is no task to ask about: the same rules with nobody's files. */
 function Cell({ what }) {
   if (!what) return html`<td class="soft">–</td>`
   const [text, icon, tone] = WORDS[what]
@@ -38,9 +36,9 @@ function Cell({ what }) {
 
 function Grid({ grid, name }) {
   return html`<table class="policy-grid">
-    <caption class="hidden-text">What ${name} does</caption>
+    <caption class="hidden-text">Permissions in ${name}</caption>
     <thead>
-      <tr><th scope="col">In ${name}</th><th scope="col">In the folder</th><th scope="col">Outside</th></tr>
+      <tr><th scope="col">${name}</th><th scope="col">In the folder</th><th scope="col">Outside</th></tr>
     </thead>
     <tbody>
       ${ROWS.map(
@@ -54,15 +52,15 @@ function Grid({ grid, name }) {
   </table>`
 }
 
-const DECISIONS = { allow: 'would run without asking', ask: 'would be asked about', deny: 'would be refused' }
+const DECISIONS = { allow: 'would run without approval', ask: 'would need approval', deny: 'would be denied' }
 const sourceOf = {
   user: 'your rules',
   project: 'the project’s rules',
-  managed: 'your organisation',
-  grant: 'given with Always…',
+  managed: 'your organization',
+  grant: 'always allowed',
 }
 
-/** Why one command would be asked about. */
+/** Explains the decision for one command. */
 function Why({ workspace, approvals, mode, first }) {
   const [command, setCommand] = useState(first)
   const [found, setFound] = useState(null)
@@ -77,7 +75,7 @@ function Why({ workspace, approvals, mode, first }) {
   }
   useEffect(() => first && ask(), [])
   return html`<form class="why" onSubmit=${ask}>
-    <label for="why">What would be said to a command?</label>
+    <label for="why">Would a command need approval?</label>
     <div class="row nowrap">
       <input
         id="why"
@@ -96,7 +94,7 @@ function Why({ workspace, approvals, mode, first }) {
         found &&
         html`
           <p class=${WORDS[found.decision]?.[2]}>
-            <strong>It ${DECISIONS[found.decision] ?? found.decision}.</strong>
+            <strong>This ${DECISIONS[found.decision] ?? found.decision}.</strong>
             ${' '}${shown(found.reason)}${' '}
             ${found.rule && html`<span class="soft tiny">(rule ${shown(found.rule)})</span>`}
           </p>
@@ -120,7 +118,7 @@ function Asked({ task }) {
   const all = task.facts.waiting.filter((one) => one.kind === 'approval')
   if (!all.length) return null
   return html`<section>
-    <h3>Why this was asked</h3>
+    <h3>Why approval is needed</h3>
     ${all.map(
       ({ request, event }) => html`<div class="card asked" key=${request}>
         <strong class="mono">${shown(event.title)}</strong>
@@ -128,7 +126,7 @@ function Asked({ task }) {
         ${
           event.grant &&
           html`<p class="soft tiny">
-            <em>Always…</em> on its card would allow <code>${shown(grantText(event.grant))}</code>
+            <em>Always allow…</em> would allow <code>${shown(grantText(event.grant))}</code>
             ${event.wider && html`, or <code>${shown(grantText(event.wider))}</code>`}.
           </p>`
         }
@@ -147,12 +145,12 @@ const DONE = [
   ['fetch', 'fetch', 'fetches'],
 ]
 
-/** How much was done without asking in this task, by kind. */
+/** Calls without approval in this task, by kind. */
 function Unasked({ task }) {
   const all = DONE.filter(([kind]) => task.facts.unasked[kind])
   if (!all.length) return null
   return html`<p class="small unasked">
-    Done without asking in this task:
+    Auto-approved in this task:
     ${' '}${all.map(([kind, one, many]) => count(task.facts.unasked[kind], one, many)).join(', ')}.
   </p>`
 }
@@ -166,12 +164,12 @@ function Decided({ task }) {
         ? `by ${one.client}`
         : 'here'
       : one.by === 'nobody'
-        ? 'as nobody could answer'
+        ? 'because no one could answer'
         : one.by === 'message'
           ? 'by a message'
-          : 'as the turn was stopped'
+          : 'because the turn was stopped'
   return html`<section>
-    <h3>Decided lately</h3>
+    <h3>Recent decisions</h3>
     <ul class="plain-list tiny">
       ${all.map(
         (one) => html`<li key=${one.request}>
@@ -192,7 +190,7 @@ const conditions = ({ decision, name, source, reason, ...rest }) =>
 
 const isKept = (rule, workspace) => rule.source === 'grant' && (!rule.workspace || rule.workspace === workspace)
 
-/** Leave that was given with Always…: for this task, this project, everywhere; each can be taken back. */
+/** Permissions given with "Always allow", by task, project and everywhere; each can be removed. */
 function Leave({ known, task, workspace, again }) {
   const kept = known.rules.filter((rule) => isKept(rule, workspace))
   const places = [
@@ -215,14 +213,14 @@ function Leave({ known, task, workspace, again }) {
       .then(
         (done) => (
           again(),
-          toast(done === false ? 'It was gone already.' : 'It is taken back: it is asked about again.')
+          toast(done === false ? 'Already removed.' : 'Permission removed. You will be asked again.')
         ),
         complain,
       )
   if (!places.some(([, all]) => all.length))
     return html`<section>
       <h3>Always allowed</h3>
-      <p class="soft">Nothing yet. Choose <em>Always…</em> on a request: for this task, the project or everywhere.</p>
+      <p class="soft">None yet. Choose <em>Always allow…</em> on a request.</p>
     </section>`
   return html`<section>
     <h3>Always allowed</h3>
@@ -237,15 +235,15 @@ function Leave({ known, task, workspace, again }) {
                 <code class="grow">${shown(one.what)}</code>
                 ${' '}
                 <span class="soft tiny">${shown([one.kind, one.about].filter(Boolean).join(' · '))}</span>
-                <button class="button small" aria-label=${`Take back: ${one.what}`} onClick=${() => back(one)}>
-                  Take back
+                <button class="button small" aria-label=${`Remove ${one.what}`} onClick=${() => back(one)}>
+                  Remove
                 </button>
               </li>`,
             )}
           </ul>
         `,
       )}
-    <p class="soft tiny">Leave in this task ends with it: a new task asks again.</p>
+    <p class="soft tiny">Task permissions end with the task.</p>
   </section>`
 }
 
@@ -283,27 +281,27 @@ function Rules({ known, workspace }) {
             </li>`,
           )}
         </ul>`
-        : html`<p class="soft">No rules but those of the mode.</p>`
+        : html`<p class="soft">No rules besides the mode’s own.</p>`
     }
     <p class="soft tiny">
-      Rules are text: <code>.halocline/policy.toml</code> in this folder, <code>policy.toml</code> in Halocline’s
-      home. <code>halo policy test</code> tries them. ${
+      Edit rules in <code>.halocline/policy.toml</code> in this folder or <code>policy.toml</code> in Halocline’s
+      home. Test them with <code>halo policy test</code>. ${
         workspace && html`<button class="link" onClick=${() => (closeSheet(), go('rules'))}>Instructions</button>`
       }
     </p>
   </section>`
 }
 
-/** Whether a mode asks about less than another. */
+/** True if a mode asks less than another. */
 const isLooser = (mode, than) =>
   MODES.findIndex(([one]) => one === mode) > MODES.findIndex(([one]) => one === (than || 'ask'))
 
-/** What a looser mode means, and for what it holds. */
+/** The warning before a looser mode. */
 const warning = (mode, task) =>
   [
     MODES.find(([one]) => one === mode)[2],
-    mode === 'yolo' && 'What a command breaks stays broken: checkpoints bring back files of the folder only.',
-    task ? 'It holds for this task, from its next call on.' : 'It holds for the next task.',
+    mode === 'yolo' && 'Commands cannot be undone: checkpoints restore only files in the folder.',
+    task ? 'Applies to this task from its next call.' : 'Applies to the next task.',
   ]
     .filter(Boolean)
     .join(' ')
@@ -322,7 +320,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
   const set = (mode) => {
     setAsked('')
     if (task) return task.send('set_policy', { approval_mode: mode }).catch(complain)
-    announcement.value = `The next task's approvals: ${nameOf(mode)}`
+    announcement.value = `Approvals for the next task: ${nameOf(mode)}`
     choice.value = { ...choice.value, approval_mode: mode }
   }
   const choose = (mode) => {
@@ -333,7 +331,7 @@ export default function Policy({ task = null, choice = null, command = '', wante
   useEffect(() => void (wanted && !isLooser(wanted, approvals) && set(wanted)), [])
   const grid = known?.modes.find((one) => one.mode === seen)?.grid
   return html`<${Sheet}
-    title=${task ? 'What is done without asking' : 'What the next task does without asking'}
+    title=${task ? 'Approvals' : 'Approvals for the next task'}
     wide
     className=${approvals === 'yolo' ? 'full-access' : ''}
   >
@@ -371,13 +369,12 @@ export default function Policy({ task = null, choice = null, command = '', wante
     ${
       approvals === 'yolo' &&
       html`<p class="banner-bad" role="status">
-        <${Icon} name="warn" size="16" /> Full access: nothing is asked, and what a command breaks stays broken.
-        Checkpoints bring back files of the folder only.
+        <${Icon} name="warn" size="16" /> Full access: nothing needs approval, and commands cannot be undone.
+        Checkpoints restore only files in the folder.
       </p>`
     }
     <p class="soft tiny">
-      It holds ${task ? 'for this task' : 'for the next task'};
-      for all new tasks: <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
+      Applies to ${task ? 'this task' : 'the next task'}. Change the default for new tasks in <button class="link" onClick=${() => (closeSheet(), go('settings'))}>Settings</button>.
     </p>
     ${known?.switches && html`<${Switches} task=${task} all=${known.switches} again=${again} />`}
     ${task && html`<${Unasked} task=${task} />`}
@@ -396,5 +393,5 @@ export default function Policy({ task = null, choice = null, command = '', wante
   </${Sheet}>`
 }
 
-/** Open the sheet at the question why a command was asked about. */
+/** Open the sheet with an explanation for a command. */
 export const why = (task, command) => openSheet('policy', { task, command })

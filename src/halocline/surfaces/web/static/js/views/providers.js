@@ -1,4 +1,4 @@
-// Models and keys: connect a provider, test the way to it, pick a model. A key is sent once, and never shown.
+// The Models and keys page: connect a provider, test it, choose a model. A key is sent once and never shown.
 import { html, signal, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { toast } from '../store.js'
@@ -10,18 +10,18 @@ import { Stages } from './pages/stages.js'
 import { ModelList } from './pages/modellist.js'
 
 const words = signal('')
-const PLACES = { file: 'a file that only you can read', keyring: 'the system’s keyring' }
+const PLACES = { file: 'a file that only you can read', keyring: 'the system keyring' }
 
-/** A provider's key in words. */
+/** The state of a provider's key. */
 function keyOf(one) {
-  if (one.local) return one.models == null ? 'does not answer' : `${one.models} models`
+  if (one.local) return one.models == null ? 'not responding' : `${one.models} models`
   if (one.variable) return `key from ${one.variable}`
   if (one.elsewhere?.length && !one.stored) return `key for ${one.elsewhere.join(', ')}`
   if (one.stored) return `key in ${one.stored === 'keyring' ? 'the keyring' : 'a file'}`
   return 'no key'
 }
 
-/** Providers that take keys, and the servers on this machine. */
+/** Providers with keys, and the servers on this machine. */
 function together(providers, models) {
   const known = new Set(providers.map((one) => one.name))
   const servers = new Map()
@@ -66,7 +66,7 @@ export default function Providers({ path }) {
         return html`<${Panes}
           label="Providers"
           back="#/providers"
-          rest="Choose a provider: give it a key, test it, pick a model."
+          rest="Select a provider to add a key, test it and choose a model."
           list=${html`
             <${InUse} model=${model} />
             <${Filter}
@@ -83,8 +83,8 @@ export default function Providers({ path }) {
             ${
               !all.some((one) => one.local) &&
               html`<p class="soft tiny">
-                No model server on this machine answers. Start one, such as Ollama or LM Studio,
-                and <button class="link" onClick=${again}>look again</button>.
+                No local model server found. Start one, such as Ollama or LM Studio,
+                and <button class="link" onClick=${again}>refresh</button>.
               </p>`
             }
           `}
@@ -106,8 +106,8 @@ export default function Providers({ path }) {
 }
 
 const InUse = ({ model }) => html`<div class="pane-card">
-  <span class="soft tiny">New tasks ask</span>
-  <strong class="mono">${model?.value ? shown(model.value) : 'the first model that has a key'}</strong>
+  <span class="soft tiny">New tasks use</span>
+  <strong class="mono">${model?.value ? shown(model.value) : 'the first model with a key'}</strong>
 </div>`
 
 function Provider({ of, models, setting, table, again }) {
@@ -119,26 +119,26 @@ function Provider({ of, models, setting, table, again }) {
         <h3>Connect</h3>
         ${
           of.local
-            ? html`<p class="soft">A server on this machine. It needs no key.</p>`
+            ? html`<p class="soft">A local server. No key needed.</p>`
             : html`<${Connect} of=${of} table=${table} again=${again} />`
         }
       </li>
       <li class="way-step"><h3>Test</h3><${Test} of=${of} models=${models} setting=${setting} /></li>
       <li class="way-step">
-        <h3>Pick a model</h3>
+        <h3>Choose a model</h3>
         <${ModelList} of=${of} models=${models} setting=${setting} again=${again} />
       </li>
     </ol>
   </div>`
 }
 
-/** From now on a provider's models are asked for at another server. */
+/** Use another server for a provider's models. */
 function moved(table, name, url) {
   const mine = Object.fromEntries(Object.entries(table?.value[name] ?? {}).filter(([, value]) => value != null))
   return act('set_setting', { name: 'providers', value: { ...table?.value, [name]: { ...mine, base_url: url } } })
 }
 
-/** The key: what there is, a new one, or none any more. */
+/** The key of a provider: show, replace or remove it. */
 function Connect({ of, table, again }) {
   const [asking, setAsking] = useState(!of.has_key)
   const [key, setKey] = useState('')
@@ -153,14 +153,14 @@ function Connect({ of, table, again }) {
     if (found.accepted === false) return
     setAsking(false)
     if (base.trim()) await moved(table, of.name, base.trim())
-    toast(`The key for ${of.label} is kept.`)
+    toast(`Key for ${of.label} saved.`)
     again()
   })
   const [logout, leaving, problem] = useDeed(async () => {
     await act('logout', { provider: of.name })
     setConnection(null)
     setAsking(true)
-    toast(`The stored key for ${of.label} is forgotten.`)
+    toast(`Stored key for ${of.label} removed.`)
     again()
   })
   return html`
@@ -168,15 +168,15 @@ function Connect({ of, table, again }) {
       ${
         of.variable
           ? html`
-            The key is from the environment variable <code>${of.variable}</code>
-            ${of.tail ? html`, and ends in <code>${of.tail}</code>` : ''}. It wins over a stored one.
+            Key from the environment variable <code>${of.variable}</code>
+            ${of.tail ? html`, ending in <code>${of.tail}</code>` : ''}. It overrides a stored key.
           `
           : of.stored
             ? html`
-              A key is kept in ${PLACES[of.stored] ?? of.stored}
-              ${of.tail ? html`; it ends in <code>${of.tail}</code>` : ''}.
+              Key stored in ${PLACES[of.stored] ?? of.stored}
+              ${of.tail ? html`, ending in <code>${of.tail}</code>` : ''}.
             `
-            : 'There is no key yet.'
+            : 'No key yet.'
       }
       ${of.elsewhere?.length > 0 && html` <span class="soft">Also for ${of.elsewhere.map(shown).join(', ')}.</span>`}
     </p>
@@ -185,15 +185,15 @@ function Connect({ of, table, again }) {
         ? html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), key && login())} autocomplete="off">
           <${Labelled}
             id="key"
-            label="Key"
+            label="API key"
             note=${
               of.keys_page
                 ? html`
                   Get one at <a href=${of.keys_page} target="_blank" rel="noreferrer noopener">
                     ${of.keys_page.replace(/^https:\/\//, '')}
-                  </a>. It is sent once, to this machine, and from there only to its own server.
+                  </a>. The key is stored on this machine and sent only to the provider.
                 `
-                : 'It is sent once, to this machine, and from there only to its own server.'
+                : 'The key is stored on this machine and sent only to the provider.'
             }
           >
             <input
@@ -208,11 +208,11 @@ function Connect({ of, table, again }) {
             />
           </${Labelled}>
           <details>
-            <summary>Another server</summary>
+            <summary>Custom server</summary>
             <${Labelled}
               id="base"
               label="Base URL"
-              note="Only where its models are served by somebody else. They are asked there from then on."
+              note="Only if another server hosts its models. Requests go there from then on."
             >
               <input
                 class="field mono"
@@ -226,7 +226,7 @@ function Connect({ of, table, again }) {
           </details>
           <div class="row">
             <button class="button primary" type="submit" disabled=${busy || !key}>
-              ${busy ? 'Trying the key…' : 'Try and keep the key'}
+              ${busy ? 'Checking the key…' : 'Test and save key'}
             </button>
             ${
               of.has_key &&
@@ -236,11 +236,11 @@ function Connect({ of, table, again }) {
         </form>`
         : html`<div class="row">
           <button class="button" onClick=${() => setAsking(true)}>
-            ${of.stored ? 'Another key…' : 'Store a key…'}
+            ${of.stored ? 'Replace key…' : 'Add key…'}
           </button>
           ${
             of.stored &&
-            html`<button class="button danger" disabled=${leaving} onClick=${logout}>Forget the stored key</button>`
+            html`<button class="button danger" disabled=${leaving} onClick=${logout}>Remove stored key</button>`
           }
         </div>`
     }
@@ -250,7 +250,7 @@ function Connect({ of, table, again }) {
   `
 }
 
-/** Getting a key in the browser, where the provider gives them to programs. */
+/** Sign in with the browser to get a key, if the provider supports it. */
 function SignIn({ of, done }) {
   const [begun, setBegun] = useState(null)
   const [begin, busy, error] = useDeed(async () => {
@@ -270,16 +270,16 @@ function SignIn({ of, done }) {
   return html`
     <div class="row">
       <button class="button" disabled=${busy} onClick=${begin}>
-        ${busy ? 'Waiting for the browser…' : `Sign in at ${of.label}`}
+        ${busy ? 'Waiting for the browser…' : `Sign in to ${of.label}`}
       </button>
-      <${Badge}>gives a key without copying</${Badge}>
+      <${Badge}>no copying needed</${Badge}>
     </div>
     ${begun && html`<${Carry} begun=${begun} />`}
     ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}
   `
 }
 
-/** The way to a model of the provider, stage by stage. */
+/** A connection test to one of the provider's models, by stage. */
 function Test({ of, models, setting }) {
   const mine = (models.value ?? []).filter((one) => one.name.startsWith(`${of.name}/`))
   const usual = setting?.value.startsWith(`${of.name}/`) ? setting.value : ''
@@ -304,10 +304,10 @@ function Test({ of, models, setting }) {
       />
       <datalist id="test-models">${mine.map((one) => html`<option key=${one.name} value=${one.name} />`)}</datalist>
       <button class="button" type="submit" disabled=${busy || !named || (!of.has_key && !of.local)}>
-        ${busy ? 'Testing…' : 'Test the connection'}
+        ${busy ? 'Testing…' : 'Test connection'}
       </button>
     </form>
-    ${!of.has_key && !of.local && html`<p class="soft tiny">Connect first.</p>`}
+    ${!of.has_key && !of.local && html`<p class="soft tiny">Connect the provider first.</p>`}
     ${connection && html`<${Stages} of=${connection} />`}
     ${error && html`<p class="bad" role="alert">${shown(error.text)} ${shown(error.hint)}</p>`}
   `

@@ -1,4 +1,4 @@
-// A question of the agent: choose an answer, or write one in the composer.
+// A question of the agent: choose an answer, or type one in the composer.
 import { html, classes } from '../ui.js'
 import { isMeant, useArmed } from '../calm.js'
 import { answer } from '../answering.js'

@@ -1,7 +1,7 @@
-// Words of the transcript, put into the composer: a selection as a quotation, a command to be run again.
+// Puts text into the composer: a selection as a quote, or a command to run again.
 import { html, useEffect, useRef, useState } from '../ui.js'
 
-/** Put words where the person writes, after what is there, and go there. */
+/** Append text to the composer and focus it. */
 export function compose(text) {
   const field = document.querySelector('.composer textarea')
   if (!field) return
@@ -19,7 +19,7 @@ export const quotation = (text) =>
     .map((line) => `> ${line}`)
     .join('\n')}\n\n`
 
-/** A button at words that are selected in the transcript. */
+/** A button at the selection in the transcript. */
 export function QuoteButton({ log }) {
   const [place, setPlace] = useState(null)
   const shownAt = useRef(null)
@@ -39,7 +39,7 @@ export function QuoteButton({ log }) {
         top: Math.max(4, Math.min(bottom - box.top + 6, box.height - 44)),
       })
     }
-    // Asking for the selection settles the layout: not at each step of a log that follows its end.
+    // Reading the selection forces layout: not at each scroll of a following log.
     const settled = () => shownAt.current && setTimeout(selected, 0)
     document.addEventListener('selectionchange', selected)
     log.current?.addEventListener('scroll', settled, { passive: true })

@@ -1,4 +1,4 @@
-// My earlier prompts, from this browser and from the task, to be searched and taken up again.
+// Search of earlier prompts, from this browser and from the task.
 import { html } from '../ui.js'
 import { said } from '../prefs.js'
 import { ranked } from '../mention.js'
@@ -19,10 +19,10 @@ export default function Recall({ task, write }) {
     },
   ]
   return html`<${Picker}
-    title="My prompts"
-    placeholder="Search my prompts"
+    title="Prompt history"
+    placeholder="Search prompts"
     sections=${sections}
     row=${({ text }) => html`<span class="recalled">${shown(text.slice(0, 300))}</span>`}
-    none=${(words) => (words ? `None of your prompts has ‘${words}’.` : 'You have sent no prompt from this browser yet.')}
+    none=${(words) => (words ? `No results for ‘${words}’.` : 'No prompts sent from this browser yet.')}
   />`
 }

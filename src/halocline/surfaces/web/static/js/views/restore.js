@@ -1,5 +1,5 @@
-// The ways back: choose a moment, see what going there would do, and do it, with a way to undo it. Or say a prompt anew,
-// or go on from the moment as another task.
+// Rewind: choose a point, preview what would change, rewind, and undo that. Also edits a prompt, or forks a task from a
+// point.
 import { html, classes, effect, style, useEffect, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { closeSheet, complain, go, toast } from '../store.js'
@@ -17,7 +17,7 @@ const WAYS = [
 ]
 const PATIENCE = 30_000
 
-/** A query's answer: {value, error}, asked again when one of `of` is another. */
+/** A query's result, {value, error}, fetched again when one of `of` changes. */
 export function useQuery(name, given, of) {
   const [found, setFound] = useState({})
   useEffect(() => {
@@ -37,7 +37,7 @@ export const Refusal = ({ error }) =>
     ${error.hint && html`<p class="soft">${error.hint}</p>`}
   </div>`
 
-/** `seq` is the event to go back to (after it), `checkpoint` one of the files, `edit` the words of prompt `seq`. */
+/** `seq` is the last event to keep, `checkpoint` one of the files, `edit` the text of prompt `seq`. */
 export default function Restore({ task, seq, checkpoint, edit }) {
   const [chosen, choose] = useState(() => (edit == null ? targetOf(task, seq, checkpoint) : null))
   if (edit != null) return html`<${EditMessage} task=${task} seq=${seq} text=${edit} />`
@@ -60,7 +60,7 @@ function targetOf(task, seq, checkpoint) {
   }
 }
 
-const KINDS = { prompt: 'Your prompt', files: 'Files saved', end: 'End of a turn', back: 'Went back' }
+const KINDS = { prompt: 'Your prompt', files: 'Checkpoint', end: 'End of turn', back: 'Rewind' }
 
 function Moments({ task, choose }) {
   const { value, error } = useQuery('points', { task: task.id }, [task.id])
@@ -84,10 +84,10 @@ function Moments({ task, choose }) {
     const at = all.indexOf(document.activeElement)
     all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus()
   }
-  return html`<${Sheet} title="Go back to a moment">
+  return html`<${Sheet} title="Rewind">
     ${error && html`<${Refusal} error=${error} />`}
-    ${!value && !error && html`<p class="soft" role="status">Reads the task…</p>`}
-    ${value?.length === 0 && html`<p>There is nothing to go back to yet: this task has only begun.</p>`}
+    ${!value && !error && html`<p class="soft" role="status">Loading…</p>`}
+    ${value?.length === 0 && html`<p>Nothing to rewind to yet.</p>`}
     ${
       value?.length > 0 &&
       html`<div onKeyDown=${pressed} class="stack">
@@ -97,7 +97,7 @@ function Moments({ task, choose }) {
             class="field"
             data-first
             type="search"
-            placeholder="Filter moments"
+            placeholder="Filter"
             value=${words}
             onInput=${(e) => setWords(e.target.value)}
           />
@@ -105,7 +105,7 @@ function Moments({ task, choose }) {
         ${
           found.length === 0 &&
           html`<p class="soft">
-            Nothing for “${words}”. <button class="link" onClick=${() => setWords('')}>Clear</button>
+            No results for “${words}”. <button class="link" onClick=${() => setWords('')}>Clear</button>
           </p>`
         }
         <ul class="moments">
@@ -132,47 +132,47 @@ const List = ({ names, children }) =>
     <ul>${names.slice(0, 200).map((name, at) => html`<li key=${at}><code>${shown(name)}</code></li>`)}</ul>
   </div>`
 
-/** What a plan says, in words. */
+/** The restore preview in words. */
 function Will({ plan, way }) {
   const files = way !== 'chat'
   const changes = plan.creates.length + plan.overwrites.length + plan.deletes.length + plan.merges.length
   return html`<div class="will" aria-live="polite">
     ${files && plan.unsaved && html`<p class="warn">${plan.unsaved}</p>`}
-    ${files && !plan.unsaved && changes === 0 && html`<p>No file changes: they are as they were then.</p>`}
+    ${files && !plan.unsaved && changes === 0 && html`<p>No file changes.</p>`}
     ${
       files &&
       html`
-        <${List} names=${plan.overwrites}>Put back as before: ${count(plan.overwrites.length, 'file')}</${List}>
-        <${List} names=${plan.creates}>Brought back: ${count(plan.creates.length, 'file')}</${List}>
-        <${List} names=${plan.deletes}>Removed: ${count(plan.deletes.length, 'file')}</${List}>
+        <${List} names=${plan.overwrites}>Revert ${count(plan.overwrites.length, 'file')}</${List}>
+        <${List} names=${plan.creates}>Recreate ${count(plan.creates.length, 'file')}</${List}>
+        <${List} names=${plan.deletes}>Delete ${count(plan.deletes.length, 'file')}</${List}>
         <${List} names=${plan.merges}>
-          Put back, with your own changes kept in them: ${count(plan.merges.length, 'file')}
+          Revert ${count(plan.merges.length, 'file')}, keeping your own changes
         </${List}>
-        <${List} names=${plan.late}>Saved late; what changed while their files were being read stays:</${List}>
+        <${List} names=${plan.late}>Saved late; changes made while these files were being read stay:</${List}>
         <${List} names=${plan.kept}>
-          Cannot be written or removed, and stay: ${count(plan.kept.length, 'file')}
+          Leave ${count(plan.kept.length, 'file')} that cannot be written or removed
         </${List}>
         <${List} names=${plan.assumed}>
-          Changed while a command ran, so taken for its work (if you changed one yourself then, keep a copy first):
+          Changed while a command ran, so attributed to it (if you edited one yourself, copy it first):
         </${List}>
       `
     }
     ${
       way !== 'files' &&
       html`<p>
-        ${plan.messages ? `${count(plan.messages, 'message')} since then will not be read by the model any more. The transcript keeps them.` : 'No message was said since then.'}
+        ${plan.messages ? `The model no longer sees ${count(plan.messages, 'message')} sent since then. The transcript keeps them.` : 'No messages since then.'}
       </p>`
     }
     ${
       plan.commands.length > 0 &&
       html`<${List} names=${plan.commands}>
-        ${plan.commands.length === 1 ? 'A command ran since; what it did outside of the files stays' : `${plan.commands.length} commands ran since; what they did outside of the files stays`}
+        ${plan.commands.length === 1 ? '1 command ran since; its effects outside these files stay' : `${plan.commands.length} commands ran since; their effects outside these files stay`}
       </${List}>`
     }
   </div>`
 }
 
-/** The changes since a moment, when somebody wants to see them. */
+/** The changes since a point, loaded when opened. */
 function Compared({ task, to, only = null, label }) {
   const [open, setOpen] = useState(false)
   return html`<details class="compared" onToggle=${(e) => setOpen(e.currentTarget.open)}>
@@ -184,9 +184,9 @@ function Compared({ task, to, only = null, label }) {
 function Comparison({ task, to, only }) {
   const { value, error } = useQuery('compare', { task: task.id, old: to }, [task.id, to])
   if (error) return html`<div class="pad"><${Refusal} error=${error} /></div>`
-  if (!value) return html`<p class="soft pad" role="status">Compares…</p>`
+  if (!value) return html`<p class="soft pad" role="status">Comparing…</p>`
   const files = value.files.filter((file) => !only || only.includes(file.path))
-  if (!files.length) return html`<p class="soft pad">Nothing differs.</p>`
+  if (!files.length) return html`<p class="soft pad">No differences.</p>`
   return files.map(
     (file) =>
       html`<div key=${file.path}>
@@ -216,10 +216,10 @@ const NOTHING = {
   unsaved: '',
 }
 
-// Of a plan: which files stay, and why.
+// Fields of a preview: files that stay, and why.
 const OWNERS = [
   ['yours', 'changed by you or another program'],
-  ['conflicts', 'changed by the task and somebody else'],
+  ['conflicts', 'changed by the task and another program'],
   ['others', 'changed by another task'],
   ['doubtful', 'changed while a command ran, perhaps by you'],
 ]
@@ -233,7 +233,7 @@ function Back({ task, target, other }) {
     target.to,
     overwrite,
   ])
-  // Whose changes they are is said by the plan that keeps them.
+  // Only the plan that keeps these changes says whose they are.
   const [own, setOwn] = useState([])
   const plan = value && { ...NOTHING, ...value }
   useEffect(() => {
@@ -250,9 +250,8 @@ function Back({ task, target, other }) {
       await task.send('go_back', { to: target.to, files, conversation, overwrite })
       const done = await outcome(task, before, { files, conversation })
       closeSheet()
-      toast(`Went back to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, {
-        undo: () =>
-          undo(task, before, { ...done, conversation }).then(() => toast('All is as it was before.'), complain),
+      toast(`Rewound to ${target.label}.${files ? ` ${count(done.changed ?? 0, 'file')} changed.` : ''}`, {
+        undo: () => undo(task, before, { ...done, conversation }).then(() => toast('Rewind undone.'), complain),
         seconds: 20,
       })
     } catch (problem) {
@@ -261,14 +260,14 @@ function Back({ task, target, other }) {
     }
   }
   return html`<${Sheet}
-    title=${`Back to ${target.label}`}
+    title=${`Rewind to ${target.label}`}
     wide
     back=${other}
     foot=${html`
       <button class="button primary" disabled=${busy || !plan} onClick=${restore}>
-        ${busy ? 'Goes back…' : task.facts.running ? 'Stop the turn and go back' : 'Go back'}
+        ${busy ? 'Rewinding…' : task.facts.running ? 'Stop and rewind' : 'Rewind'}
       </button>
-      <button class="button quiet" onClick=${closeSheet}>Stay here</button>
+      <button class="button quiet" onClick=${closeSheet}>Cancel</button>
     `}
   >
     ${
@@ -279,7 +278,7 @@ function Back({ task, target, other }) {
       </p>`
     }
     <fieldset class="ways">
-      <legend class="hidden-text">What goes back</legend>
+      <legend class="hidden-text">What to rewind</legend>
       ${WAYS.map(
         ([value, text], at) => html`<label key=${value} class="choice">
           <input
@@ -295,13 +294,13 @@ function Back({ task, target, other }) {
       )}
     </fieldset>
     ${error && html`<${Refusal} error=${error} />`}
-    ${!plan && !error && html`<p class="soft" role="status">Looks what would change…</p>`}
+    ${!plan && !error && html`<p class="soft" role="status">Checking what would change…</p>`}
     ${plan && html`<${Will} plan=${plan} way=${way} />`}
     ${
       own.length > 0 &&
       way !== 'chat' &&
       html`<fieldset class="ways stack">
-        <legend><strong>${count(own.length, 'file')} that you or another program changed since</strong></legend>
+        <legend><strong>${count(own.length, 'file')} changed since by you or another program</strong></legend>
         <ul class="plain">
           ${own.map(
             ({ name, whose }) =>
@@ -317,19 +316,19 @@ function Back({ task, target, other }) {
             <input type="radio" name="own" checked=${overwrite} onChange=${() => setOverwrite(true)} /> Overwrite them
           </label>
         </div>
-        <${Compared} key="own" task=${task} to=${target.to} only=${own.map(({ name }) => name)} label="Show how they differ" />
+        <${Compared} key="own" task=${task} to=${target.to} only=${own.map(({ name }) => name)} label="Show differences" />
       </fieldset>`
     }
-    <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Compare: what changed since then" />
+    <${Compared} key=${`all ${target.to}`} task=${task} to=${target.to} label="Changes since then" />
     <${Fork} task=${task} to=${target.to} />
   </${Sheet}>`
 }
 
-/** Wait for the events that say it is done. Rejects when it failed. */
+/** Wait for the events that report success. Rejects on failure. */
 function outcome(task, before, { files, conversation }) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
-      () => finish(() => reject(new Error('Going back takes long. See the transcript for what became of it.'))),
+      () => finish(() => reject(new Error('The rewind is taking long. The transcript will show its result.'))),
       PATIENCE,
     )
     const stop = effect(() => {
@@ -366,22 +365,22 @@ function Fork({ task, to }) {
       if (model) await act('change_model', { task: id, model })
       closeSheet()
       go('task', id)
-      toast('A new task goes on from here. The files are as they are now.')
+      toast('Forked into a new task. Files were not changed.')
     } catch (error) {
       complain(error)
       setBusy(false)
     }
   }
   return html`<details class="compared" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
-    <summary>Go on from there as a new task instead</summary>
+    <summary>Fork a new task from here instead</summary>
     <div class="pad stack">
       <p class="small soft">
-        This task stays as it is. The new one has its past up to this moment; files are not touched.
+        This task stays unchanged. The new one keeps its history up to this point. Files are not changed.
       </p>
       <div class="row">
         <label class="small" for="fork-model">Model</label>
         <select id="fork-model" class="field grow" value=${model} onChange=${(e) => setModel(e.target.value)}>
-          <option value="">the same (${short(task.facts.model)})</option>
+          <option value="">Same (${short(task.facts.model)})</option>
           ${(value ?? []).map(
             (one) => html`<option key=${one.model ?? one.name} value=${one.model ?? one.name}>
               ${one.model ?? one.name}
@@ -389,7 +388,7 @@ function Fork({ task, to }) {
           )}
         </select>
         <button class="button" disabled=${busy} onClick=${fork}>
-          <${Icon} name="branch" size="15" /> ${busy ? 'Begins…' : 'Fork'}
+          <${Icon} name="branch" size="15" /> ${busy ? 'Forking…' : 'Fork'}
         </button>
       </div>
     </div>
@@ -398,7 +397,7 @@ function Fork({ task, to }) {
 
 const PERSONS = new Set(['pasted', 'piped', 'picture'])
 
-/** The parts of a prompt that are a person's and no words: pictures, what was pasted. */
+/** The parts of a prompt that are yours but not typed: pictures and pasted text. */
 const alongside = (content) =>
   content.filter((part) => part.type === 'image' || (part.type === 'note' && PERSONS.has(part.source)))
 
@@ -433,11 +432,11 @@ function EditMessage({ task, seq, text }) {
     }
   }
   return html`<${Sheet}
-    title="Say it anew"
+    title="Edit message"
     wide
     foot=${html`
-      <button class="button primary" disabled=${busy} onClick=${say}>${busy ? 'Goes back…' : 'Go on from here'}</button>
-      <button class="button quiet" onClick=${closeSheet}>Leave it</button>
+      <button class="button primary" disabled=${busy} onClick=${say}>${busy ? 'Rewinding…' : 'Rewind and send'}</button>
+      <button class="button quiet" onClick=${closeSheet}>Cancel</button>
     `}
   >
     <label>
@@ -454,7 +453,7 @@ function EditMessage({ task, seq, text }) {
     ${
       rest.length > 0 &&
       html`<p class="small soft">
-        ${count(rest.length, 'picture or pasted text', 'pictures and pasted texts')} stay with it.
+        Keeps ${count(rest.length, 'picture or pasted text', 'pictures and pasted texts')}.
       </p>`
     }
     <label class="choice">
@@ -463,7 +462,7 @@ function EditMessage({ task, seq, text }) {
         checked=${files && changes}
         disabled=${!changes}
         onChange=${(e) => setFiles(e.target.checked)}
-      /> Put the files back to how they were before it
+      /> Restore files to before this message
     </label>
     ${error && html`<${Refusal} error=${error} />`}
     ${plan && html`<${Will} plan=${plan} way=${files && changes ? 'both' : 'chat'} />`}

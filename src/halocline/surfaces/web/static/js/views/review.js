@@ -1,4 +1,4 @@
-// What changed, file by file: looked at, commented on, taken back. Comments go to the agent as one prompt.
+// The review of changes, file by file: accept, comment, revert. Comments go to the agent as one prompt.
 import { html, classes, signal, style, useEffect, useRef, useState } from '../ui.js'
 import { act, query } from '../line.js'
 import { announcement, complain, reviewOpen } from '../store.js'
@@ -10,12 +10,12 @@ import { Comments, step, Words } from './hunks.js'
 style('/static/css/review.css')
 
 const SCOPES = [
-  ['task', 'the whole task'],
-  ['completion', 'since the last result'],
-  ['turn', 'the newest turn'],
+  ['task', 'Whole task'],
+  ['completion', 'Since the last result'],
+  ['turn', 'Latest turn'],
 ]
 
-/** From which event on, for a scope: 1 is the beginning. Pure. */
+/** The first event of a scope; 1 is the beginning. Pure. */
 export function since(facts, scope) {
   const turns = facts.turns
   if (scope === 'task' || !turns.length) return 1
@@ -24,14 +24,14 @@ export function since(facts, scope) {
   return before ? before.end : 1
 }
 
-/** Comments by task, and which hunks were looked at: by what they say, so that they survive other changes. */
+/** Comments by task, and accepted hunks, keyed by their content so that they survive other changes. */
 const notes = signal({})
 const seen = signal({})
 const mark = (file, hunk) => `${file.path}\n${hunk.lines.map((line) => line.sign + line.text).join('\n')}`
 
 /** Comments as one prompt. Pure. */
 const prompted = (comments) =>
-  `I looked at the changes:\n\n${comments.map(({ path, line, text, quote }) => `\`${path}\`, line ${line}${quote ? `:\n${quote}\n` : ': '}${text}`).join('\n\n')}`
+  `I reviewed the changes:\n\n${comments.map(({ path, line, text, quote }) => `\`${path}\`, line ${line}${quote ? `:\n${quote}\n` : ': '}${text}`).join('\n\n')}`
 
 const quoteOf = (hunk, line) => {
   const found =
@@ -40,7 +40,7 @@ const quoteOf = (hunk, line) => {
   return found ? `> ${found.sign} ${found.text.trim()}` : ''
 }
 
-/** What a scope shows, asked again whenever the files may be others. */
+/** The comparison for a scope, fetched again whenever files may have changed. */
 function useComparison(task, scope) {
   task.version.value
   const [found, setFound] = useState({ files: null, error: null, at: 0 })
@@ -66,7 +66,7 @@ export default function Review({ task }) {
   const narrow = innerWidth < 900
   const close = () => {
     reviewOpen.value = false
-    requestAnimationFrame(() => document.querySelector('[aria-pressed][aria-label^="What changed"]')?.focus())
+    requestAnimationFrame(() => document.querySelector('[aria-pressed][aria-label^="Changes"]')?.focus())
   }
   useEffect(() => {
     if (narrow) box.current?.showModal()
@@ -76,12 +76,12 @@ export default function Review({ task }) {
   return html`<${Tag}
     class=${narrow ? 'sheet wide review-sheet' : 'review'}
     ref=${box}
-    aria-label="What changed"
+    aria-label="Changes"
     onCancel=${(e) => (e.preventDefault(), close())}
   >
     <div class="sheet-head review-head">
-      <h2 tabindex="-1">What changed</h2>
-      <button class="icon-button" aria-label="Look again" title="Look again" onClick=${again}>
+      <h2 tabindex="-1">Changes</h2>
+      <button class="icon-button" aria-label="Refresh" title="Refresh" onClick=${again}>
         <${Icon} name="clock" size="15" />
       </button>
       <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
@@ -99,7 +99,7 @@ export default function Review({ task }) {
 function Changes({ task, found, scope, onAll, again }) {
   const box = useRef()
   const [form, setForm] = useState(null) // {key, line}
-  const [taken, setTaken] = useState(null) // {what, undo}: what was taken back last
+  const [taken, setTaken] = useState(null) // {what, undo}: the last revert
   const comments = notes.value[task.id] ?? []
   const keep = (list) => (notes.value = { ...notes.value, [task.id]: list })
   const asks = task.facts.waiting.length > 0
@@ -115,18 +115,18 @@ function Changes({ task, found, scope, onAll, again }) {
       </div>
       <${AsMade} task=${task} />
     </div>`
-  if (!found.files) return html`<p class="pad soft" role="status">Compares the files…</p>`
+  if (!found.files) return html`<p class="pad soft" role="status">Comparing files…</p>`
   const tookBack =
     taken &&
     html`<div class="took-back row small" role="status">
-      <span class="grow">${taken.what} was taken back.</span>
+      <span class="grow">Reverted ${taken.what}.</span>
       <button class="button small" onClick=${taken.undo}>Undo</button>
     </div>`
   if (!found.files.length)
     return html`<div class="pad stack">
       ${tookBack}
       <p>No changes${scope === 'task' ? ' in this task' : ''} as of ${clock(found.at)}.</p>
-      ${scope !== 'task' && html`<button class="button small" onClick=${onAll}>Show those of the whole task</button>`}
+      ${scope !== 'task' && html`<button class="button small" onClick=${onAll}>Show whole task</button>`}
     </div>`
   const swap = (file, diff, back) =>
     act('revert', { task: task.id, path: file.path, diff, status: whole(file, diff) ? file.status : 'changed', back })
@@ -135,7 +135,7 @@ function Changes({ task, found, scope, onAll, again }) {
       again()
       const undo = () => swap(file, diff, false).then(() => (setTaken(null), again()), complain)
       setTaken({ what, undo })
-      announcement.value = `${what} was taken back.`
+      announcement.value = `Reverted ${what}.`
     }, complain)
   const look = (key, yes) => {
     const next = { ...seen.value }
@@ -153,7 +153,7 @@ function Changes({ task, found, scope, onAll, again }) {
       n: () => step(box.current, 1),
       p: () => step(box.current, -1),
       a: () => hunk && (look(mark(file, hunk), !seen.value[mark(file, hunk)]), step(box.current, 1)),
-      x: () => hunk && revert(file, hunkText(hunk), `A change in ${file.path}`),
+      x: () => hunk && revert(file, hunkText(hunk), `a change in ${file.path}`),
       c: () => hunk && setForm({ key: at.dataset.hunk, line: firstChange(hunk) }),
     }
     if (!deeds[e.key]) return
@@ -179,7 +179,7 @@ function Changes({ task, found, scope, onAll, again }) {
         ${' '}
         <${Stat} added=${added} removed=${removed} />
         ${' '}
-        <span class="soft">${left ? `${left} of ${count(all.length, 'change')} to look at` : 'all looked at'}</span>
+        <span class="soft">${left ? `${left} of ${count(all.length, 'change')} left to review` : 'all reviewed'}</span>
       </p>
       ${tookBack}
       ${found.files.map(
@@ -198,8 +198,8 @@ function Changes({ task, found, scope, onAll, again }) {
       )}
       ${
         apart.length > 0 &&
-        html`<section class="review-file" aria-label="Comments on what is not shown">
-          <p class="small soft pad-line">On what is not shown here:</p>
+        html`<section class="review-file" aria-label="Comments on hidden changes">
+          <p class="small soft pad-line">Comments on changes not shown here:</p>
           ${apart.map(
             (one) => html`<${Comments}
               comments=${[{ ...one, text: `${one.path}: ${one.text}` }]}
@@ -222,7 +222,7 @@ function Changes({ task, found, scope, onAll, again }) {
       ${
         comments.length > 0 &&
         asks &&
-        html`<button class="button" onClick=${() => say('steer')}>Reject what is asked, and send now</button>`
+        html`<button class="button" onClick=${() => say('steer')}>Reject and send now</button>`
       }
       ${
         left > 0 &&
@@ -234,14 +234,14 @@ function Changes({ task, found, scope, onAll, again }) {
         </button>`
       }
       <button class="button" onClick=${() => commit(task)}>Commit…</button>
-      <span class="tiny soft">n p next, previous · a accept · x take back · c comment</span>
+      <span class="tiny soft">n/p next/previous · a accept · x revert · c comment</span>
     </div>
   `
 }
 
 const commit = (task) => import('./commit.js').then((module) => module.openCommit(task), complain)
 
-/** Without checkpoints: the edits as they were made, one after the other. */
+/** Without checkpoints: the edits in the order they were made. */
 function AsMade({ task }) {
   const diffs = task.transcript.rows
     .filter((row) => row.type === 'call_row' && row.status === 'completed')
@@ -249,13 +249,13 @@ function AsMade({ task }) {
   if (!diffs.length) return null
   return html`
     <p class="pad-line small soft">
-      These edits were made, in this order: <button class="link" onClick=${() => commit(task)}>Commit…</button>
+      Edits in the order they were made: <button class="link" onClick=${() => commit(task)}>Commit…</button>
     </p>
     ${diffs.map((diff, at) => html`<${DiffText} key=${at} diff=${diff} named most=${60} />`)}
   `
 }
 
-/** Whether a diff is that of the whole file. */
+/** True if a diff covers the whole file. */
 const whole = (file, diff) => diff === file.diff || hunksOf(file.diff).length === 1
 
 function File({ file, number, comments, keep, form, setForm, revert, look, box }) {
@@ -279,7 +279,7 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
       look: is ? 'looked-at' : '',
       focus: {
         key,
-        label: `Change ${at + 1} of ${hunks.length} in ${file.path}, line ${firstChange(hunk)}${is ? ', accepted' : ''}. Keys: n p next and previous, a accept, x take back, c comment`,
+        label: `Change ${at + 1} of ${hunks.length} in ${file.path}, line ${firstChange(hunk)}${is ? ', accepted' : ''}. Keys: n and p next and previous, a accept, x revert, c comment`,
       },
       onLine: (line) => setForm({ key, line }),
       head: html`<span class="hunk-tools">
@@ -291,8 +291,8 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
           ${is ? '✓ Accepted' : 'Accept'}
         </button>
         <button class="hunk-tool" onClick=${() => setForm({ key, line: firstChange(hunk) })}>Comment</button>
-        <button class="hunk-tool danger" onClick=${() => revert(file, hunkText(hunk), `A change in ${file.path}`)}>
-          Take back
+        <button class="hunk-tool danger" onClick=${() => revert(file, hunkText(hunk), `a change in ${file.path}`)}>
+          Revert
         </button>
       </span>`,
       below: html`
@@ -301,8 +301,8 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
           form?.key === key &&
           html`<${Words}
             key=${form.line}
-            label=${`To the agent, about line ${form.line}`}
-            done="Keep the comment"
+            label=${`Comment on line ${form.line}`}
+            done="Add comment"
             onBack=${() => back(key)}
             onDone=${(text) => (text.trim() && keep([...comments, { path: file.path, line: form.line, text: text.trim(), quote: quoteOf(hunk, form.line) }]), back(key))}
           />`
@@ -310,7 +310,7 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
       `,
     }
   }
-  const text = file.added == null ? 'This is no text, so its lines are not shown.' : ''
+  const text = file.added == null ? 'Binary file not shown.' : ''
   return html`<section class="review-file" aria-label=${file.path}>
     <div class="review-name">
       <button class="call-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
@@ -327,7 +327,7 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
         file.status !== 'renamed' &&
         html`<button
           class="button small quiet"
-          aria-label=${`Take back all of ${file.path}`}
+          aria-label=${`Revert all changes in ${file.path}`}
           onClick=${() => setSure(true)}
         >
           Revert…
@@ -338,11 +338,11 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
     ${
       sure &&
       html`<div class="row pad-line small">
-        Take back all changes of this file?
+        Revert all changes in this file?
         <button class="button small danger" onClick=${() => (setSure(false), revert(file, file.diff, file.path))}>
-          Take all back
+          Revert all
         </button>
-        <button class="button small quiet" onClick=${() => setSure(false)}>Keep</button>
+        <button class="button small quiet" onClick=${() => setSure(false)}>Cancel</button>
       </div>`
     }
     ${
@@ -351,10 +351,6 @@ function File({ file, number, comments, keep, form, setForm, revert, look, box }
         ? html`<p class="pad-line soft small">${text}</p>`
         : html`<${DiffText} diff=${{ path: file.path, text: file.diff }} each=${each} />`)
     }
-    ${
-      isOpen &&
-      file.cut > 0 &&
-      html`<p class="tiny soft pad-line">The rest is not shown (${thousands(file.cut)} bytes).</p>`
-    }
+    ${isOpen && file.cut > 0 && html`<p class="tiny soft pad-line">${thousands(file.cut)} more bytes not shown.</p>`}
   </section>`
 }

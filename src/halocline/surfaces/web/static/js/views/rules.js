@@ -1,5 +1,4 @@
-// Instructions: what the model is told and what is run beside it, for one folder. Files of rules in their order,
-// workflows, skills, hooks, notes, and the trust in the folder.
+// The Instructions page for one folder: rule files in order, workflows, skills, hooks, notes, and trust.
 import { html } from '../ui.js'
 import { Page, PlacePicker, placeNow, useQuery } from './pages/frame.js'
 import { Tabs } from './pages/form.js'
@@ -27,14 +26,14 @@ export default function Rules({ path }) {
   return html`<${Page}
     title="Instructions"
     actions=${html`<${PlacePicker} />`}
-    below=${html`<${Tabs} label="Kinds of instructions" tabs=${TABS} here=${tab} href=${(word) => `#/rules/${word}`} />`}
+    below=${html`<${Tabs} label="Instruction types" tabs=${TABS} here=${tab} href=${(word) => `#/rules/${word}`} />`}
   >
     ${
       trust.value?.needs &&
       tab !== 'trust' &&
       html`<div class="banner warn">
-        <span class="grow">This folder brings programs of its own, which do not run before you trust it.</span>
-        <a class="button small" href="#/rules/trust">Look at them</a>
+        <span class="grow">This folder contains programs that run only after you trust it.</span>
+        <a class="button small" href="#/rules/trust">Review</a>
       </div>`
     }
     ${tab === 'files' && html`<${RuleFiles} key=${workspace} workspace=${workspace} path=${rest.join('/')} />`}

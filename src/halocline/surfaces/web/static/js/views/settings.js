@@ -1,5 +1,5 @@
-// The settings: sections on the left, fields on the right, and a search over all of them. What only this browser
-// keeps is a section of its own.
+// The settings page: sections on the left, fields on the right, and search. This browser's own preferences are a
+// section too.
 import { html, signal, useEffect } from '../ui.js'
 import { Answer, Cleared, Filter, Links, Page, Panes, fits, intoList, useQuery } from './pages/frame.js'
 import { Doc, Field, titled } from './pages/setting.js'
@@ -7,18 +7,18 @@ import { OwnPage } from './pages/own.js'
 
 const OWN = 'This page'
 const ABOUT = {
-  Model: 'Which model does the work, and how hard it thinks.',
-  Providers: 'How model servers are reached. Keys have a page of their own: Models.',
-  Approvals: 'What is done without asking you.',
-  Limits: 'When a turn pauses, and asks.',
-  Prompt: 'What the model is told before it begins.',
-  Tools: 'What the model may use beside the usual tools.',
-  Edits: 'How files are changed, and looked at afterwards.',
-  Checkpoints: 'How states of your files are saved, to go back to them.',
-  Sandbox: 'What commands can reach.',
+  Model: 'Model and thinking effort.',
+  Providers: 'How to reach model servers. Keys are on the Models page.',
+  Approvals: 'What runs without approval.',
+  Limits: 'When a turn pauses and asks.',
+  Prompt: 'What the model reads before it starts.',
+  Tools: 'Optional tools for the model.',
+  Edits: 'How files are edited and checked.',
+  Checkpoints: 'Snapshots of your files to restore.',
+  Sandbox: 'What commands can access.',
   Browser: 'A browser for the model.',
-  Hooks: 'Your own programs at certain moments.',
-  [OWN]: 'Kept in this browser only.',
+  Hooks: 'Your own programs, run on events.',
+  [OWN]: 'Saved in this browser only.',
 }
 const words = signal('')
 
@@ -37,13 +37,13 @@ export default function Settings({ path }) {
   </${Page}>`
 }
 
-/** Settings that fit some words, those first whose names do. */
+/** Matching settings, those with matching names first. */
 function sought(all, words) {
   const named = all.filter((one) => fits(words, one.name, titled(one.name), one.section))
   return [...named, ...all.filter((one) => !named.includes(one) && fits(words, one.name, one.doc))]
 }
 
-/** The table that a setting is in; empty when it stands alone. */
+/** The table of a setting, or empty. */
 const tableOf = (one) => (one?.name.includes('.') ? one.name.split('.')[0] : '')
 const Table = ({ of }) =>
   html`<div class="setting-table">
@@ -65,7 +65,7 @@ function Body({ all, section, again }) {
     both=${Boolean(searching)}
     list=${html`
       <${Filter}
-        label="Search the settings"
+        label="Search settings"
         value=${words.value}
         onInput=${(text) => (words.value = text)}
         onKeyDown=${intoList}

@@ -1,10 +1,10 @@
-// What lies on top of the page: a native dialog, which keeps the focus inside. Whoever opens one gives the focus back.
-// Its first focus is what has `data-first`, else the title, so that a screen reader says where it is.
+// Dialogs on top of the page: native ones, which trap focus; the opener restores it. The first focus is the element
+// with `data-first`, else the title, so that a screen reader announces it.
 import { html, classes, useEffect, useRef, style } from '../ui.js'
 import { closeSheet } from '../store.js'
 import { Icon } from '../icons.js'
 
-/** A bare dialog. Esc and a press beside it close it. */
+/** A bare dialog, closed by Esc or a press outside. */
 export function Modal({ title, className = '', children, onClose = closeSheet }) {
   const box = useRef()
   useEffect(() => {
@@ -23,7 +23,7 @@ export function Modal({ title, className = '', children, onClose = closeSheet })
   </dialog>`
 }
 
-/** A dialog with a head, a body, and a foot for what can be done; `back` leads to what was there before. */
+/** A dialog with head, body and a foot for actions; `back` returns to the view before. */
 export function Sheet({
   title,
   wide = false,

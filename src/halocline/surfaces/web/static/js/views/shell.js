@@ -1,4 +1,4 @@
-// The page: tasks on the left, what is looked at in the middle, changes on the right, sheets on top.
+// The page: tasks on the left, the view in the middle, changes on the right, sheets on top.
 import { html, classes, style, useEffect, useState } from '../ui.js'
 import { drop, isNewer, lostSince, standing } from '../line.js'
 import { armed } from '../keys.js'
@@ -8,7 +8,7 @@ import { Sidebar } from './sidebar.js'
 import { Lazy } from './lazy.js'
 import { Home } from './home.js'
 
-// Views that most visits do not need, by the first word of the address or the name of a sheet.
+// Lazily loaded views, by the first word of the address or the name of a sheet.
 const PAGES = {
   history: () => import('./history.js'),
   settings: () => import('./settings.js'),
@@ -16,7 +16,7 @@ const PAGES = {
   mcp: () => import('./mcp.js'),
   rules: () => import('./rules.js'),
 }
-// Others bring the way to their module along, as `from`.
+// Other sheets bring their loader along as `from`.
 const SHEETS = {
   palette: () => import('./palette.js'),
   shortcuts: () => import('./shortcuts.js'),
@@ -50,11 +50,11 @@ function Lost() {
   return html`<div class="banner warn" role="status">
     <span class="grow">
       Reconnecting… ${seconds > 2 ? `${seconds} s. ` : ''}
-      What you send waits here and is sent then.
+      Messages are sent once you are back online.
       ${
         seconds > 10
-          ? html` Is the server still running? Start it again with <code>halo web</code>, in the same place and with the
-            same port.
+          ? html` If the server stopped, start it again with <code>halo web</code> in the same folder and with the same
+            port.
           `
           : ''
       }
@@ -75,11 +75,11 @@ const Toasts = () => html`<div class="toasts">
   )}
 </div>`
 
-/** What pressing Esc again would do. */
+/** The hint what pressing Esc again does. */
 const Armed = () => armed.value && html`<div class="armed" aria-hidden="true">${armed.value}</div>`
 
 const Newer = () => html`<div class="banner warn" role="status">
-  <span class="grow">Halocline was updated. This page is older than its server: reload it. What you wrote stays.</span>
+  <span class="grow">Halocline was updated. Reload to get the new version; your drafts are kept.</span>
   <button class="button small" onClick=${() => location.reload()}>Reload</button>
 </div>`
 
@@ -99,7 +99,7 @@ export function Shell() {
         href="#middle"
         onClick=${(e) => (e.preventDefault(), (document.querySelector('.composer textarea') ?? document.querySelector('#middle h1'))?.focus())}
       >
-        To the main part
+        Skip to content
       </a>
       <${Sidebar} />
       ${sidebarOpen.value && html`<div class="scrim" onClick=${() => (sidebarOpen.value = false)}></div>`}
@@ -122,7 +122,7 @@ const loadOut = () => import('./out.js')
 const loadReview = () => import('./review.js')
 const loadTask = () =>
   Promise.all([import('./task.js'), style('/static/css/transcript.css')]).then(([module]) => module)
-// Most visits go to a task or to the palette: they are fetched while nobody waits for them.
+// Most visits need the task view or the palette: prefetch them while idle.
 setTimeout(() => Promise.all([loadTask(), SHEETS.palette()]).catch(() => {}), 1500)
 const loadOffline = () =>
   Promise.all([import('./offline.js'), style('/static/css/transcript.css')]).then(([module]) => module)

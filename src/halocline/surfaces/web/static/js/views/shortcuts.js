@@ -1,4 +1,4 @@
-// All keys, from the one table; those that are free can be moved to others. And, for /help, the slash commands.
+// All keyboard shortcuts, some of them configurable; for /help also the slash commands.
 import { html, useEffect, useState } from '../ui.js'
 import { query, welcome } from '../line.js'
 import { KEYS, keysOf, label, pressed, taken } from '../keys.js'
@@ -9,19 +9,19 @@ import { Sheet } from './sheet.js'
 import { choice } from './home.js'
 
 const PLACES = {
-  composer: 'Writing',
-  decision: 'A decision waits',
-  log: 'In the transcript',
-  review: 'In the review',
-  history: 'On a task of the history',
+  composer: 'Composer',
+  decision: 'Pending decision',
+  log: 'Transcript',
+  review: 'Review',
+  history: 'History',
   page: 'Everywhere',
 }
 const ALONE = ['Control', 'Shift', 'Alt', 'Meta']
-/** Keys that a person needs for writing and for moving. */
+/** Keys reserved for typing and navigation. */
 const NEVER = /^(Escape|Enter|Tab|Backspace|Delete|Arrow\w+|Home|End| )$/
 
 function Remap({ row, done }) {
-  const [problem, setProblem] = useState('Press the new keys. Esc leaves it as it is.')
+  const [problem, setProblem] = useState('Press the new keys. Esc cancels.')
   function take(event) {
     if (event.key === 'Tab' && !event.ctrlKey) return
     event.preventDefault()
@@ -30,11 +30,10 @@ function Remap({ row, done }) {
     if (event.key === 'Escape') return done()
     const keys = pressed(event)
     const others = taken(keys, row.id)
-    if (NEVER.test(keys)) setProblem(`${label(keys)} is needed for writing. Press others.`)
-    else if (row.where === 'composer' && keys.length === 1)
-      setProblem(`${label(keys)} is a letter you write. Press it with Ctrl.`)
+    if (NEVER.test(keys)) setProblem(`${label(keys)} is reserved. Press other keys.`)
+    else if (row.where === 'composer' && keys.length === 1) setProblem(`${label(keys)} types a character. Add Ctrl.`)
     else if (others.length)
-      setProblem(`${label(keys)} is taken: ${others[0].text}. Press others, or change that one first.`)
+      setProblem(`${label(keys)} is used by “${others[0].text}”. Press other keys, or change that one first.`)
     else {
       const usual = KEYS.find((one) => one.id === row.id).keys
       const { [row.id]: _, ...rest } = keymap.value
@@ -71,7 +70,7 @@ function Row({ row }) {
       open
         ? html`<${Remap} row=${row} done=${() => setOpen(false)} />`
         : html`
-          ${own && html`<button class="button small quiet" onClick=${reset}>As usual</button>`}
+          ${own && html`<button class="button small quiet" onClick=${reset}>Reset</button>`}
           ${
             row.fixed
               ? html`<kbd>${label(row.keys)}</kbd>`
@@ -95,7 +94,7 @@ function Words() {
     const where = task ? { task: task.id } : { workspace: choice.value.workspace || welcome.value?.workspaces[0] || '' }
     query('words', where).then(setWords, () => setWords([]))
   }, [])
-  if (!words) return html`<p class="soft">Asking which words there are…</p>`
+  if (!words) return html`<p class="soft">Loading…</p>`
   return html`
     <h3>Slash commands</h3>
     <ul class="plain-list">
@@ -112,7 +111,7 @@ function Words() {
 }
 
 export default function Shortcuts({ words = false }) {
-  return html`<${Sheet} title=${words ? 'Words and keys' : 'Keys'} wide>
+  return html`<${Sheet} title=${words ? 'Commands and shortcuts' : 'Keyboard shortcuts'} wide>
     ${words && html`<${Words} />`}
     ${Object.entries(PLACES).map(
       ([where, title]) => html`<section key=${where}>
@@ -123,8 +122,8 @@ export default function Shortcuts({ words = false }) {
       </section>`,
     )}
     <p class="soft tiny">
-      Keys with a button can be changed; they are kept in this browser. In the box, <kbd>@</kbd> mentions
-      and <kbd>/</kbd> has words.
+      Click a key to change it; changes are saved in this browser. In the composer, <kbd>@</kbd> mentions
+      and <kbd>/</kbd> opens commands.
     </p>
   </${Sheet}>`
 }

@@ -1,4 +1,4 @@
-// The tasks, by what they need, and the ways to the other pages.
+// The tasks by what they need, and links to the other pages.
 import { html, classes, signal } from '../ui.js'
 import { board } from '../line.js'
 import { go, history, openSheet, route, sidebarOpen } from '../store.js'
@@ -9,7 +9,7 @@ import { keyOf } from '../keys.js'
 import { Lazy } from './lazy.js'
 
 const filter = signal('')
-/** The only folder whose tasks are listed; empty is all. */
+/** The folder whose tasks are listed; empty: all. */
 const folder = kept('sidebar folder', '')
 /** The task whose menu is open: {info, x, y, from}. */
 export const taskMenu = signal(null)
@@ -27,7 +27,7 @@ const PAGES = [
   ['settings', 'Settings', 'gear'],
 ]
 const THEMES = [
-  ['system', 'As the system', 'gear'],
+  ['system', 'System', 'gear'],
   ['light', 'Light', 'sun'],
   ['dark', 'Dark', 'moon'],
 ]
@@ -58,7 +58,7 @@ function Item({ info }) {
     >
       <span class=${classes('dot', dot)} aria-hidden="true"></span>
       <span class="grow">
-        <span class="cut block">${info.name || info.title || 'No words yet'}</span>
+        <span class="cut block">${info.name || info.title || 'Untitled'}</span>
         <span class="soft tiny cut block">
           <span class="hidden-text">${SAID[dot]} </span>
           ${base(info.workspace)} · ${when(info.changed_at)}
@@ -66,9 +66,9 @@ function Item({ info }) {
       </span>
       ${
         info.favourite &&
-        html`<span class="warn" title="Favourite">
+        html`<span class="warn" title="Favorite">
           <${Icon} name="star" size="14" />
-          <span class="hidden-text">favourite</span>
+          <span class="hidden-text">favorite</span>
         </span>`
       }
     </a>
@@ -76,7 +76,7 @@ function Item({ info }) {
       class="icon-button task-more"
       aria-haspopup="menu"
       aria-expanded=${isOpen}
-      aria-label=${`More for ${info.name || info.title}`}
+      aria-label=${`More actions for ${info.name || info.title}`}
       onClick=${(e) => menu(e, e.currentTarget)}
     >
       <${Icon} name="more" size="16" />
@@ -93,7 +93,7 @@ function Theme() {
     onClick=${() => (theme.value = next[0])}
   >
     <${Icon} name=${THEMES[at]?.[2] ?? 'gear'} size="16" />
-    Theme: ${(THEMES[at]?.[1] ?? 'as the system').toLowerCase()}
+    Theme: ${(THEMES[at]?.[1] ?? 'system').toLowerCase()}
   </button>`
 }
 
@@ -147,7 +147,7 @@ export function Sidebar() {
         folders.length > 1 &&
         html`<select
           class="field folder-filter"
-          aria-label="Of which folder"
+          aria-label="Folder"
           value=${only}
           onChange=${(e) => (folder.value = e.target.value)}
         >
@@ -172,8 +172,8 @@ export function Sidebar() {
         html`<p class="pad soft">
           ${
             words.length || only
-              ? html`Nothing for ‘${filter.value || base(only)}’ · <button class="link" onClick=${clear}>Clear</button>`
-              : 'No tasks yet. Write what should be done, and it is listed here.'
+              ? html`No results for ‘${filter.value || base(only)}’ · <button class="link" onClick=${clear}>Clear</button>`
+              : 'No tasks yet. Start one and it appears here.'
           }
         </p>`
       }

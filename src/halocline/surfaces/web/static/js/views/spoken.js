@@ -1,12 +1,12 @@
-// What a screen reader is told of a task while it is looked at: that it asks, what was decided, another mode, how a turn
-// ended. Only what changes, once, and nothing of the past.
+// Screen reader announcements of the current task: requests, decisions, mode changes and ends of turns. Only changes,
+// once each, and nothing of the past.
 import { useEffect, useRef } from '../ui.js'
 import { count } from '../format.js'
 import { announcement } from '../store.js'
 import { APPROVAL_NAMES } from './bar.js'
 import { REASONS } from './cards.js'
 
-/** Milliseconds within which changes are said as one, as the next would take the place of the one before. */
+/** Milliseconds within which changes are announced together, as each announcement replaces the last. */
 const TOGETHER = 150
 
 const asked = ({ kind, event }) =>
@@ -21,14 +21,14 @@ function ended(f) {
     .join('. ')
 }
 
-/** What there is to say since it stood otherwise. Pure. */
+/** The announcements for a change of state. Pure. */
 function news(before, now, f) {
   const fresh = now.decided > before.decided ? [decided(f.decided.at(-1))] : []
   if (now.approvals !== before.approvals) fresh.push(`Approvals: ${APPROVAL_NAMES[now.approvals] ?? now.approvals}`)
   if (now.mode !== before.mode) fresh.push(`Mode: ${now.mode}`)
   if (now.key === before.key) return fresh
   if (f.waiting.length) return [...fresh, asked(f.waiting[0])]
-  if (f.cutOff) return [...fresh, 'Cut off: its process ended']
+  if (f.cutOff) return [...fresh, 'Interrupted: its process ended']
   return f.running || !f.last ? fresh : [...fresh, ended(f)]
 }
 

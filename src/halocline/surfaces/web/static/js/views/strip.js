@@ -1,5 +1,5 @@
-// Above the text: what was sent and is not delivered yet. Queued prompts go out one by one as turns end; steering goes in
-// before the next request; what the server has not confirmed waits for the line.
+// Above the text: undelivered messages. Queued prompts are sent one by one as turns end, steering before the next
+// request, and unconfirmed messages once the connection is back.
 import { html, useLayoutEffect, useRef, useState } from '../ui.js'
 import { takesSteering } from '../facts.js'
 import { standing } from '../line.js'
@@ -26,7 +26,7 @@ function Queued({ task, one, at, all }) {
       <textarea class="field" ref=${field} rows="2" aria-label="Queued prompt" onKeyDown=${pressed}>
         ${one.text}
       </textarea>
-      <button class="button small" onClick=${keep}>Keep</button>
+      <button class="button small" onClick=${keep}>Save</button>
     </li>`
   return html`<li class="queued">
     <span class="queue-number" aria-hidden="true">${at + 1}</span>
@@ -35,7 +35,7 @@ function Queued({ task, one, at, all }) {
       <button
         class="button small quiet"
         onClick=${() => sendNow(task, one)}
-        title=${task.facts.waiting.length ? 'As the answer to what is asked' : task.facts.running ? 'Into the running turn' : 'As the next prompt'}
+        title=${task.facts.waiting.length ? 'As the answer' : task.facts.running ? 'To the running turn' : 'As the next prompt'}
       >
         Send now
       </button>
@@ -44,7 +44,7 @@ function Queued({ task, one, at, all }) {
         html`
           <button
             class="icon-button small"
-            aria-label="Earlier"
+            aria-label="Move up"
             disabled=${at === 0}
             onClick=${() => move(task.id, one.key, -1)}
           >
@@ -52,7 +52,7 @@ function Queued({ task, one, at, all }) {
           </button>
           <button
             class="icon-button small"
-            aria-label="Later"
+            aria-label="Move down"
             disabled=${at === all - 1}
             onClick=${() => move(task.id, one.key, 1)}
           >
@@ -79,8 +79,8 @@ export default function Strip({ task }) {
   return html`<div class="strip">
     ${
       waits.length > 0 &&
-      html`<section aria-label="Waits for the connection">
-        <p class="strip-title">Sent when the connection is back</p>
+      html`<section aria-label="Waiting for the connection">
+        <p class="strip-title">Sends when reconnected</p>
         <ul class="queue">
           ${waits.map(
             (one) => html`<li class="queued" key=${one.id}><span class="cut grow">${shown(one.text)}</span></li>`,
@@ -90,9 +90,9 @@ export default function Strip({ task }) {
     }
     ${
       steering.length > 0 &&
-      html`<section aria-label="On its way into the turn">
+      html`<section aria-label="Pending messages">
         <p class="strip-title">
-          ${takesSteering(task.facts) ? 'Goes in before the next request' : 'Goes along with your next prompt'}
+          ${takesSteering(task.facts) ? 'Delivered before the next request' : 'Delivered with your next prompt'}
         </p>
         <ul class="queue">
           ${steering.map(
@@ -108,9 +108,9 @@ export default function Strip({ task }) {
       html`<section aria-label="Queued prompts">
         <p class="strip-title">
           <span class="grow">
-            ${held ? 'Held, as the turn did not end by itself' : task.facts.running ? 'Sent when this turn ends' : 'Being sent'}
+            ${held ? 'Paused: the turn was stopped or failed' : task.facts.running ? 'Sent when this turn ends' : 'Sending…'}
           </span>
-          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Go on</button>`}
+          ${held && html`<button class="button small" onClick=${() => goOn(task)}>Resume</button>`}
         </p>
         <ol class="queue">
           ${queue.map(

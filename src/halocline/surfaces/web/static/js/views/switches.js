@@ -1,5 +1,5 @@
-// What a task does without asking, in one line, and a switch for each kind: over the approval mode, for this task, and
-// where it is wanted for new tasks as well.
+// Auto-approval: a summary, and a switch per kind that overrides the approval mode, for this task and, if you want, for
+// new tasks too.
 import { html, useState } from '../ui.js'
 import { act } from '../line.js'
 import { complain, toast } from '../store.js'
@@ -7,17 +7,17 @@ import { Icon } from '../icons.js'
 import { Confirm } from './confirm.js'
 
 const NOW = {
-  allow: ['allowed now', 'check', 'good'],
-  ask: ['asks now', 'question', 'warn'],
-  deny: ['refused now', 'cross', 'bad'],
+  allow: ['allowed', 'check', 'good'],
+  ask: ['asks', 'question', 'warn'],
+  deny: ['denied', 'cross', 'bad'],
 }
 const STANDS = ['', 'true', 'false']
-const LABELS = { '': 'As the mode says', true: 'Allow without asking', false: 'Always ask' }
+const LABELS = { '': 'Follow the mode', true: 'Auto-approve', false: 'Always ask' }
 const named = (on) => (on == null ? '' : String(on))
 const meant = (text) => (text === '' ? null : text === 'true')
 const capital = (text) => text[0].toUpperCase() + text.slice(1)
 
-/** Whether less is asked when a switch stands so: always ask, as the mode says, allow. */
+/** True if `on` asks less than `than`; order: always ask, follow the mode, auto-approve. */
 const allowsMore = (on, than) => [false, null, true].indexOf(on) > [false, null, true].indexOf(than)
 
 const keep = (one, on) => {
@@ -56,7 +56,7 @@ export function Switches({ task, all, again }) {
       await task.send('set_approval_switch', { switch: one.switch, on })
       if (keeps) {
         await keep(one, on)
-        toast('New tasks begin with it, too.')
+        toast('Also set for new tasks.')
       }
     } catch (error) {
       complain(error)
@@ -67,10 +67,10 @@ export function Switches({ task, all, again }) {
   const mine = all.filter((one) => one.set_here).length
   return html`<section>
     <p class="small auto-approved" role="status">
-      ${allowed.length ? `Done without asking now: ${allowed.join(', ')}.` : 'Nothing is done without asking now.'}
+      ${allowed.length ? `Auto-approved: ${allowed.join(', ')}.` : 'Nothing is auto-approved.'}
     </p>
     <details class="switches" open=${mine > 0 || null}>
-      <summary>Auto-approve: a switch for each kind${mine > 0 && ` (${mine} set in this task)`}</summary>
+      <summary>Auto-approve by kind${mine > 0 && ` (${mine} set in this task)`}</summary>
       <ul class="plain-list">
         ${all.map(
           (one) => html`<${Line}
@@ -83,7 +83,7 @@ export function Switches({ task, all, again }) {
             asked?.one.switch === one.switch &&
             html`<li><${Confirm}
               title=${`${capital(one.title)}: ${LABELS[named(asked.on)].toLowerCase()}?`}
-              about=${`${one.hint} It holds for this task, from its next call on${keeps ? ', and for new tasks' : ''}.`}
+              about=${`${one.hint} Applies to this task from its next call${keeps ? ', and to new tasks' : ''}.`}
               yes=${LABELS[named(asked.on)]}
               risky=${one.switch === 'all_commands' && asked.on}
               onYes=${() => set(asked.one, asked.on)}
@@ -94,10 +94,10 @@ export function Switches({ task, all, again }) {
       </ul>
       <label class="row nowrap small">
         <input type="checkbox" checked=${keeps} onChange=${(e) => setKeeps(e.target.checked)} />
-        Keep what I switch for new tasks, too
+        Also apply changes to new tasks
       </label>
       <p class="soft tiny">
-        Nothing here lifts what is refused: plan mode, ignored files, rules that deny, what no command may do.
+        This never overrides denials: plan mode, ignored files, deny rules and forbidden commands.
       </p>
     </details>
   </section>`

@@ -1,4 +1,4 @@
-// One task: header, transcript, what has to be decided, composer.
+// One task: header, transcript, pending decisions, composer.
 import { html, useEffect, useState } from '../ui.js'
 import { go, reviewOpen } from '../store.js'
 import { tell } from '../outbox.js'

@@ -1,4 +1,4 @@
-// What can be done with a task from the list: rename, mark, fork, export, delete with a way back.
+// The menu of a task in the list: rename, favorite, fork, export, delete with undo.
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
 import { saveExport } from '../fetched.js'
 import { act, send } from '../line.js'
@@ -57,14 +57,14 @@ export default function TaskMenu({ info, x, y, from }) {
   const items = [
     ['Rename…', 'edit', () => setRenaming(true), true],
     [
-      info.favourite ? 'No favourite any more' : 'Favourite',
+      info.favourite ? 'Remove from favorites' : 'Add to favorites',
       'star',
       () => label(info.task, { favourite: !info.favourite }),
     ],
     ['Fork', 'branch', () => fork(info).catch(complain)],
     ['Export as Markdown', 'file', () => save(info, 'md')],
-    ['Export as a page', 'globe', () => save(info, 'html')],
-    ['Export as JSON lines', 'list', () => save(info, 'jsonl')],
+    ['Export as HTML', 'globe', () => save(info, 'html')],
+    ['Export as JSON Lines', 'list', () => save(info, 'jsonl')],
     ['Delete', 'trash', () => remove(info).catch(complain)],
   ]
   const keep = (event) => {
@@ -75,8 +75,8 @@ export default function TaskMenu({ info, x, y, from }) {
   if (renaming)
     return html`<div class="task-menu" ref=${box} onKeyDown=${pressed}>
       <form class="row nowrap" onSubmit=${keep}>
-        <input class="field" aria-label="Name of the task" value=${info.name || info.title} maxlength="120" />
-        <button class="button primary" type="submit">Keep</button>
+        <input class="field" aria-label="Task name" value=${info.name || info.title} maxlength="120" />
+        <button class="button primary" type="submit">Save</button>
       </form>
     </div>`
   return html`<div

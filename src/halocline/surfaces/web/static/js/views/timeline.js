@@ -1,5 +1,5 @@
-// The checkpoints: a dot on a line right of the transcript, where each was taken. What it changed is told on hover and
-// focus; Enter opens the way back.
+// The checkpoints: a dot on a line right of the transcript. Hover or focus shows what changed; Enter opens the restore
+// dialog.
 import { html, useState } from '../ui.js'
 import { query } from '../line.js'
 import { openSheet } from '../store.js'
@@ -8,7 +8,7 @@ import { Stat } from '../diff.js'
 
 const known = new Map()
 
-/** What differs between a checkpoint and the one before it; asked once. */
+/** The differences to the checkpoint before, loaded once. */
 function changesOf(task, checkpoint) {
   const all = task.facts.checkpoints
   const at = all.findIndex((one) => one.checkpoint === checkpoint)
@@ -30,11 +30,11 @@ export function Checkpoint({ row, task }) {
     changesOf(task, row.checkpoint).then((said) => setTip((now) => now && { said }))
   }
   const hide = () => setTip(null)
-  const label = row.label || 'The files as they were at the beginning'
+  const label = row.label || 'Files at the beginning'
   return html`<div class="checkpoint" data-checkpoint=${row.checkpoint}>
     <button
       class="checkpoint-line"
-      aria-label=${`Saved files: ${label}. Compare, or go back`}
+      aria-label=${`Checkpoint: ${label}. Compare or restore`}
       onMouseEnter=${show}
       onMouseLeave=${hide}
       onFocus=${show}
@@ -59,21 +59,21 @@ export function Checkpoint({ row, task }) {
                 `
                 : '· no changes'
               : ''
-          } · Enter goes back here
+          } · Enter to restore
         </div>
       </div>`
     }
   </div>`
 }
 
-/** The end of the line. */
+/** The end of the timeline. */
 export function Now({ task }) {
   if (!task.facts.checkpoints.length) return null
   return html`<div class="checkpoint now">
     <button
       class="checkpoint-line"
-      aria-label="Now. See all moments to go back to"
-      title="Now. See all moments to go back to"
+      aria-label="Now. Show all points to rewind to"
+      title="Now. Show all points to rewind to"
       onClick=${() => openSheet('restore', { task })}
     >
       <span class="checkpoint-dot" aria-hidden="true"></span>

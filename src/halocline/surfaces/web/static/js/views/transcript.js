@@ -1,4 +1,4 @@
-// The transcript: rows in groups, drawn again only where one changed, kept at the end while the person is there.
+// The transcript: grouped rows, redrawn only where one changed, scrolled to the end while you are there.
 import { Component, html, useEffect, useLayoutEffect, useRef, useState } from '../ui.js'
 import { visible } from '../rows.js'
 import { on } from '../keys.js'
@@ -9,7 +9,7 @@ import { Now } from './timeline.js'
 const CHUNK = 40
 const QUIET = new Set(['read', 'search'])
 
-/** Rows next to each other as one item. The same ones stay the same object. */
+/** Adjacent rows as one item. The same rows keep the same object. */
 const known = new WeakMap()
 function together(type, rows) {
   const old = known.get(rows[0])
@@ -24,10 +24,10 @@ function together(type, rows) {
 const quiet = (row) =>
   row.type === 'call_row' && QUIET.has(row.kind) && row.status === 'completed' && !row.approval && !row.lanes
 
-/** A to-do list that was kept has a row of its own. */
+/** An accepted to-do list has a row of its own. */
 const isTold = (row) => row.type === 'call_row' && row.name === 'update_todos' && row.status === 'completed'
 
-/** Calls that only looked at things are one line, and so is what is not read any more since the chat went back. */
+/** Groups read-only calls into one line, and likewise rows that a rewind left behind. */
 export function grouped(all) {
   const items = []
   const rows = all.filter((row) => !isTold(row))
@@ -55,11 +55,11 @@ class Chunk extends Component {
   }
 }
 
-// Asking for the selection settles the layout: it is asked for when it changes, and not at each new line.
+// Reading the selection forces layout, so it is read when it changes, not at each new line.
 let selecting = false
 document.addEventListener('selectionchange', () => (selecting = !(getSelection()?.isCollapsed ?? true)))
 
-/** Keeps the end in view while the person is there, and never moves what they look at or select. */
+/** Keep the end in view while you are there; never move what you look at or select. */
 function useFollowing(log, inside) {
   const [following, setFollowing] = useState(true)
   const state = useRef({ following: true, top: 0 })
@@ -100,7 +100,7 @@ function step(box, selector, by) {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-/** `sent` grows with every prompt of this page: who says something wants to see what comes of it. */
+/** `sent` grows with every prompt of this page, which scrolls to the end. */
 export function Transcript({ task, sent }) {
   task.version.value
   const log = useRef()
@@ -160,7 +160,7 @@ export function Transcript({ task, sent }) {
     ${
       !following &&
       html`<button class="button small to-end" onClick=${() => follow(true)}>
-        ↓ ${rows.length > seen.current ? `${rows.length - seen.current} new` : 'To the end'}
+        ↓ ${rows.length > seen.current ? `${rows.length - seen.current} new` : 'Jump to end'}
       </button>`
     }
   </div>`

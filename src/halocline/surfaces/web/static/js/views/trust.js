@@ -1,4 +1,4 @@
-// Before the first task in a folder that brings programs of its own: what they are, and whether they may run.
+// The trust dialog, before the first task in a folder that has its own programs: lists them and asks to run them.
 import { html } from '../ui.js'
 import { act } from '../line.js'
 import { closeSheet, complain } from '../store.js'
@@ -7,7 +7,7 @@ import { Sheet } from './sheet.js'
 
 const KINDS = { hook: 'Hook', mcp: 'MCP server' }
 
-/** `found` is the answer to the query trust; `decided(trusted)` begins, `null` means not now. */
+/** `found` is the answer of the query `trust`; `decided(trusted)` starts the task, `null` means not now. */
 export default function Trust({ workspace, found, decided }) {
   const done = (trusted) => {
     closeSheet()
@@ -17,15 +17,15 @@ export default function Trust({ workspace, found, decided }) {
   const refuse = () => act('trust', { workspace, yes: false }).then(() => done(false), complain)
   const foot = html`
     <button class="button primary" onClick=${trust}>Trust</button>
-    <button class="button" onClick=${() => done(true)}>Only this time</button>
-    <button class="button" data-first onClick=${refuse}>Leave them off</button>
+    <button class="button" onClick=${() => done(true)}>Trust once</button>
+    <button class="button" data-first onClick=${refuse}>Don’t trust</button>
     <span class="grow"></span>
     <button class="button quiet" onClick=${() => done(null)}>Not now</button>
   `
   return html`<${Sheet} title=${`Trust ${base(workspace)}?`} foot=${foot} onClose=${() => done(null)}>
     <p>
-      ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder brings programs of its own.'} They
-      run on your machine, as you, while you work in <code>${shown(workspace)}</code>.
+      ${found.standing === 'changed' ? 'This folder changed since you trusted it.' : 'This folder contains programs.'} They
+      run on your machine as you while you work in <code>${shown(workspace)}</code>.
     </p>
     <ul class="plain-list trust-list">
       ${found.what.map(
@@ -37,7 +37,7 @@ export default function Trust({ workspace, found, decided }) {
       )}
     </ul>
     <p class="soft tiny">
-      Trust holds for these files as they are now: when one changes, you are asked again. Without it, all else works.
+      You are asked again when one of these files changes. Without trust, everything else still works.
     </p>
   </${Sheet}>`
 }

@@ -1,5 +1,4 @@
-// What would be done, whole and line by line, and that its end was seen: nothing is approved before that. It ends where
-// its text ends, and each of its diffs.
+// The full text of an approval. Nothing can be approved before the end of its text and of each diff was in view.
 import { html, classes, signal, useEffect, useRef, useState } from '../ui.js'
 import { count, shown } from '../format.js'
 import { announcement } from '../store.js'
@@ -7,35 +6,35 @@ import { announcement } from '../store.js'
 const MOST = 12
 const LONGEST_TITLE = 60
 
-/** The ends that were in view. */
+/** Ends that were in view. */
 const seen = signal({})
-/** The request whose rest is shown, as somebody wanted to approve it before. */
+/** The request expanded because of an attempt to approve it unseen. */
 export const revealed = signal('')
 
-/** The name of the end of a diff. */
+/** The key of a diff's end. */
 export const endOf = (request, file) => `${request}/${file}`
 
-/** What an approval shows of a call beside its title; nothing when the title says it all. */
+/** The text an approval shows below the title; empty if the title is complete. */
 export function wholeOf({ title, approval, arguments: given, kind }) {
   const text = approval?.detail || (kind === 'execute' && given?.command) || title
   return text === title && text.length <= LONGEST_TITLE && !text.includes('\n') ? '' : text
 }
 
-/** Whether all of it was in view; if not, show the rest. */
+/** True if all of it was in view; if not, shows the rest. */
 export function isSeen(row) {
   const { request, diffs = [] } = row.approval
   const ends = [...(wholeOf(row) ? [request] : []), ...diffs.map((_, file) => endOf(request, file))]
   const unseen = ends.find((end) => !seen.peek()[end])
   if (!unseen) return true
   revealed.value = request
-  announcement.value = 'This is the rest of it. Approve once more.'
+  announcement.value = 'Showing the rest. Approve again.'
   const show = () =>
     [...document.querySelectorAll(`[data-end="${CSS.escape(unseen)}"]`)].at(-1)?.scrollIntoView({ block: 'center' })
   requestAnimationFrame(() => requestAnimationFrame(show)) // once the rest is drawn
   return false
 }
 
-/** Where something ends that has to be in view before it is approved. */
+/** Marks an end that must be in view before approval. */
 export function End({ of }) {
   const here = useRef()
   useEffect(() => {
@@ -56,13 +55,13 @@ export function Whole({ row }) {
   const lines = text.split('\n').length
   const all = open || revealed.value === request
   return html`<div class="whole">
-    <pre class=${classes('detail', all && 'all')} tabindex="0" role="group" aria-label="All of it">
+    <pre class=${classes('detail', all && 'all')} tabindex="0" role="group" aria-label="Full text">
       ${shown(text)}${request && html`<${End} key=${text} of=${request} />`}
     </pre>
     ${
       lines > MOST &&
       html`<button class="link tiny" aria-expanded=${all} onClick=${() => ((revealed.value = ''), setOpen(!all))}>
-        ${all ? 'Fewer lines' : `Show all ${count(lines, 'line')}`}
+        ${all ? 'Show less' : `Show all ${count(lines, 'line')}`}
       </button>`
     }
   </div>`

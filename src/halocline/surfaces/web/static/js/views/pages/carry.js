@@ -1,5 +1,4 @@
-// While a person signs in elsewhere: the page to open, and a way to carry its last address here by hand, for a browser
-// on another machine.
+// A sign-in in progress: the page to open, and a field for its final address if the browser is on another machine.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain } from '../../store.js'
@@ -14,21 +13,21 @@ export function Carry({ begun }) {
   }
   return html`<div class="pane-card">
     <p>
-      Sign in on the page that opened. If none did: <a href=${begun.url} target="_blank" rel="noreferrer noopener">
-        open it
+      Sign in on the page that opened. If none did, <a href=${begun.url} target="_blank" rel="noreferrer noopener">
+        open it here
       </a>.
     </p>
     <details>
-      <summary>The last page does not open</summary>
+      <summary>The final page does not load</summary>
       <form class="pile" onSubmit=${carry}>
         <${Labelled}
           id="carried"
-          label="Its address"
-          note="The browser is on another machine then. Paste what stands in its address bar."
+          label="Address"
+          note="This happens if the browser is on another machine. Paste the address from its address bar."
         >
           <input class="field mono" id="carried" value=${text} onInput=${(e) => setText(e.target.value)} />
         </${Labelled}>
-        <div><button class="button small" type="submit" disabled=${!text.trim()}>Go on with it</button></div>
+        <div><button class="button small" type="submit" disabled=${!text.trim()}>Continue</button></div>
       </form>
     </details>
   </div>`

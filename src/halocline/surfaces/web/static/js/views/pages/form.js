@@ -25,7 +25,7 @@ export const Switch = ({
   ${!hideLabel && html`<span>${label}</span>`}
 </label>`
 
-/** A field with its label above, and what is said of it below. */
+/** A field with its label above and notes below. */
 export const Labelled = ({ label, id, note, error, children }) => html`<div class="labelled">
   <label for=${id}>${label}</label>
   ${children}
@@ -33,14 +33,14 @@ export const Labelled = ({ label, id, note, error, children }) => html`<div clas
   ${error && html`<p class="bad tiny" role="alert">${error}</p>`}
 </div>`
 
-/** Facts: pairs of what and how; those without a value are left out. */
+/** Name-value pairs; empty ones are omitted. */
 export const Facts = ({ of }) => html`<dl class="facts">
   ${of
     .filter(([, value]) => value != null && value !== '' && value !== false)
     .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`
 
-/** Ways within a page. `tabs` are [word, title, count?]. */
+/** Tabs of a page. `tabs` are [word, title, count?]. */
 export function Tabs({ tabs, here, href, label }) {
   const box = useRef()
   useEffect(() => box.current.querySelector('.here')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [here])
@@ -62,7 +62,7 @@ export function Tabs({ tabs, here, href, label }) {
 export const Badge = ({ kind = '', children, title }) =>
   html`<span class=${classes('tag', kind)} title=${title}>${children}</span>`
 
-/** What went wrong, and what to do about it. */
+/** An error and its hint. */
 export const Trouble = ({ error }) =>
   error &&
   html`<div class="pane-card error-card" role="alert">

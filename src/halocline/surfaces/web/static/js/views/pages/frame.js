@@ -1,5 +1,4 @@
-// What all pages are made of: a head, a list on the left with what is chosen on the right, a filter, answers that take
-// time or fail, and dialogs.
+// Building blocks of pages: header, list and detail panes, filter, loading and error states, dialogs.
 import { html, classes, signal, style, useEffect, useLayoutEffect, useRef, useState } from '../../ui.js'
 import { query, welcome } from '../../line.js'
 import { complain, history } from '../../store.js'
@@ -13,14 +12,14 @@ await style('/static/css/pages.css')
 
 const PATIENCE = 300
 
-/** A page: its title, what stands beside it, and the rest below. */
+/** A page with a title, actions beside it, and content below. */
 export const Page = ({ title, actions, below, children }) => html`<div class="page paged">
   <header class="page-head"><${MenuButton} /><h1 class="cut grow" tabindex="-1">${title}</h1>${actions}</header>
   ${below}${children}
 </div>`
 
-/** List left, detail right. Where there is no room for both, `detail` is shown alone, with the way back; or with `both`
- * below the list. Focus that would be lost with what is hidden goes along. */
+/** List left, detail right. On narrow screens `detail` replaces the list and has a back link; with `both` it goes below
+ * the list. Focus moves along with what is shown. */
 export function Panes({ label, list, detail, back, rest, both }) {
   const shown = Boolean(detail)
   const box = useRef()
@@ -52,13 +51,13 @@ export const Filter = ({ value, onInput, label, ...more }) => html`<input
 />`
 
 export const Cleared = ({ words, clear }) =>
-  html`<p class="pane-empty soft">Nothing for ‘${words}’ · <button class="link" onClick=${clear}>Clear</button></p>`
+  html`<p class="pane-empty soft">No results for ‘${words}’ · <button class="link" onClick=${clear}>Clear</button></p>`
 
-/** What to look at when there is nothing: what it would be, and what to do. */
+/** An empty state: what belongs here, and what to do. */
 export const Empty = ({ title, children }) =>
   html`<div class="pane-empty"><strong>${title}</strong>${children && html`<div class="soft">${children}</div>`}</div>`
 
-/** Whether every word of a filter is in a text. */
+/** True if the texts contain every word of a filter. */
 export function fits(words, ...texts) {
   const text = texts.join(' ').toLowerCase()
   return words
@@ -68,7 +67,7 @@ export function fits(words, ...texts) {
     .every((word) => text.includes(word))
 }
 
-/** The answer to a query: {value, error, asking, again}. Without a name nothing is asked. */
+/** A query's result: {value, error, asking, again}. An empty name queries nothing. */
 export function useQuery(name, args = {}) {
   const [state, setState] = useState({ value: null, error: null, asking: true })
   const [turn, setTurn] = useState(0)
@@ -85,7 +84,7 @@ export function useQuery(name, args = {}) {
   return { ...state, again: () => setTurn((n) => n + 1), put: (value) => setState((old) => ({ ...old, value })) }
 }
 
-/** A query's answer drawn by `children(value)`; else what is waited for, or what went wrong. */
+/** A query's result drawn by `children(value)`; else a loading or error state. */
 export function Answer({ of, what, children }) {
   const [late, setLate] = useState(false)
   useEffect(() => {
@@ -95,7 +94,7 @@ export function Answer({ of, what, children }) {
   if (of.value != null)
     return html`${of.error && html`<${Failed} error=${of.error} again=${of.again} />`}${children(of.value)}`
   if (of.error) return html`<${Failed} error=${of.error} again=${of.again} />`
-  return late ? html`<p class="pane-empty soft" role="status">Reading ${what}…</p>` : null
+  return late ? html`<p class="pane-empty soft" role="status">Loading ${what}…</p>` : null
 }
 
 export const Failed = ({ error, again }) => html`<div class="card error-card pane-card" role="alert">
@@ -104,7 +103,7 @@ export const Failed = ({ error, again }) => html`<div class="card error-card pan
   ${again && html`<button class="button small" onClick=${again}>Try again</button>`}
 </div>`
 
-/** Something that is done on the server: [do it, whether it is being done, what went wrong]. */
+/** An action on the server: [run, busy, error]. */
 export function useDeed(deed) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState(null)
@@ -123,10 +122,10 @@ export function useDeed(deed) {
   return [run, busy, error]
 }
 
-/** Do something, and say it when it fails. */
+/** Report a rejected promise. */
 export const tried = (promise) => promise.catch(complain)
 
-/** Arrow keys, j and k among the items of a list; one of them is in the order of Tab. Items have `data-item`. */
+/** Roving focus: arrow keys, j and k move in a list with one tab stop. Items have `data-item`. */
 export function useRoving() {
   const box = useRef()
   const items = () => [...(box.current?.querySelectorAll('[data-item]') ?? [])]
@@ -156,14 +155,14 @@ export function useRoving() {
   return { ref: box, onKeyDown, onFocusIn: (event) => event.target.matches('[data-item]') && settle(event.target) }
 }
 
-/** From a filter above a list into the list. */
+/** Move from a filter into its list with the down arrow. */
 export const intoList = (event) => {
   if (event.key !== 'ArrowDown') return
   event.preventDefault()
   event.target.closest('.pane-list, .page')?.querySelector('[data-item]')?.focus()
 }
 
-/** A list of links by which something is chosen. `entries` are {key, href, title, text, dot, badge}. */
+/** A list of links. `entries` are {key, href, title, text, dot, badge}. */
 export function Links({ entries, here, label }) {
   const roving = useRoving()
   return html`<ul class="items" aria-label=${label} ...${roving}>
@@ -187,7 +186,7 @@ export function Links({ entries, here, label }) {
   </ul>`
 }
 
-/** A dialog over the page. The focus goes back to where it was. */
+/** A dialog over the page that restores focus. */
 export function Dialog(props) {
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -197,7 +196,7 @@ export function Dialog(props) {
   return html`<div onKeyDown=${(e) => e.key === 'Escape' && e.stopPropagation()}><${Sheet} ...${props} /></div>`
 }
 
-/** The folder that MCP servers, instructions and the like are looked at for. */
+/** The folder that the MCP and Instructions pages show. */
 export const place = signal('')
 export const placeNow = () => place.value || welcome.value?.workspaces[0] || ''
 

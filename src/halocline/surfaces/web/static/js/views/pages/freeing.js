@@ -1,4 +1,4 @@
-// Freeing space on the disk: what could go is said first, and goes only when a person says so.
+// Free disk space: shows what can be deleted, and deletes it only after confirmation.
 import { html, useEffect, useRef, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { announcement } from '../../store.js'
@@ -9,13 +9,13 @@ import { useWork, Working } from './works.js'
 
 const MOST = 12
 
-/** A number of 1 or more; null for nothing, NaN for anything else. */
+/** A number of 1 or more; null if empty, NaN if invalid. */
 function numberOf(text) {
   if (!text.trim()) return null
   return /^\d{1,5}$/.test(text.trim()) && Number(text) > 0 ? Number(text) : NaN
 }
 
-/** A text once it rests. */
+/** The text after a pause in typing. */
 function useRested(text) {
   const [rested, setRested] = useState(text)
   useEffect(() => {
@@ -28,7 +28,7 @@ function useRested(text) {
 const Whole = ({ id, label, value, onInput }) => html`<${Labelled}
   id=${id}
   label=${label}
-  error=${Number.isNaN(numberOf(value)) && 'Write a whole number, or nothing.'}
+  error=${Number.isNaN(numberOf(value)) && 'Enter a whole number or leave it empty.'}
 >
   <input
     class="field"
@@ -49,15 +49,14 @@ function Planned({ plan }) {
       ${
         plan.blobs > 0 &&
         html`<li class="row entry">
-          <span class="grow">Contents that no task names</span>
+          <span class="grow">Unused contents</span>
           <span class="figure">${size(plan.blob_bytes)}</span>
         </li>`
       }
       ${damaged.map(
         (one, at) => html`<li key=${at} class="row entry">
           <span class="grow">
-            Checkpoints of <span class="mono tiny">${shown(one.workspace || 'a folder')}</span> that were damaged and
-            put aside
+            Damaged checkpoints of <span class="mono tiny">${shown(one.workspace || 'a folder')}</span>
           </span>
           <span class="figure">${size(one.size)}</span>
         </li>`,
@@ -79,7 +78,7 @@ function Planned({ plan }) {
     }
     ${
       checkpoints.length > 0 &&
-      html`<p class="soft tiny">How much checkpoints take is known once they are gone: they share what is the same.</p>`
+      html`<p class="soft tiny">The size of checkpoints is known only after deletion, as they share data.</p>`
     }
   `
 }
@@ -108,38 +107,38 @@ export function Freeing({ onFreed }) {
   return html`
     <h2>Free space</h2>
     <p class="soft">
-      What no task needs any more can go. Tasks themselves stay; so does what a running one may be about to use.
+      Deletes data that no task needs. Tasks, and data that running tasks may use, are kept.
     </p>
     <details>
-      <summary>More than that</summary>
+      <summary>Delete more</summary>
       <div class="free-more">
         <${Whole}
           id="free-days"
-          label="Checkpoints of tasks that rested for more than … days"
+          label="Checkpoints of tasks idle for more than … days"
           value=${days}
           onInput=${setDays}
         />
         <${Whole}
           id="free-keep"
-          label="Of each task all but the newest … checkpoints"
+          label="All but the latest … checkpoints of each task"
           value=${keep}
           onInput=${setKeep}
         />
-        <p class="soft tiny">Files cannot be put back to a checkpoint that is gone.</p>
+        <p class="soft tiny">Files cannot be restored to a deleted checkpoint.</p>
       </div>
     </details>
     ${
       !wrong &&
-      html`<${Answer} of=${plan} what="what could go">
+      html`<${Answer} of=${plan} what="what can be deleted">
         ${(found) =>
           found.blobs || found.damaged.length || found.checkpoints.length
             ? html`
               <${Planned} plan=${found} />
               <div class="row">
-                <button class="button" disabled=${works || plan.asking} onClick=${() => setSure(true)}>Free it…</button>
+                <button class="button" disabled=${works || plan.asking} onClick=${() => setSure(true)}>Free space…</button>
               </div>
             `
-            : html`<p role="status">There is nothing to free.</p>`}
+            : html`<p role="status">Nothing to free.</p>`}
       </${Answer}>`
     }
     ${works && html`<${Working} of=${work} />`}
@@ -155,21 +154,21 @@ export function Freeing({ onFreed }) {
                 <strong class="good">Freed ${size(work.value.freed)}.</strong>
                 ${(work.value.problems ?? []).map((text, at) => html`<p key=${at}>${shown(text)}</p>`)}
               `
-              : html`<p>It was stopped.</p>`
+              : html`<p>Stopped.</p>`
         }
       </div>`
     }
     ${
       sure &&
       html`<${Dialog}
-        title="Free it?"
+        title="Free space?"
         onClose=${() => setSure(false)}
         foot=${html`
-          <button class="button danger" onClick=${free}>Free it</button>
-          <button class="button" data-first onClick=${() => setSure(false)}>Keep it</button>
+          <button class="button danger" onClick=${free}>Free space</button>
+          <button class="button" data-first onClick=${() => setSure(false)}>Cancel</button>
         `}
       >
-        <p>This cannot be undone. The files of your projects and your tasks stay as they are.</p>
+        <p>This cannot be undone. Your project files and tasks are not changed.</p>
       </${Dialog}>`
     }
   `

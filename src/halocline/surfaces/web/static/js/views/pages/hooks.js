@@ -1,4 +1,4 @@
-// Hooks: programs that run at certain moments, whether they do, and how they fared.
+// Hooks: your programs that run on events, whether they are active, and their last runs.
 import { html } from '../../ui.js'
 import { seconds, shown, when } from '../../format.js'
 import { Answer, Empty, useQuery } from './frame.js'
@@ -20,13 +20,13 @@ export function Hooks({ workspace }) {
               (hook, at) => html`<${Hook} key=${at} hook=${hook} run=${last(hook)} known=${Boolean(runs.value)} />`,
             )}
           </ul>`
-          : html`<${Empty} title="No hooks are set up.">
-            A program in <code>.halocline/hooks</code>, named as its moment (such as <code>PreToolUse</code>), can look
-            at each call, refuse it, or add words.
+          : html`<${Empty} title="No hooks yet.">
+            A program in <code>.halocline/hooks</code> named after its event, such as <code>PreToolUse</code>, can check
+            each call, block it, or add context.
           </${Empty}>`}
     </${Answer}>
     <p class="soft tiny">
-      Settings of hooks: <a href="#/settings/Hooks">how long they may take, and what their failure means</a>.
+      Set timeouts and failure handling in <a href="#/settings/Hooks">Settings</a>.
     </p>
   </div>`
 }
@@ -38,24 +38,24 @@ const Hook = ({ hook, run, known }) => html`<li class="entry">
       ${hook.matcher && html` <code class="soft tiny">${shown(hook.matcher)}</code>`}
     </strong>
     <${Badge}>${SOURCES[hook.source] ?? hook.source}</${Badge}>
-    ${hook.inert ? html`<${Badge} kind="warn">does not run</${Badge}>` : html`<${Badge} kind="good">runs</${Badge}>`}
+    ${hook.inert ? html`<${Badge} kind="warn">inactive</${Badge}>` : html`<${Badge} kind="good">active</${Badge}>`}
   </div>
   <code class="run-line tiny">${shown((hook.words ?? []).join(' ') || hook.name)}</code>
-  ${hook.inert && html`<p class="warn tiny">It does not run: ${shown(hook.inert)}</p>`}
+  ${hook.inert && html`<p class="warn tiny">Inactive: ${shown(hook.inert)}</p>`}
   <p class="soft tiny">
     ${
       run
         ? html`
-          Ran last ${when(run.at)}, <span class=${run.status === 'failed' || run.exit_code ? 'bad' : ''}>
+          Last run ${when(run.at)}, <span class=${run.status === 'failed' || run.exit_code ? 'bad' : ''}>
             ${shown(run.status)}
             ${run.exit_code ? ` with exit code ${run.exit_code}` : ''}
-          </span>, ${seconds(run.seconds)} · <a href=${`#/task/${run.task}`}>the task</a>
+          </span>, ${seconds(run.seconds)} · <a href=${`#/task/${run.task}`}>task</a>
           ${run.said ? html`<span class="block">${shown(run.said)}</span>` : ''}
         `
         : known
-          ? 'Has not run in the newest tasks of this folder.'
+          ? 'No runs in recent tasks of this folder.'
           : ''
     }
-    ${hook.timeout ? ` May take ${hook.timeout} s.` : ''} <span class="mono">${shown(hook.file)}</span>
+    ${hook.timeout ? ` Timeout ${hook.timeout} s.` : ''} <span class="mono">${shown(hook.file)}</span>
   </p>
 </li>`

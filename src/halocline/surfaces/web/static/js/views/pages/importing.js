@@ -1,4 +1,4 @@
-// Conversations with other agents, made tasks: which are here, which are chosen, how far it is, what came of it.
+// Import conversations from other agents: list, selection, progress and results.
 import { html, useRef, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain, refresh } from '../../store.js'
@@ -8,7 +8,7 @@ import { Badge } from './form.js'
 import { useWork, Working } from './works.js'
 
 const STEP = 100
-const STANDING = { imported: 'is here', grown: 'has grown since', 'continued here': 'gone on with here' }
+const STANDING = { imported: 'imported', grown: 'changed since import', 'continued here': 'continued here' }
 const CLOSED = new Set(['imported', 'continued here'])
 const keyOf = (one) => `${one.tool} ${one.id}`
 
@@ -21,7 +21,7 @@ function Entry({ one, titles, picked, toggle }) {
         <span class="block import-title">${shown(one.title || one.id)}</span>
         <span class="soft tiny block">
           ${titles[one.tool]} · ${
-            one.workspace ? html`<span title=${one.workspace}>${shown(base(one.workspace))}</span>` : 'names no folder'
+            one.workspace ? html`<span title=${one.workspace}>${shown(base(one.workspace))}</span>` : 'no folder'
           } · ${when(one.changed)} · ${size(one.size)}
         </span>
       </span>
@@ -50,7 +50,7 @@ function Came({ done }) {
           ${' '}
           <span class="soft tiny">
             ${count(one.turns, 'prompt')}
-            ${one.lost.length ? ` · not taken over: ${one.lost.join(', ')}` : ''}
+            ${one.lost.length ? ` · not imported: ${one.lost.join(', ')}` : ''}
           </span>
         </li>`,
       )}
@@ -75,7 +75,7 @@ function List({ found, programs, busy, begin }) {
   const counts = Object.keys(programs).map((name) => [name, found.filter((one) => one.tool === name).length])
   const bare = picked.some((one) => !one.workspace)
   return html`
-    <p class="soft">Each becomes a task that can be read, searched and gone on with. The originals are only read.</p>
+    <p class="soft">Each becomes a task you can read, search and continue. The originals are not changed.</p>
     <div class="row">
       <select
         class="field import-tool"
@@ -83,7 +83,7 @@ function List({ found, programs, busy, begin }) {
         value=${tool}
         onChange=${(e) => setTool(e.currentTarget.value)}
       >
-        <option value="">Every agent (${found.length})</option>
+        <option value="">All agents (${found.length})</option>
         ${counts.map(([name, number]) => html`<option key=${name} value=${name}>${programs[name]} (${number})</option>`)}
       </select>
       <span class="grow"><${Filter} label="Filter conversations" value=${words} onInput=${setWords} /></span>
@@ -95,15 +95,15 @@ function List({ found, programs, busy, begin }) {
       ${
         open.length > 0 &&
         html`<button class="button" onClick=${() => choose(new Set([...chosen, ...open.map(keyOf)]))}>
-          Choose all ${open.length}
+          Select all ${open.length}
         </button>`
       }
-      ${picked.length > 0 && html`<button class="button quiet" onClick=${() => choose(new Set())}>None</button>`}
+      ${picked.length > 0 && html`<button class="button quiet" onClick=${() => choose(new Set())}>Clear</button>`}
     </div>
     ${
       bare &&
       html`<div class="row">
-        <span class="soft tiny">Those that name no folder become tasks of this one:</span>
+        <span class="soft tiny">Folder for conversations without one:</span>
         <${PlacePicker} />
       </div>`
     }
@@ -145,7 +145,7 @@ export default function Import() {
       html`<${Working} of=${work}>
         <div class="row">
           <button class="button small" onClick=${() => act('work_stop', { kind: 'import' }).catch(complain)}>
-            Stop after this one
+            Stop after this
           </button>
         </div>
       </${Working}>`
@@ -154,7 +154,7 @@ export default function Import() {
     ${
       work?.over &&
       html`<div class="pane-card" ref=${told} tabindex="-1" role="status">
-        ${work.stopped && html`<p>It was stopped.</p>`}
+        ${work.stopped && html`<p>Stopped.</p>`}
         ${
           work.error
             ? html`<strong class="bad">${shown(work.error)}</strong><p>${shown(work.hint)}</p>`
@@ -162,14 +162,14 @@ export default function Import() {
         }
       </div>`
     }
-    <${Answer} of=${here} what="what other agents kept">
+    <${Answer} of=${here} what="other agents’ conversations">
       ${({ found, programs, remarks }) => html`
         ${remarks.map((text, at) => html`<p key=${at} class="warn">${shown(text)}</p>`)}
         ${
           found.length
             ? html`<${List} found=${found} programs=${programs} busy=${works || beginning} begin=${begin} />`
-            : html`<${Empty} title="No conversation with another agent was found.">
-              It was looked for those with ${Object.values(programs).join(', ')}.
+            : html`<${Empty} title="No conversations found.">
+              Searched for ${Object.values(programs).join(', ')}.
             </${Empty}>`
         }
       `}

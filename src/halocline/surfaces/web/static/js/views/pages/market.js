@@ -1,4 +1,4 @@
-// Servers that others made, from the registry of the settings. Nothing is set up before a person saw what would be run.
+// Third-party servers from the configured registry. Nothing is installed before you see what it runs.
 import { html, signal, useRef, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { toast } from '../../store.js'
@@ -10,11 +10,11 @@ import { Badge, Labelled, Trouble } from './form.js'
 const CATEGORIES = ['browser', 'database', 'files', 'git', 'search', 'cloud', 'docs', 'design', 'monitoring', 'chat']
 const SECRET = /key|token|secret|password/i
 const SORTS = {
-  '': 'as the registry has them',
-  name: 'by name',
-  newest: 'newest first',
-  stars: 'most stars',
-  downloads: 'most downloads',
+  '': 'Registry order',
+  name: 'Name',
+  newest: 'Newest',
+  stars: 'Most stars',
+  downloads: 'Most downloads',
 }
 const asked = signal({ words: '', category: '', sort: '' })
 
@@ -26,8 +26,7 @@ export function Market({ workspace, done }) {
   return html`<div class="pile">
     <h2>Find a server</h2>
     <p class="soft">
-      From the MCP registry. Nobody here has looked at these servers: they are programs of others, and what one will run
-      is shown before it is set up.
+      Third-party servers from the MCP registry. They are not reviewed; you see what a server runs before you add it.
     </p>
     <form
       class="row"
@@ -37,14 +36,14 @@ export function Market({ workspace, done }) {
       <input
         class="field grow test-model"
         type="search"
-        aria-label="What for?"
-        placeholder="What for? github, postgres, …"
+        aria-label="Search the registry"
+        placeholder="github, postgres, …"
         value=${text}
         onInput=${(e) => setText(e.target.value)}
       />
       <select
         class="field"
-        aria-label="In which order?"
+        aria-label="Sort by"
         value=${wish.sort}
         onChange=${(e) => (asked.value = { ...wish, sort: e.target.value })}
       >
@@ -85,7 +84,7 @@ function Found({ wish, choose }) {
                 <strong class="grow">${shown(one.title || one.name)}</strong>
                 <span class="soft tiny">${shown(one.version ?? '')}</span>
                 <button class="button small" onClick=${() => choose(one)}>
-                  Look at it
+                  Details
                   <span class="hidden-text"> ${shown(one.name)}</span>
                 </button>
               </div>
@@ -99,8 +98,8 @@ function Found({ wish, choose }) {
             </li>`,
           )}
         </ul>`
-        : html`<${Empty} title=${`The registry has nothing for ‘${wish.words || wish.category}’.`}>
-          Try fewer words, or add a server that you know.
+        : html`<${Empty} title=${`No results for ‘${wish.words || wish.category}’.`}>
+          Try fewer words, or add a server manually.
         </${Empty}>`}
   </${Answer}>`
 }
@@ -125,7 +124,7 @@ function Install({ of, workspace, onClose, done }) {
       called: called.trim(),
       project,
     })
-    toast(`${name} is set up. Test it to see what it offers.`)
+    toast(`Added ${name}. Test it to see its tools.`)
     onClose()
     done(name)
   })
@@ -135,9 +134,9 @@ function Install({ of, workspace, onClose, done }) {
     onClose=${onClose}
     foot=${html`
       <button class="button primary" disabled=${busy || !plan.value?.ways.length || !called.trim()} onClick=${install}>
-        Set it up, to be run so
+        Add server
       </button>
-      <button class="button" onClick=${onClose}>Not now</button>
+      <button class="button" onClick=${onClose}>Cancel</button>
     `}
   >
     <div class="pile">
@@ -145,21 +144,21 @@ function Install({ of, workspace, onClose, done }) {
       ${
         /^https?:/.test(of.page ?? '') &&
         html`<p class="tiny">
-          Its page: <a href=${of.page} target="_blank" rel="noreferrer noopener">${shown(of.page)}</a>
+          Website: <a href=${of.page} target="_blank" rel="noreferrer noopener">${shown(of.page)}</a>
         </p>`
       }
-      <${Answer} of=${plan} what="how it is run">
+      <${Answer} of=${plan} what="install options">
         ${({ ways, bundles = [] }) => html`
           ${
             bundles.length > 0 &&
             html`<p class="soft">
-              It also comes as a bundle, which is unpacked in a
+              Also available as a bundle. Install it in a
               terminal: <code>halo mcp install ${shown(of.name)}</code>
             </p>`
           }
-          ${!ways.length && html`<p class="warn">There is no way to run it from here.</p>`}
+          ${!ways.length && html`<p class="warn">No install option works from here.</p>`}
           <fieldset class="setting">
-            <legend>${!ways.length ? '' : ways.length > 1 ? 'Which way?' : 'What will be run or reached'}</legend>
+            <legend>${!ways.length ? '' : ways.length > 1 ? 'Install option' : 'Runs or connects to'}</legend>
             ${ways.map(
               (one, at) => html`<label key=${at} class="pick-one">
                 ${
@@ -171,7 +170,7 @@ function Install({ of, workspace, onClose, done }) {
             )}
           </fieldset>
           ${ways[way - 1]?.barred && html`<p class="warn">${shown(ways[way - 1].barred)}</p>`}
-          ${(ways[way - 1]?.wanted ?? []).length > 0 && html`<p class="soft tiny">It wants to be told:</p>`}
+          ${(ways[way - 1]?.wanted ?? []).length > 0 && html`<p class="soft tiny">Required values:</p>`}
           ${[...new Set([...(ways[way - 1]?.wanted ?? []).map(([name]) => name), ...Object.keys(typed)])]
             .map((name) => [name, meanings.current[name] ?? ''])
             .map(
@@ -179,7 +178,7 @@ function Install({ of, workspace, onClose, done }) {
                 key=${name}
                 id=${`want-${name}`}
                 label=${shown(name)}
-                note=${shown(meaning) || 'Empty: it is taken from your environment.'}
+                note=${shown(meaning) || 'Leave empty to read it from your environment.'}
               >
                 <input
                   class="field mono"
@@ -194,7 +193,7 @@ function Install({ of, workspace, onClose, done }) {
             )}
         `}
       </${Answer}>
-      <${Labelled} id="called" label="Name here">
+      <${Labelled} id="called" label="Name">
         <input
           class="field"
           id="called"
@@ -208,7 +207,7 @@ function Install({ of, workspace, onClose, done }) {
           <input type="radio" name="market-whom" checked=${!project} onChange=${() => setProject(false)} /> For me
         </label>
         <label class="pick-one">
-          <input type="radio" name="market-whom" checked=${project} onChange=${() => setProject(true)} /> For everybody
+          <input type="radio" name="market-whom" checked=${project} onChange=${() => setProject(true)} /> For everyone
           in ${base(workspace)}
         </label>
       </div>
@@ -216,15 +215,12 @@ function Install({ of, workspace, onClose, done }) {
         project &&
         Object.keys(given).length > 0 &&
         html`<p class="warn">
-          What you typed would stand in the project’s file, where others read it. Leave keys empty: they are then taken
-          from each one’s environment.
+          These values are saved in the project’s file, where others can read them. Leave keys empty to read them from
+          each person’s environment.
         </p>`
       }
       <${Trouble} error=${error} />
-      ${
-        readme.value &&
-        html`<details open><summary>What its makers say</summary><${Markdown} text=${readme.value} /></details>`
-      }
+      ${readme.value && html`<details open><summary>README</summary><${Markdown} text=${readme.value} /></details>`}
     </div>
   </${Dialog}>`
 }

@@ -1,4 +1,4 @@
-// Notes that tasks in a folder begin with: what a person or an earlier task wrote down.
+// The notes that tasks in a folder start with, written by you or by earlier tasks.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain, toast } from '../../store.js'
@@ -17,7 +17,7 @@ export function Memory({ workspace }) {
   })
   const remove = (note, isProject) =>
     act('memory_remove', { workspace, number: note.number }).then(() => {
-      toast('The note is gone.', {
+      toast('Note removed.', {
         undo: () => act('memory_add', { workspace, text: note.text, project: isProject }).then(notes.again, complain),
       })
       notes.again()
@@ -28,17 +28,17 @@ export function Memory({ workspace }) {
       ${(found) => {
         const files = found.files ?? found.sources ?? []
         return html`
-          <${Switch} label="New tasks are given these notes, and may propose more" on=${found.on} onChange=${toggle} />
+          <${Switch} label="New tasks read these notes and can propose more" on=${found.on} onChange=${toggle} />
           ${
             files.every((one) => !one.notes.length) &&
             html`<${Empty} title="No notes yet.">
-              Write down what every task here should know: how tests are run, what never to touch.
+              Add what every task here should know, such as how to run the tests.
             </${Empty}>`
           }
           ${files.map(
             (one) => html`<section key=${one.file} class="pile">
               <h2>
-                ${one.file === found.project ? `For everybody in ${base(workspace)}` : 'For me'}
+                ${one.file === found.project ? `For everyone in ${base(workspace)}` : 'For me'}
                 ${' '}
                 <span class="soft tiny mono">${shown(one.file)}</span>
               </h2>
@@ -48,7 +48,7 @@ export function Memory({ workspace }) {
                     <span class="grow">
                       ${shown(note.text)}
                       <span class="soft tiny block">
-                        ${note.date ? shown(note.date) : 'written by hand'}
+                        ${note.date ? shown(note.date) : 'added by hand'}
                         ${note.task ? html` · <a href=${`#/history/${note.task}`}>from a task</a>` : ''}
                       </span>
                     </span>
@@ -61,20 +61,20 @@ export function Memory({ workspace }) {
               </ul>
               ${
                 one.beside > 0 &&
-                html`<p class="soft tiny">The file has ${one.beside} other lines, which tasks are given, too.</p>`
+                html`<p class="soft tiny">The file has ${one.beside} other lines, which tasks read too.</p>`
               }
-              ${one.is_cut && html`<p class="warn tiny">The file is longer than what tasks are given of it.</p>`}
+              ${one.is_cut && html`<p class="warn tiny">The file is too long; tasks read only its beginning.</p>`}
             </section>`,
           )}
           <form class="pile" onSubmit=${(e) => (e.preventDefault(), text.trim() && add())}>
-            <${Labelled} id="note" label="A new note">
+            <${Labelled} id="note" label="New note">
               <textarea
                 class="field"
                 id="note"
                 rows="2"
                 value=${text}
                 onInput=${(e) => setText(e.target.value)}
-                placeholder="The tests are run by make test, never by pytest alone."
+                placeholder="Run tests with make test, not pytest."
               ></textarea>
             </${Labelled}>
             <div class="pick-some">
@@ -82,13 +82,13 @@ export function Memory({ workspace }) {
                 <input type="radio" name="whose" checked=${!project} onChange=${() => setProject(false)} /> For me
               </label>
               <label class="pick-one">
-                <input type="radio" name="whose" checked=${project} onChange=${() => setProject(true)} /> For everybody
+                <input type="radio" name="whose" checked=${project} onChange=${() => setProject(true)} /> For everyone
                 in ${base(workspace)}
               </label>
             </div>
             <${Trouble} error=${error} />
             <div>
-              <button class="button primary" type="submit" disabled=${busy || !text.trim()}>Write it down</button>
+              <button class="button primary" type="submit" disabled=${busy || !text.trim()}>Add note</button>
             </div>
           </form>
         `

@@ -1,4 +1,4 @@
-// The models of one provider, with what they take and cost; one of them becomes the model of new tasks.
+// The models of one provider with capabilities and prices; choose the default for new tasks.
 import { html, classes, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { toast } from '../../store.js'
@@ -21,7 +21,7 @@ export function ModelList({ of, models, setting, again }) {
   const [own, setOwn] = useState('')
   const [pick, busy, error] = useDeed(async (name) => {
     await act('set_setting', { name: 'model', value: name })
-    toast(`New tasks ask ${name}.`)
+    toast(`New tasks use ${name}.`)
     again()
   })
   const locked = setting && setting.source && setting.source !== 'settings.toml'
@@ -29,8 +29,8 @@ export function ModelList({ of, models, setting, again }) {
     ${
       locked &&
       html`<p class="warn tiny">
-        ${setting.source.startsWith('profile') ? shown(setting.source) : `The environment variable ${setting.source}`} decides
-        which model new tasks ask; it wins over what is picked here.
+        ${setting.source.startsWith('profile') ? shown(setting.source) : `The environment variable ${setting.source}`} sets
+        the model of new tasks and overrides your choice here.
       </p>`
     }
     <${Answer} of=${models} what="the models">
@@ -59,21 +59,21 @@ export function ModelList({ of, models, setting, again }) {
             html`<button class="button small" onClick=${() => setAll(true)}>Show all ${list.length}</button>`
           }
           ${mine.length > 0 && !list.length && html`<${Cleared} words=${words} clear=${() => setWords('')} />`}
-          ${!mine.length && html`<p class="soft">No model of it is known by name. Name one:</p>`}
+          ${!mine.length && html`<p class="soft">No known models. Enter a model name:</p>`}
           <form
             class="row"
             onSubmit=${(e) => (e.preventDefault(), own.trim() && pick(own.trim().startsWith(`${of.name}/`) ? own.trim() : `${of.name}/${own.trim()}`))}
           >
-            <label class="hidden-text" for="own-model">Another model of ${of.label}, by name</label>
+            <label class="hidden-text" for="own-model">Another model of ${of.label}</label>
             <input
               class="field mono grow test-model"
               id="own-model"
-              placeholder="Another one, by name"
+              placeholder="Other model"
               value=${own}
               onInput=${(e) => setOwn(e.target.value)}
               spellcheck=${false}
             />
-            <button class="button" type="submit" disabled=${busy || !own.trim()}>Use it</button>
+            <button class="button" type="submit" disabled=${busy || !own.trim()}>Use</button>
           </form>
         `
       }}
@@ -91,8 +91,8 @@ const Model = ({ one, used, busy, pick }) => html`<li class=${classes('model-row
     <span class="row tags">
       ${one.tools && html`<${Badge}>tools</${Badge}>`}
       ${one.images && html`<${Badge}>images</${Badge}>`}
-      ${one.thinking && html`<${Badge}>thinks</${Badge}>`}
-      ${one.leaving && html`<${Badge} kind="warn">going to be withdrawn</${Badge}>`}
+      ${one.thinking && html`<${Badge}>thinking</${Badge}>`}
+      ${one.leaving && html`<${Badge} kind="warn">deprecated</${Badge}>`}
     </span>
   </span>
   ${

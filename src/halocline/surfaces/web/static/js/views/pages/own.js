@@ -1,4 +1,4 @@
-// What only this browser keeps: how the page looks, and when it makes itself heard.
+// Preferences of this browser: theme, notifications, keyboard shortcuts.
 import { html } from '../../ui.js'
 import { openSheet } from '../../store.js'
 import { notifying, sounding, theme } from '../../prefs.js'
@@ -7,7 +7,7 @@ import { keyOf } from '../../keys.js'
 import { Switch } from './form.js'
 
 const THEMES = [
-  ['system', 'As the system'],
+  ['system', 'System'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ]
@@ -25,17 +25,17 @@ export const OwnPage = () => html`
     </div>
   </fieldset>
   <div class="setting">
-    <div class="setting-head"><span class="label">When a task needs you, or has ended</span></div>
-    <p class="soft tiny">Only while you look elsewhere. The title of the window says it in any case.</p>
+    <div class="setting-head"><span class="label">Notifications</span></div>
+    <p class="soft tiny">For tasks that need you or end in the background. The window title always shows them.</p>
     <${Switch} label="Notify me" on=${notifying.value} onChange=${(on) => (on ? ask() : (notifying.value = false))} />
-    <${Switch} label="With a sound" on=${sounding.value} onChange=${(on) => ((sounding.value = on), on && chime())} />
+    <${Switch} label="Play a sound" on=${sounding.value} onChange=${(on) => ((sounding.value = on), on && chime())} />
   </div>
   <div class="setting">
-    <div class="setting-head"><span class="label">Keys</span></div>
-    <p class="soft tiny">All of them, and how to change those that can be changed.</p>
+    <div class="setting-head"><span class="label">Keyboard shortcuts</span></div>
+    <p class="soft tiny">View and change them.</p>
     <div>
       <button class="button" onClick=${() => openSheet('shortcuts')}>
-        Show the keys <kbd>${keyOf('shortcuts')}</kbd>
+        Show shortcuts <kbd>${keyOf('shortcuts')}</kbd>
       </button>
     </div>
   </div>

@@ -1,4 +1,4 @@
-// One task beside the list: its facts, how it began and ended, and what can be done with it; and the dialogs for that.
+// The preview of a task: facts, first prompt, last reply, actions and their dialogs.
 import { html, useEffect, useState } from '../../ui.js'
 import { saveExport } from '../../fetched.js'
 import { complain, taskOf } from '../../store.js'
@@ -12,7 +12,7 @@ import { Snippet, statusOf, titleOf } from './tasks.js'
 const PAUSE = 250
 const LONG = 1200
 
-/** The task's events, once a person stays with it for a moment. */
+/** The task's events, loaded after a short delay. */
 function useEvents(id) {
   const [task, setTask] = useState(null)
   useEffect(() => {
@@ -37,8 +37,8 @@ export function Preview({ info, deeds }) {
     <h2>${titleOf(info)}</h2>
     <div class="row">
       <button class="button primary" onClick=${() => deeds.open(info)}>Open</button>
-      <button class="button small" aria-pressed=${Boolean(info.favourite)} onClick=${() => deeds.pin(info)}>
-        <${Icon} name="star" size="14" /> ${info.favourite ? 'Unpin' : 'Favourite'}
+      <button class="button small" onClick=${() => deeds.pin(info)}>
+        <${Icon} name="star" size="14" /> ${info.favourite ? 'Unfavorite' : 'Favorite'}
       </button>
       <button class="button small" onClick=${() => deeds.rename(info)}>Rename…</button>
       <button class="button small" onClick=${() => deeds.export(info)}>Export…</button>
@@ -52,17 +52,17 @@ export function Preview({ info, deeds }) {
       of=${[
         ['Folder', html`<span class="mono">${shown(info.workspace)}</span>`],
         ['Model', shown(info.model)],
-        ['Ended', statusOf(info)],
-        ['Began', moment(info.started_at)],
+        ['Status', statusOf(info)],
+        ['Started', moment(info.started_at)],
         ['Last active', moment(info.changed_at)],
         ['Cost', money(info.cost === undefined ? 0 : info.cost)],
         ['Tokens', `${tokens(info.tokens)} in ${count(info.steps ?? 0, 'step')}`],
         ['On disk', size(info.size)],
-        ['Id', html`<span class="mono tiny">${info.task}</span>`],
+        ['ID', html`<span class="mono tiny">${info.task}</span>`],
       ]}
     />
     <${Tags} key=${(info.tags ?? []).join()} info=${info} deeds=${deeds} />
-    ${first && html`<h3>Asked</h3><div class="said">${shown(cut(first.text))}</div>`}
+    ${first && html`<h3>First prompt</h3><div class="said">${shown(cut(first.text))}</div>`}
     ${last && html`<h3>Last reply</h3><${Markdown} text=${cut(last.text)} />`}
     ${
       changed.length > 0 &&
@@ -107,12 +107,12 @@ function Tags({ info, deeds }) {
 
 export function RenameDialog({ info, onClose, onDone }) {
   const [name, setName] = useState(info.name || '')
-  return html`<${Dialog} title="Rename the task" onClose=${onClose}>
+  return html`<${Dialog} title="Rename task" onClose=${onClose}>
     <form onSubmit=${(e) => (e.preventDefault(), onDone(name.trim()))}>
       <${Labelled}
         id="new-name"
         label="Name"
-        note=${`Without a name it is called by its first words: ${titleOf({ title: info.title })}`}
+        note=${`Leave empty to use the first words: ${titleOf({ title: info.title })}`}
       >
         <input
           class="field"
@@ -132,12 +132,12 @@ export function RenameDialog({ info, onClose, onDone }) {
 }
 
 const FORMS = [
-  ['md', 'Markdown', 'to read, and to paste elsewhere'],
-  ['html', 'Web page', 'one file that looks the same everywhere'],
-  ['jsonl', 'Events', 'everything, line by line, for programs'],
+  ['md', 'Markdown', 'for reading and pasting'],
+  ['html', 'Web page', 'a single self-contained HTML file'],
+  ['jsonl', 'Events', 'all events as JSON Lines, for programs'],
 ]
 
-export const ExportDialog = ({ info, onClose }) => html`<${Dialog} title="Export the task" onClose=${onClose}>
+export const ExportDialog = ({ info, onClose }) => html`<${Dialog} title="Export task" onClose=${onClose}>
   <p class="soft">${titleOf(info)}</p>
   <ul class="items">
     ${FORMS.map(

@@ -1,4 +1,4 @@
-// Files of rules: those that hold in their order, each with what it costs and when it holds; why for a path; a new one.
+// Rule files in order, with cost and scope; which apply to a path; a form for a new one.
 import { html, classes, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain, go, toast } from '../../store.js'
@@ -8,7 +8,7 @@ import { Markdown } from '../../markdown.js'
 import { Answer, Cleared, Dialog, Empty, Filter, Panes, fits, intoList, useDeed, useQuery, useRoving } from './frame.js'
 import { Badge, Facts, Labelled, Switch, Trouble } from './form.js'
 
-const LETTERS = 4 // in a token, about
+const LETTERS = 4 // per token, approximately
 const cost = (file) => Math.ceil(file.size / LETTERS)
 const OWNERS = { managed: 'the administrator’s', person: 'yours', project: 'the project’s' }
 
@@ -31,13 +31,13 @@ export function RuleFiles({ workspace, path }) {
         <${Panes}
           label="Rules"
           back="#/rules/files"
-          rest="Choose a file to read it, and to switch it on or off."
+          rest="Select a file to read it or turn it on or off."
           list=${html`
             ${
               !on &&
               html`<div class="pane-card warn-card">
-                <strong>Rules are switched off.</strong>
-                <a href="#/settings/Prompt/rules">The setting rules</a>
+                <strong>Rules are turned off.</strong>
+                <a href="#/settings/Prompt/rules">Open setting rules</a>
               </div>`
             }
             <div class="row">
@@ -49,7 +49,7 @@ export function RuleFiles({ workspace, path }) {
               </button>
             </div>
             <p class="soft tiny">
-              ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'holds' : 'hold'}: about ${tokens(always.reduce((sum, one) => sum + cost(one), 0))} tokens of each request.` : 'No file always holds.'}
+              ${always.length ? `${count(always.length, 'file')} always ${always.length === 1 ? 'applies' : 'apply'}: about ${tokens(always.reduce((sum, one) => sum + cost(one), 0))} tokens per request.` : 'No file always applies.'}
             </p>
             <${Why} asked=${asked} ask=${setAsked} why=${why} />
             ${
@@ -58,12 +58,12 @@ export function RuleFiles({ workspace, path }) {
                 : words
                   ? html`<${Cleared} words=${words} clear=${() => setWords('')} />`
                   : html`<${Empty} title="No rules yet.">
-                    A file such as <code>AGENTS.md</code> in the project tells the model what to keep to.
-                    <p><button class="link" onClick=${() => setMaking(true)}>Make one</button></p>
+                    A file such as <code>AGENTS.md</code> in the project gives the model instructions.
+                    <p><button class="link" onClick=${() => setMaking(true)}>Create one</button></p>
                   </${Empty}>`
             }
             <details>
-              <summary class="tiny">Where rules are looked for</summary>
+              <summary class="tiny">Searched locations</summary>
               <ul class="plain tiny mono">${places.map((one) => html`<li key=${one}>${shown(one)}</li>`)}</ul>
             </details>
           `}
@@ -86,20 +86,20 @@ export function RuleFiles({ workspace, path }) {
   </${Answer}>`
 }
 
-/** Which files hold for a path. */
+/** Which files apply to a path. */
 function Why({ asked, ask, why }) {
   const [text, setText] = useState(asked)
   return html`
     <form class="row" onSubmit=${(e) => (e.preventDefault(), ask(text.trim()))}>
       <input
         class="field grow test-model mono"
-        aria-label="Which hold for a file? Its path"
-        placeholder="Which hold for src/app.py?"
+        aria-label="Path of a file to check"
+        placeholder="Which apply to src/app.py?"
         value=${text}
         onInput=${(e) => setText(e.target.value)}
         spellcheck=${false}
       />
-      <button class="button small" type="submit" disabled=${!text.trim()}>Ask</button>
+      <button class="button small" type="submit" disabled=${!text.trim()}>Check</button>
       ${
         asked &&
         html`<button class="button small quiet" type="button" onClick=${() => (setText(''), ask(''))}>Clear</button>`
@@ -112,7 +112,7 @@ function Why({ asked, ask, why }) {
       html`<p class="tiny" role="status">
         ${count(why.value.filter((one) => one.holds).length, 'file')} of ${why.value.length}
         ${' '}
-        ${why.value.filter((one) => one.holds).length === 1 ? 'holds' : 'hold'} for <code>${shown(asked)}</code>.
+        ${why.value.filter((one) => one.holds).length === 1 ? 'applies' : 'apply'} to <code>${shown(asked)}</code>.
       </p>`
     }
   `
@@ -120,7 +120,7 @@ function Why({ asked, ask, why }) {
 
 function Files({ list, order, here, verdicts }) {
   const roving = useRoving()
-  return html`<ol class="items" aria-label="Files of rules, in their order" ...${roving}>
+  return html`<ol class="items" aria-label="Rule files in order" ...${roving}>
     ${list.map((one) => {
       const verdict = verdicts?.get(one.path)
       return html`<li key=${one.path}>
@@ -137,10 +137,10 @@ function Files({ list, order, here, verdicts }) {
               ${
                 verdict
                   ? html`
-                    <b class=${verdict.holds ? 'good' : ''}>${verdict.holds ? 'holds' : 'does not hold'}</b>: ${shown(verdict.reason)}
+                    <b class=${verdict.holds ? 'good' : ''}>${verdict.holds ? 'applies' : 'does not apply'}</b>: ${shown(verdict.reason)}
                   `
                   : one.inert
-                    ? html`not followed: ${shown(one.inert)}`
+                    ? html`off: ${shown(one.inert)}`
                     : shown(one.holds)
               } · ${OWNERS[one.of] ?? one.of}
             </span>
@@ -154,32 +154,32 @@ function Files({ list, order, here, verdicts }) {
 
 function RuleFile({ of, workspace, changed }) {
   const text = useQuery('rule_text', { workspace, path: of.path })
-  const off = /switched off/i.test(of.inert)
+  const off = /(switched|turned) off/i.test(of.inert)
   const managed = of.of === 'managed'
   const toggle = (on) =>
     act(on ? 'rule_on' : 'rule_off', { workspace, path: of.path }).then(() => {
-      toast(`${of.path} is ${on ? 'followed' : 'not followed'} from the next task on.`, { undo: () => toggle(!on) })
+      toast(`${of.path} is ${on ? 'on' : 'off'} from the next task on.`, { undo: () => toggle(!on) })
       changed()
     }, complain)
   return html`<article>
     <div class="row"><h2 class="grow">${shown(base(of.path))}</h2><${Badge}>${OWNERS[of.of] ?? of.of}</${Badge}></div>
-    <${Switch} label=${off ? 'Not followed' : 'Followed'} on=${!off} disabled=${managed} onChange=${toggle} />
-    ${managed && html`<p class="soft tiny">The administrator set it up; it cannot be switched.</p>`}
-    ${of.inert && !off && html`<div class="pane-card warn-card">It is not followed: ${shown(of.inert)}</div>`}
+    <${Switch} label=${off ? 'Off' : 'On'} on=${!off} disabled=${managed} onChange=${toggle} />
+    ${managed && html`<p class="soft tiny">Set by your administrator. It cannot be turned off.</p>`}
+    ${of.inert && !off && html`<div class="pane-card warn-card">Not in use: ${shown(of.inert)}</div>`}
     ${of.remarks.map((text) => html`<div key=${text} class="pane-card warn-card">${shown(text)}</div>`)}
     <${Facts}
       of=${[
-        ['Holds', shown(of.holds)],
-        ['Costs', `about ${tokens(cost(of))} tokens`],
+        ['Applies', shown(of.holds)],
+        ['Cost', `about ${tokens(cost(of))} tokens`],
         ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
       ]}
     />
-    <h3>What it says</h3>
+    <h3>Content</h3>
     <${Answer} of=${text} what="the file">
       ${(said) =>
         said.trim()
           ? html`<div class="pane-card"><${Markdown} text=${said} /></div>`
-          : html`<p class="soft">It says nothing.</p>`}
+          : html`<p class="soft">Empty file.</p>`}
     </${Answer}>
   </article>`
 }
@@ -200,15 +200,15 @@ function NewRule({ workspace, examples, onClose, done }) {
         .map((line) => line.trim())
         .filter(Boolean),
     })
-    toast(`Made ${made}. Write into it with your editor.`)
+    toast(`Created ${made}. Edit it in your editor.`)
     done()
     go('rules', 'files')
   })
-  return html`<${Dialog} title="A new file of rules" onClose=${onClose}>
+  return html`<${Dialog} title="New rule file" onClose=${onClose}>
     <form class="pile" onSubmit=${(e) => (e.preventDefault(), make())}>
-      <${Labelled} id="example" label="Begin with">
+      <${Labelled} id="example" label="Template">
         <select class="field" id="example" value=${example} onChange=${(e) => setExample(e.target.value)}>
-          <option value="">an empty file</option>
+          <option value="">Empty file</option>
           ${Object.entries(examples ?? {}).map(
             ([one, title]) => html`<option key=${one} value=${one}>${one}: ${title}</option>`,
           )}
@@ -217,7 +217,7 @@ function NewRule({ workspace, examples, onClose, done }) {
       <${Labelled}
         id="rule-name"
         label="Name"
-        note=${example ? `Without one: ${example}` : 'Letters, digits, dots and dashes.'}
+        note=${example ? `Default: ${example}` : 'Letters, digits, dots and dashes.'}
       >
         <input
           class="field"
@@ -228,21 +228,21 @@ function NewRule({ workspace, examples, onClose, done }) {
         />
       </${Labelled}>
       <fieldset class="setting">
-        <legend>Where?</legend>
+        <legend>Location</legend>
         <div class="pick-some">
           <label class="pick-one">
             <input type="radio" name="own" checked=${!own} onChange=${() => setOwn(false)} /> In ${base(workspace)}, for
-            everybody
+            everyone
           </label>
           <label class="pick-one">
-            <input type="radio" name="own" checked=${own} onChange=${() => setOwn(true)} /> For me, in every folder
+            <input type="radio" name="own" checked=${own} onChange=${() => setOwn(true)} /> For me, in all folders
           </label>
         </div>
       </fieldset>
       <${Labelled}
         id="paths"
         label="Only for these files"
-        note="Patterns such as src/**/*.py, one a line. Empty: it always holds."
+        note="Patterns such as src/**/*.py, one per line. Empty: always applies."
       >
         <textarea
           class="field mono"
@@ -255,7 +255,7 @@ function NewRule({ workspace, examples, onClose, done }) {
       </${Labelled}>
       <${Trouble} error=${error} />
       <div class="row">
-        <button class="button primary" type="submit" disabled=${busy || !(name.trim() || example)}>Make it</button>
+        <button class="button primary" type="submit" disabled=${busy || !(name.trim() || example)}>Create</button>
         <button class="button quiet" type="button" onClick=${onClose}>Cancel</button>
       </div>
     </form>

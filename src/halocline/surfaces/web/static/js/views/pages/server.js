@@ -1,4 +1,4 @@
-// One MCP server: how it stands, what it offers and what that costs, what of it is allowed, what it printed.
+// One MCP server: state, tools and their cost, permissions, output.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { go, toast } from '../../store.js'
@@ -9,11 +9,11 @@ import { ServerForm } from './serverform.js'
 import { Tools } from './tools.js'
 import { ServerSignIn } from './serversignin.js'
 
-const STATES = { on: ['good', 'on'], off: ['', 'off'], problem: ['bad', 'has a problem'] }
+const STATES = { on: ['good', 'on'], off: ['', 'off'], problem: ['bad', 'error'] }
 const OWNERS = {
-  user: 'yours, in every folder',
+  user: 'yours, in all folders',
   project: 'the project’s',
-  cline: 'set up in Cline',
+  cline: 'configured in Cline',
   managed: 'the administrator’s',
 }
 
@@ -35,7 +35,7 @@ export function Server({ of, workspace, changed }) {
   const [remove, , unremoved] = useDeed(async () => {
     setDialog('')
     await act('mcp_remove', at)
-    toast(`${of.name} is gone from ${of.file}.`)
+    toast(`Removed ${of.name} from ${of.file}.`)
     changed()
     go('mcp')
   })
@@ -49,7 +49,7 @@ export function Server({ of, workspace, changed }) {
       <${Badge} kind=${kind}>${state}</${Badge}>
       <${Badge}>${of.transport}</${Badge}>
     </div>
-    <code class="run-line">${shown(of.runs) || 'It says neither what to run nor what to reach.'}</code>
+    <code class="run-line">${shown(of.runs) || 'No command or URL configured.'}</code>
     <div class="row">
       <${Switch}
         label=${of.state === 'off' ? 'Off' : 'On'}
@@ -58,7 +58,7 @@ export function Server({ of, workspace, changed }) {
         onChange=${toggle}
       />
       <button class="button" disabled=${testing || of.state === 'off'} onClick=${test}>
-        ${testing ? 'Starting it…' : 'Test'}
+        ${testing ? 'Testing…' : 'Test'}
       </button>
       ${
         ours &&
@@ -70,17 +70,14 @@ export function Server({ of, workspace, changed }) {
     </div>
     ${
       !ours &&
-      html`<p class="soft tiny">It is ${OWNERS[of.owner] ?? of.owner}: change it in <code>${shown(of.file)}</code>.</p>`
+      html`<p class="soft tiny">This server is ${OWNERS[of.owner] ?? of.owner}. Change it in <code>${shown(of.file)}</code>.</p>`
     }
     <${Trouble} error=${untested ?? untoggled ?? unremoved} />
-    ${
-      testing &&
-      html`<p class="soft" role="status">Starting ${shown(of.name)}, asking what it offers, and ending it…</p>`
-    }
+    ${testing && html`<p class="soft" role="status">Starting ${shown(of.name)} and listing its tools…</p>`}
     ${
       tried?.ok &&
       html`<p class="good" role="status">
-        It works: ${count(tried.tools.length, 'tool')}, about ${tokens(tried.tokens)} tokens,
+        Works: ${count(tried.tools.length, 'tool')}, about ${tokens(tried.tokens)} tokens,
         protocol ${shown(tried.protocol)}, ${seconds(tried.seconds)}.
       </p>`
     }
@@ -95,7 +92,7 @@ export function Server({ of, workspace, changed }) {
         ${
           ours &&
           html`<div class="row">
-            <button class="button small" onClick=${() => toggle(false)}>Switch it off</button>
+            <button class="button small" onClick=${() => toggle(false)}>Turn off</button>
           </div>`
         }
       </div>`
@@ -106,7 +103,7 @@ export function Server({ of, workspace, changed }) {
     }
     <${Facts}
       of=${[
-        ['Belongs to', OWNERS[of.owner] ?? of.owner],
+        ['Owner', OWNERS[of.owner] ?? of.owner],
         ['File', html`<span class="mono tiny">${shown(of.file)}</span>`],
         [
           'Variables',
@@ -114,19 +111,17 @@ export function Server({ of, workspace, changed }) {
             ? html`
               <span class="mono tiny">${of.variables.map(shown).join(', ')}</span>
               ${' '}
-              <span class="soft tiny">(values are not shown)</span>
+              <span class="soft tiny">(values hidden)</span>
             `
             : '',
         ],
         [
           'Tools',
-          of.tools == null
-            ? 'not known yet: test it'
-            : `${of.tools}, about ${tokens(of.tokens)} tokens of each request`,
+          of.tools == null ? 'unknown, test the server' : `${of.tools}, about ${tokens(of.tokens)} tokens per request`,
         ],
       ]}
     />
-    <${Answer} of=${detail} what="what it offers">
+    <${Answer} of=${detail} what="the server">
       ${(whole) => html`
         <${Tools} of=${whole} at=${at} ours=${ours} changed=${again} />
         ${
@@ -138,7 +133,7 @@ export function Server({ of, workspace, changed }) {
             </ul>
           `
         }
-        ${whole.resources && html`<p class="soft">It has resources to read.</p>`}
+        ${whole.resources && html`<p class="soft">Offers resources.</p>`}
         ${ours && html`<${Timeout} of=${whole.config} at=${at} changed=${again} />`}
       `}
     </${Answer}>
@@ -161,11 +156,11 @@ export function Server({ of, workspace, changed }) {
         onClose=${() => setDialog('')}
         foot=${html`
           <button class="button danger" onClick=${remove}>Remove</button>
-          <button class="button" data-first onClick=${() => setDialog('')}>Keep</button>
+          <button class="button" data-first onClick=${() => setDialog('')}>Cancel</button>
         `}
       >
         <p>
-          It is taken out of <code>${shown(of.file)}</code>, with the values of its variables. To have it rest, switch
+          This removes it from <code>${shown(of.file)}</code>, including the values of its variables. To keep it, turn
           it off instead.
         </p>
       </${Dialog}>`
@@ -178,12 +173,12 @@ function Timeout({ of, at, changed }) {
   const [save, , error] = useDeed(async () => {
     if (Number(text) === of.timeout) return
     await act('mcp_set', { ...at, changes: { timeout: Number(text) } })
-    toast(`Calls of ${at.name} may take ${text} seconds.`)
+    toast(`Call timeout of ${at.name}: ${text} seconds.`)
     changed()
   })
   return html`<${Labelled}
     id="timeout"
-    label="Seconds that a call may take"
+    label="Call timeout (seconds)"
     error=${error && `${error.text} ${error.hint}`}
   >
     <input
@@ -198,11 +193,11 @@ function Timeout({ of, at, changed }) {
   </${Labelled}>`
 }
 
-/** The end of what the server printed; fetched when it is opened. */
+/** The end of the server's output, loaded when opened. */
 function Printed({ at, open, turn }) {
   const [shownNow, setShown] = useState(open)
   return html`<details open=${open || shownNow} onToggle=${(e) => setShown(e.target.open)}>
-    <summary>What it printed</summary>
+    <summary>Server output</summary>
     ${(open || shownNow) && html`<${Log} key=${String(Boolean(turn))} at=${at} />`}
   </details>`
 }
@@ -214,9 +209,9 @@ function Log({ at }) {
     ${(text) =>
       text.trim()
         ? html`
-          <pre class="tail-box" tabindex="0" aria-label="What it printed">${shown(text)}</pre>
-          <button class="button small" onClick=${log.again}>Read again</button>
+          <pre class="tail-box" tabindex="0" aria-label="Server output">${shown(text)}</pre>
+          <button class="button small" onClick=${log.again}>Refresh</button>
         `
-        : html`<p class="soft tiny">It printed nothing.</p>`}
+        : html`<p class="soft tiny">No output.</p>`}
   </${Answer}>`
 }

@@ -1,5 +1,4 @@
-// A new MCP server, or another way to run one: a program, an address, or the JSON that its makers give. Values of
-// variables go in and are never shown again.
+// The form to add or edit an MCP server: a program, a URL, or pasted JSON. Values of variables are write-only.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { toast } from '../../store.js'
@@ -9,8 +8,8 @@ import { Labelled, Trouble } from './form.js'
 import { lines, pairs, pasted, said, word } from './serverwords.js'
 
 const KINDS = [
-  ['program', 'A program on this machine'],
-  ['address', 'An address'],
+  ['program', 'Local program'],
+  ['address', 'Remote URL'],
   ['paste', 'Paste JSON'],
 ]
 const EMPTY = { command: '', args: '', env: '', url: '', headers: '', cwd: '', timeout: '' }
@@ -29,7 +28,7 @@ function fieldsOf(config) {
   }
 }
 
-/** What is written to the file. */
+/** The entry for the file. */
 function entryOf(kind, fields) {
   const given =
     kind === 'program'
@@ -40,7 +39,7 @@ function entryOf(kind, fields) {
   return given
 }
 
-/** What is different for a server that is there: what is gone is null, a variable that is named alone keeps its value. */
+/** The changes to an existing server: removed fields are null; a bare variable name keeps its value. */
 function changesOf(kind, fields, config) {
   const given = { cwd: null, ...entryOf(kind, fields) }
   const before = { cwd: null, ...entryOf(kind, fieldsOf(config)) }
@@ -68,14 +67,14 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
   const [save, busy, error] = useDeed(async () => {
     if (old) {
       await act('mcp_set', { workspace, name: old, changes: changesOf(kind, fields, config) })
-      toast(`${old} is changed.`)
+      toast(`${old} updated.`)
       return done(old)
     }
     const servers = kind === 'paste' ? found.servers : { [name.trim()]: entryOf(kind, fields) }
     for (const [one, entry] of Object.entries(servers))
       await act('mcp_add', { workspace, name: one, config: entry, project })
     const names = Object.keys(servers)
-    toast(`Set up: ${names.join(', ')}. Test it to see what it offers.`)
+    toast(`Added ${names.join(', ')}. Test it to see its tools.`)
     return done(names[0])
   })
   const ready =
@@ -95,14 +94,14 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
         ...${more}
       ></textarea>
     </${Labelled}>`
-  const keep = old ? ' A name alone keeps its value.' : ''
+  const keep = old ? ' A bare name keeps its value.' : ''
   return html`<form class="pile" onSubmit=${(e) => (e.preventDefault(), ready && save())} autocomplete="off">
     ${
       !old &&
       html`
         <h2>Add a server</h2>
         <fieldset class="setting">
-          <legend>What is it?</legend>
+          <legend>Type</legend>
           <div class="pick-some">
             ${KINDS.map(
               ([value, text]) => html`<label key=${value} class="pick-one">
@@ -114,7 +113,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
         <${Labelled}
           id="server-name"
           label="Name"
-          note=${kind === 'paste' ? 'Only where the JSON does not say it.' : 'Letters, digits, - and _.'}
+          note=${kind === 'paste' ? 'Only if the JSON has no name.' : 'Letters, digits, - and _.'}
         >
           <input
             class="field"
@@ -139,9 +138,9 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
             spellcheck=${false}
           />
         </${Labelled}>
-        ${area('args', 'Arguments', 'One a line, as they are; no shell reads them.', 3, { placeholder: '-y\n@playwright/mcp' })}
-        ${area('env', 'Variables', `NAME=value, one a line. Or NAME=\${NAME}, to take it from your environment.${keep}`)}
-        <${Labelled} id="cwd" label="Working folder" note="Without one: the task’s folder.">
+        ${area('args', 'Arguments', 'One per line, passed as is, without a shell.', 3, { placeholder: '-y\n@playwright/mcp' })}
+        ${area('env', 'Environment variables', `NAME=value, one per line. NAME=\${NAME} reads it from your environment.${keep}`)}
+        <${Labelled} id="cwd" label="Working folder" note="Default: the task’s folder.">
           <input class="field mono" id="cwd" value=${fields.cwd} onInput=${put('cwd')} spellcheck=${false} />
         </${Labelled}>
       `
@@ -149,7 +148,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
     ${
       kind === 'address' &&
       html`
-        <${Labelled} id="url" label="Address">
+        <${Labelled} id="url" label="URL">
           <input
             class="field mono"
             id="url"
@@ -160,7 +159,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
             spellcheck=${false}
           />
         </${Labelled}>
-        ${area('headers', 'Headers', `Name: value, one a line. A server that lets you sign in needs none.${keep}`)}
+        ${area('headers', 'Headers', `Name: value, one per line. Not needed if you sign in.${keep}`)}
       `
     }
     ${
@@ -168,7 +167,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
       html`<${Labelled}
         id="paste"
         label="JSON"
-        note="What stands in mcpServers, or one server of it."
+        note="The mcpServers object, or one server from it."
         error=${found.problem}
       >
         <textarea
@@ -185,7 +184,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
     }
     ${
       kind !== 'paste' &&
-      html`<${Labelled} id="timeout-new" label="Seconds that a call may take" note="60 when nothing is said.">
+      html`<${Labelled} id="timeout-new" label="Call timeout (seconds)" note="Default: 60.">
         <input
           class="field test-model"
           id="timeout-new"
@@ -198,15 +197,15 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
     ${
       !old &&
       html`<fieldset class="setting">
-        <legend>For whom?</legend>
+        <legend>Available to</legend>
         <div class="pick-some">
           <label class="pick-one">
-            <input type="radio" name="whom" checked=${!project} onChange=${() => setProject(false)} /> For me, in every
-            folder
+            <input type="radio" name="whom" checked=${!project} onChange=${() => setProject(false)} /> Me, in all
+            folders
           </label>
           <label class="pick-one">
-            <input type="radio" name="whom" checked=${project} onChange=${() => setProject(true)} /> For everybody who
-            works in ${base(workspace)}
+            <input type="radio" name="whom" checked=${project} onChange=${() => setProject(true)} /> Everyone in
+            ${' '}${base(workspace)}
           </label>
         </div>
       </fieldset>`
@@ -215,7 +214,7 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
       ready &&
       html`<div>
         <span class="soft tiny">
-          What will be ${kind === 'address' ? 'reached' : 'run or reached'}, from the next task on:
+          ${kind === 'address' ? 'Connects' : 'Runs or connects'} from the next task on:
         </span>
         <code class="run-line">
           ${Object.entries(kind === 'paste' ? found.servers : { [old || name.trim()]: entryOf(kind, fields) })
@@ -230,13 +229,13 @@ export function ServerForm({ workspace, name: old = '', config = null, done }) {
       project &&
       /[=:]\s*[^\s$]/.test(kind === 'program' ? fields.env : kind === 'address' ? fields.headers : '') &&
       html`<p class="warn">
-        These values would stand in the project’s file, where others read them. Write NAME=\${NAME} instead, and each
-        takes their own.
+        These values are saved in the project’s file, where others can read them. Use NAME=\${NAME} to read them from
+        each person’s environment.
       </p>`
     }
     <${Trouble} error=${error} />
     <div class="row">
-      <button class="button primary" type="submit" disabled=${!ready || busy}>${old ? 'Save' : 'Set it up'}</button>
+      <button class="button primary" type="submit" disabled=${!ready || busy}>${old ? 'Save' : 'Add server'}</button>
     </div>
   </form>`
 }

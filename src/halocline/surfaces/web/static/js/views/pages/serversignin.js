@@ -1,4 +1,4 @@
-// Signing in at an MCP server that is reached over the network, and out again.
+// Sign-in to and sign-out from a remote MCP server.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { toast } from '../../store.js'
@@ -25,12 +25,12 @@ export function ServerSignIn({ at, signed, done }) {
   })
   const [signOut, leaving, unleft] = useDeed(async () => {
     const gone = await act('mcp_sign_out', at)
-    toast(gone ? `The sign-in at ${at.name} is forgotten.` : 'There was no sign-in to forget.')
+    toast(gone ? `Signed out of ${at.name}.` : 'You were not signed in.')
     done(null)
   })
   return html`
     <div class="row">
-      ${signed != null && html`<span class="soft">${signed ? 'You are signed in.' : 'You are not signed in.'}</span>`}
+      ${signed != null && html`<span class="soft">${signed ? 'Signed in.' : 'Not signed in.'}</span>`}
       <button class="button" disabled=${busy} onClick=${signIn}>
         ${busy ? 'Waiting for the browser…' : signed ? 'Sign in again' : 'Sign in'}
       </button>

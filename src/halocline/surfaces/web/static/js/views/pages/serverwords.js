@@ -1,4 +1,4 @@
-// Servers as people write and paste them. No view; plain texts in, plain values out.
+// Parses typed and pasted server configurations. Pure.
 
 export const lines = (text) =>
   text
@@ -6,10 +6,10 @@ export const lines = (text) =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** A word of a command as it is shown: in quotes where it would not be one word. */
+/** A word of a command for display, quoted if necessary. */
 export const said = (text) => (/^[\w@%+=:,./~${}-]+$/.test(text) ? text : JSON.stringify(text))
 
-/** The word that was shown so. */
+/** The inverse of `said`. */
 export function word(text) {
   if (!/^".*"$/.test(text)) return text
   try {
@@ -19,7 +19,7 @@ export function word(text) {
   }
 }
 
-/** NAME=value or Name: value, one a line, as an object. A line without the sign is no pair. */
+/** NAME=value or Name: value lines as an object. Lines without the sign are skipped. */
 export function pairs(text, sign) {
   const found = {}
   for (const line of lines(text)) {
@@ -43,14 +43,14 @@ export function pasted(text, name) {
   try {
     given = JSON.parse(text.trim().startsWith('{') ? text : `{${text.trim().replace(/,$/, '')}}`)
   } catch (error) {
-    return { servers: {}, problem: `This is not JSON: ${error.message}.` }
+    return { servers: {}, problem: `Invalid JSON: ${error.message}.` }
   }
   const inside = given.mcpServers ?? given.servers ?? given.mcp?.servers ?? given
   if (isServer(inside))
     return name
       ? { servers: { [name]: inside }, problem: '' }
-      : { servers: {}, problem: 'This is one server without a name. Give it one above.' }
+      : { servers: {}, problem: 'This server has no name. Enter one above.' }
   const found = Object.entries(inside).filter(([, value]) => isServer(value))
-  if (!found.length) return { servers: {}, problem: 'There is no server in it: each has a command or a url.' }
+  if (!found.length) return { servers: {}, problem: 'No server found. A server has a command or a url.' }
   return { servers: Object.fromEntries(found), problem: '' }
 }

@@ -1,5 +1,5 @@
-// One setting as a field of its kind. It is saved when it is left or chosen; what is wrong is said beside it, and what
-// was typed stays. One that something else decides says so, and cannot be changed.
+// One setting as a field of its kind. Saved on blur or choice; errors appear next to it and keep the typed text. A
+// setting decided elsewhere is read-only and says why.
 import { html, useEffect, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { announcement } from '../../store.js'
@@ -9,7 +9,7 @@ import { Value } from './values.js'
 
 const TITLES = { mcp: 'MCP', 'mcp.enabled': 'MCP servers', ca_file: 'CA file' }
 
-/** A setting's name as people read it. */
+/** A setting's display name. */
 export function titled(name) {
   const words = name
     .split('.')
@@ -18,23 +18,23 @@ export function titled(name) {
   return TITLES[name] ?? words[0].toUpperCase() + words.slice(1).replace(/\burl\b/, 'URL')
 }
 
-/** Why a setting cannot be changed here; empty when it can. */
+/** Why a setting cannot be changed here; empty if it can. */
 function locked({ source, hidden }) {
-  if (source.startsWith('profile ')) return `The ${shown(source)} decides this. Change the profile, or choose another.`
+  if (source.startsWith('profile ')) return `Set by ${shown(source)}. Change that profile or choose another.`
   if (source && source !== 'settings.toml')
-    return `The environment variable ${source} decides this. It has to be changed where Halocline is started.`
-  if (hidden) return 'It holds a key, which is not shown. Change it in settings.toml.'
+    return `Set by the environment variable ${source}. Change it where Halocline is started.`
+  if (hidden) return 'Contains a key, which is hidden. Change it in settings.toml.'
   return ''
 }
 
 const SOURCES = { '': ['default', ''], 'settings.toml': ['settings.toml', 'good'] }
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 const plainly = (value) => {
-  if (value == null || value === '') return 'nothing'
+  if (value == null || value === '') return 'none'
   if (value === true) return 'on'
   if (value === false) return 'off'
-  if (Array.isArray(value)) return value.length ? value.join(', ') : 'nothing'
-  return typeof value === 'object' ? (Object.keys(value).length ? JSON.stringify(value) : 'nothing') : String(value)
+  if (Array.isArray(value)) return value.length ? value.join(', ') : 'none'
+  return typeof value === 'object' ? (Object.keys(value).length ? JSON.stringify(value) : 'none') : String(value)
 }
 
 export function Field({ of, changed, section, inTable }) {
@@ -84,13 +84,13 @@ export function Field({ of, changed, section, inTable }) {
           : html`<label for=${id}>${name}</label>`
       }
       <code class="soft tiny">${of.name}</code>
-      <${Badge} kind=${kind} title="Where the value is from">${shown(source)}</${Badge}>
+      <${Badge} kind=${kind} title="Source of the value">${shown(source)}</${Badge}>
       ${section && html`<${Badge}>${section}</${Badge}>`}
       <span class="grow"></span>
       ${
         of.source === 'settings.toml' &&
         !why &&
-        html`<button class="button small quiet" onClick=${reset} title=${`Back to: ${plainly(of.default)}`}>
+        html`<button class="button small quiet" onClick=${reset} title=${`Reset to ${plainly(of.default)}`}>
           Reset
           <span class="hidden-text"> ${titled(of.name)}</span>
         </button>`
@@ -119,15 +119,15 @@ export function Field({ of, changed, section, inTable }) {
     <p class="soft tiny said-of">
       ${
         saved
-          ? html`<span class="good">Saved.</span> Tasks that begin from now on follow it.`
+          ? html`<span class="good">Saved.</span> Applies to new tasks.`
           : of.source
-            ? html`By default: ${shown(plainly(of.default))}`
+            ? html`Default: ${shown(plainly(of.default))}`
             : ''
       }
     </p>
   </div>`
 }
 
-/** A text of the registry, whose `names` are code. */
+/** A description, with `names` as code. */
 export const Doc = ({ text }) =>
   text.split('`').map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part))

@@ -1,37 +1,37 @@
-// How far the way to a model goes: server, key, model; and exactly what stopped it.
+// The stages of a connection test: server, key, model, and the failure.
 import { html } from '../../ui.js'
 import { seconds, shown } from '../../format.js'
 
-const MARKS = { yes: ['✓', 'good', 'yes'], no: ['✗', 'bad', 'no'], unknown: ['–', 'soft', 'not known'] }
+const MARKS = { yes: ['✓', 'good', 'yes'], no: ['✗', 'bad', 'no'], unknown: ['–', 'soft', 'unknown'] }
 const mark = (is) => (is === true ? 'yes' : is === false ? 'no' : 'unknown')
 
 export function Stages({ of }) {
   const stages = [
     [
       'Server',
-      of.server ? `${of.server} ${of.reached === false ? 'cannot be reached' : 'answers'}` : 'the server',
+      of.server ? `${of.server} ${of.reached === false ? 'cannot be reached' : 'responds'}` : 'the server',
       of.reached !== false,
     ],
     [
       'Key',
       of.accepted === true
-        ? 'is accepted'
+        ? 'accepted'
         : of.accepted === false
-          ? 'is refused'
+          ? 'rejected'
           : of.reached === false
-            ? 'was not tried'
-            : 'is not asked for, or was not looked at',
+            ? 'not tried'
+            : 'not required or not checked',
       of.accepted,
     ],
     [
       'Model',
       !of.model
-        ? 'none was asked about'
+        ? 'not checked'
         : of.known === true
-          ? `${of.model} is there`
+          ? `${of.model} is available`
           : of.known === false
-            ? `${of.model} is not there`
-            : `${of.model} could not be asked about`,
+            ? `${of.model} is not available`
+            : `${of.model} could not be checked`,
       of.known,
     ],
   ]
@@ -52,8 +52,8 @@ export function Stages({ of }) {
           ${of.hint && html`<p>${shown(of.hint)}</p>`}
           ${of.code && html`<code class="soft tiny">${shown(of.code)}</code>`}
         </div>`
-        : html`<p class="good">The way is open${of.seconds ? ` (${seconds(of.seconds)})` : ''}.</p>`
+        : html`<p class="good">Connection works${of.seconds ? ` (${seconds(of.seconds)})` : ''}.</p>`
     }
-    ${of.key_source && html`<p class="soft tiny">The key: ${shown(of.key_source)}</p>`}
+    ${of.key_source && html`<p class="soft tiny">Key: ${shown(of.key_source)}</p>`}
   </div>`
 }

@@ -1,4 +1,4 @@
-// The trash, and what Halocline keeps on the disk.
+// The trash, and disk usage.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain, toast } from '../../store.js'
@@ -16,7 +16,7 @@ export function Trash({ restore }) {
   async function forget(infos) {
     setAsking(null)
     for (const info of infos) await act('discard', { task: info.task }).catch(complain)
-    toast(`Gone for good: ${count(infos.length, 'task')}.`)
+    toast(`Permanently deleted ${count(infos.length, 'task')}.`)
     trash.again()
   }
   return html`<div class="page-body">
@@ -25,9 +25,9 @@ export function Trash({ restore }) {
         tasks.length
           ? html`
             <div class="row">
-              <p class="grow soft">Deleted tasks are kept for ${count(days, 'day')}, then they are gone.</p>
+              <p class="grow soft">Deleted tasks are kept for ${count(days, 'day')}.</p>
               <button class="button small danger" onClick=${() => setAsking(tasks.map((one) => one.info))}>
-                Empty the trash…
+                Empty trash…
               </button>
             </div>
             <ul class="items lines">
@@ -39,9 +39,9 @@ export function Trash({ restore }) {
                       ${base(info.workspace)} · deleted ${when(at)} · ${size(info.size)}
                     </span>
                   </span>
-                  <button class="button small" onClick=${() => restore([info], trash.again)}>Take back</button>
+                  <button class="button small" onClick=${() => restore([info], trash.again)}>Restore</button>
                   <button class="button small danger" onClick=${() => setAsking([info])}>
-                    Delete for good…
+                    Delete permanently…
                     <span class="hidden-text"> ${titleOf(info)}</span>
                   </button>
                 </li>`,
@@ -49,22 +49,22 @@ export function Trash({ restore }) {
             </ul>
           `
           : html`<${Empty} title="The trash is empty.">
-            Deleted tasks stay here for ${count(days, 'day')}, and can be taken back.
+            Deleted tasks stay here for ${count(days, 'day')} and can be restored.
           </${Empty}>`}
     </${Answer}>
     ${
       asking &&
       html`<${Dialog}
-        title="Delete for good?"
+        title="Delete permanently?"
         onClose=${() => setAsking(null)}
         foot=${html`
-          <button class="button danger" onClick=${() => forget(asking)}>Delete for good</button>
-          <button class="button" data-first onClick=${() => setAsking(null)}>Keep</button>
+          <button class="button danger" onClick=${() => forget(asking)}>Delete permanently</button>
+          <button class="button" data-first onClick=${() => setAsking(null)}>Cancel</button>
         `}
       >
         <p>
-          ${asking.length === 1 ? `‘${titleOf(asking[0])}’` : count(asking.length, 'task')} cannot be taken back after
-          this. The files of your projects stay as they are.
+          ${asking.length === 1 ? `‘${titleOf(asking[0])}’` : count(asking.length, 'task')} cannot be restored after
+          this. Your project files are not changed.
         </p>
       </${Dialog}>`
     }
@@ -72,18 +72,18 @@ export function Trash({ restore }) {
 }
 
 const PARTS = [
-  ['tasks', 'Tasks', 'what was said and done'],
-  ['blobs', 'Files of tasks', 'long results, pictures'],
-  ['checkpoints', 'Checkpoints', 'saved states of your projects'],
+  ['tasks', 'Tasks', 'conversations and events'],
+  ['blobs', 'Task files', 'long results, images'],
+  ['checkpoints', 'Checkpoints', 'snapshots of your projects'],
   ['trash', 'Trash', 'deleted tasks'],
-  ['caches', 'Caches', 'search index, list of models'],
+  ['caches', 'Caches', 'search index, model list'],
   ['other', 'Other', ''],
 ]
 
 export function Storage() {
   const storage = useQuery('storage')
   return html`<div class="page-body">
-    <${Answer} of=${storage} what="the disk">
+    <${Answer} of=${storage} what="disk usage">
       ${(kept) => html`
         <p><strong>${size(kept.total)}</strong> <span class="soft">in</span> <code>${kept.root}</code></p>
         <ul class="items measures">
@@ -100,12 +100,12 @@ export function Storage() {
         <${Facts}
           of=${[
             ['Shared by tasks', size(kept.shared ?? 0)],
-            ['Used by none', kept.unused ? size(kept.unused) : ''],
+            ['Unused', kept.unused ? size(kept.unused) : ''],
           ]}
         />
         <${Freeing} onFreed=${storage.again} />
-        <h2>The largest tasks</h2>
-        ${kept.by_task.length === 0 && html`<p class="soft">There are none yet.</p>`}
+        <h2>Largest tasks</h2>
+        ${kept.by_task.length === 0 && html`<p class="soft">No tasks yet.</p>`}
         <ul class="items lines">
           ${[...kept.by_task]
             .sort((a, b) => b.folder + b.blobs - a.folder - a.blobs)

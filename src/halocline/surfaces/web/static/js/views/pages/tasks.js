@@ -1,4 +1,4 @@
-// What the history page does with tasks: label, delete with a way back, fork; and how their facts are said.
+// Actions of the history page: label, delete with undo, fork; and labels for task data.
 import { html } from '../../ui.js'
 import { act, send } from '../../line.js'
 import { complain, go, refresh, toast } from '../../store.js'
@@ -17,9 +17,9 @@ export const STATUS = {
   refusal: ['failed', 'Refused'],
 }
 export const statusOf = (info) => STATUS[info.status]?.[1] ?? info.status
-export const titleOf = (info) => shown(info.name || info.title || 'No words yet')
+export const titleOf = (info) => shown(info.name || info.title || 'Untitled')
 
-/** Where the words stand, with each of them marked. */
+/** A search snippet with matches highlighted. */
 export const Snippet = ({ text }) =>
   text.split(STARTS).map((part, at) => {
     const end = at ? part.indexOf(ENDS) : -1
@@ -28,7 +28,7 @@ export const Snippet = ({ text }) =>
       : [html`<mark key=${at}>${shown(part.slice(0, end))}</mark>`, shown(part.slice(end + 1))]
   })
 
-/** Days as people say them, from a time in seconds. */
+/** A relative day, from a time in seconds. */
 export function day(at) {
   const then = new Date(at * 1000)
   const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at * 1000).setHours(0, 0, 0, 0)) / 86_400_000)
@@ -39,7 +39,7 @@ export function day(at) {
   return `${MONTHS[then.getMonth()]} ${then.getFullYear()}`
 }
 
-/** Name, mark or tag a task. */
+/** Rename, favorite or tag a task. */
 export async function label(info, what) {
   try {
     await send('label', { task: info.task, ...what })
@@ -51,7 +51,7 @@ export async function label(info, what) {
   }
 }
 
-/** Put tasks into the trash, and offer the way back. Gives those that went. */
+/** Move tasks to the trash, and offer undo. */
 export async function discard(infos, changed) {
   const gone = []
   for (const info of infos) {
@@ -72,7 +72,7 @@ export async function discard(infos, changed) {
 
 export async function bringBack(infos, changed) {
   for (const info of infos) await act('undelete', { task: info.task }).catch(complain)
-  toast(`Taken back: ${count(infos.length, 'task')}.`)
+  toast(`Restored ${count(infos.length, 'task')}.`)
   refresh()
   changed()
 }
@@ -80,7 +80,7 @@ export async function bringBack(infos, changed) {
 export async function forkOf(info) {
   try {
     go('task', await act('fork', { task: info.task, at: 0 }))
-    toast('This is a new task with the same past. The other one stays as it is.')
+    toast('Forked. The original task is unchanged.')
     refresh()
   } catch (error) {
     complain(error)

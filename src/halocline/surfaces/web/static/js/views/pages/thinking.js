@@ -1,17 +1,17 @@
-// How hard models think, and what is different in plan mode: settings, shown where a model is chosen. A task keeps what
-// it began with, so this says that it is for the next ones.
+// Thinking and plan-mode settings, shown in the model picker. A task keeps the settings it started with, so the text
+// says that they apply to new tasks.
 import { html } from '../../ui.js'
 import { Answer, useQuery } from './frame.js'
 import { Field } from './setting.js'
 
 const NAMES = ['effort', 'plan.effort', 'plan.model']
 
-/** What of it would not do anything, and why. Pure. */
+/** Settings without effect, and why. Pure. */
 function vain(value, named) {
   return [
-    value('thinking_budget') != null && 'A thinking budget is set: it wins over the effort.',
-    value('plan.thinking_budget') != null && 'Plan mode has a thinking budget: it wins over the effort there.',
-    named && value('plan.model') && 'A model was chosen for the next task: it is asked in both modes.',
+    value('thinking_budget') != null && 'The thinking budget overrides the effort.',
+    value('plan.thinking_budget') != null && 'Plan mode’s thinking budget overrides its effort.',
+    named && value('plan.model') && 'The model chosen for the next task is used in both modes.',
   ].filter(Boolean)
 }
 
@@ -19,9 +19,8 @@ export default function Thinking({ task, named }) {
   const found = useQuery('settings')
   return html`<div class="thinking-settings">
     <p class="soft tiny">
-      ${task ? 'This task has an effort of its own, in the menu beside the model. ' : ''}
-      Tasks that begin from now on follow these settings. A model that is picked for one task is asked in both of its
-      modes.
+      ${task ? 'Change this task’s effort in the menu next to the model. ' : ''}
+      These settings apply to new tasks. A model chosen for one task is used in both modes.
     </p>
     <${Answer} of=${found} what="the settings">
       ${(all) => html`

@@ -1,4 +1,4 @@
-// The tools of an MCP server: what each says, what its definition costs, and whether it may be called.
+// The tools of an MCP server: description, token cost and permission.
 import { html, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { complain } from '../../store.js'
@@ -10,12 +10,12 @@ import { Filter, fits } from './frame.js'
 const loadTry = () => import('./trytool.js')
 const MANY = 8
 const WAYS = [
-  ['allow', 'allow'],
-  ['ask', 'ask'],
-  ['deny', 'not offered'],
+  ['allow', 'Allow'],
+  ['ask', 'Ask'],
+  ['deny', 'Disabled'],
 ]
 
-/** What a person set for a tool; else nothing: the policy decides. */
+/** Your choice for a tool; empty: the policy decides. */
 function setFor(tool, config) {
   if (config.disabledTools?.includes(tool)) return 'deny'
   return config.autoApprove?.some((one) => one === tool || one === '*') ? 'allow' : ''
@@ -25,7 +25,7 @@ export function Tools({ of, at, ours, changed }) {
   const [words, setWords] = useState('')
   const [trying, setTrying] = useState(null)
   const { tools, config } = of
-  if (!tools.length) return html`<h3>Tools</h3><p class="soft">Not known yet. Test the server to see them.</p>`
+  if (!tools.length) return html`<h3>Tools</h3><p class="soft">Unknown. Test the server to list its tools.</p>`
   const set = (changes) => act('mcp_set', { ...at, changes }).then(changed, complain)
   const choose = (tool, way) => act('mcp_allow', { ...at, tool, way }).then(changed, complain)
   const list = tools.filter((one) => fits(words, one.tool, one.description ?? ''))
@@ -34,7 +34,7 @@ export function Tools({ of, at, ours, changed }) {
     ${
       ours &&
       html`<${Switch}
-        label="Allow all that say they only read"
+        label="Allow all read-only tools"
         on=${Boolean(config.autoApproveReadOnly)}
         onChange=${(on) => set({ autoApproveReadOnly: on || null })}
       />`
@@ -45,20 +45,20 @@ export function Tools({ of, at, ours, changed }) {
         (one) => html`<li key=${one.tool} class="tool">
           <div class="row">
             <strong class="mono grow">${shown(one.tool)}</strong>
-            ${one.read_only && html`<${Badge} title="So it says of itself">only reads</${Badge}>`}
-            <${Badge} title="What its definition takes of each request">~${tokens(one.tokens)} tokens</${Badge}>
+            ${one.read_only && html`<${Badge} title="Declared by the server">read-only</${Badge}>`}
+            <${Badge} title="Size of its definition in each request">~${tokens(one.tokens)} tokens</${Badge}>
             ${
               one.changed &&
-              html`<${Badge} kind="warn" title="It says something else than when you agreed to it">changed</${Badge}>`
+              html`<${Badge} kind="warn" title="Its definition changed since you allowed it">changed</${Badge}>`
             }
             <select
               class="field"
-              aria-label=${`When the model calls ${one.tool}`}
+              aria-label=${`Permission for ${one.tool}`}
               disabled=${!ours}
               value=${setFor(one.tool, config)}
               onChange=${(e) => choose(one.tool, e.target.value)}
             >
-              <option value="">as the policy says${one.decision ? `: ${one.decision}` : ''}</option>
+              <option value="">Follow the policy${one.decision ? `: ${one.decision}` : ''}</option>
               ${WAYS.filter(([way]) => way !== 'ask').map(
                 ([way, text]) => html`<option key=${way} value=${way}>${text}</option>`,
               )}
@@ -69,7 +69,7 @@ export function Tools({ of, at, ours, changed }) {
             <button class="button small" aria-label=${`Try ${one.tool}`} onClick=${() => setTrying(one)}>Try…</button>
           </div>
           <details>
-            <summary class="tiny">What the model is told</summary>
+            <summary class="tiny">Definition for the model</summary>
             <pre class="tail-box" tabindex="0">
               ${shown(one.description ?? '')}
               \n

@@ -1,4 +1,4 @@
-// The trust in a folder: which programs of its own it would run, and a person's word on that.
+// The trust page of a folder: its own programs, and whether you trust them.
 import { html } from '../../ui.js'
 import { act } from '../../line.js'
 import { toast } from '../../store.js'
@@ -7,21 +7,17 @@ import { Answer, useDeed } from './frame.js'
 import { Badge, Trouble } from './form.js'
 
 const STANDINGS = {
-  trusted: [
-    'good',
-    'trusted',
-    'You trust this folder as it is now. When one of its programs changes, you are asked again.',
-  ],
-  unknown: ['warn', 'not asked yet', 'Its programs do not run before you trust it.'],
-  changed: ['warn', 'changed', 'Its programs changed since you trusted it. They do not run before you look again.'],
-  refused: ['', 'not trusted', 'You did not trust it: its programs do not run.'],
-  nothing: ['', 'nothing to trust', 'It brings no programs of its own.'],
+  trusted: ['good', 'trusted', 'You trust this folder. You are asked again when one of its programs changes.'],
+  unknown: ['warn', 'not decided', 'Its programs run only after you trust it.'],
+  changed: ['warn', 'changed', 'Its programs changed since you trusted it. They run only after you trust it again.'],
+  refused: ['', 'not trusted', 'You do not trust this folder. Its programs do not run.'],
+  nothing: ['', 'nothing to trust', 'This folder has no programs.'],
 }
 
 export function Trust({ workspace, trust }) {
   const [say, busy, error] = useDeed(async (yes) => {
     await act('trust', { workspace, yes })
-    toast(yes ? 'The folder is trusted, from the next task on.' : 'The folder is not trusted.', {
+    toast(yes ? 'Folder trusted from the next task on.' : 'Folder not trusted.', {
       undo: () => say(!yes),
     })
     trust.again()
@@ -41,7 +37,7 @@ export function Trust({ workspace, trust }) {
           ${
             what.length > 0 &&
             html`
-              <h2>${count(what.length, 'program')} of its own</h2>
+              <h2>${count(what.length, 'program')}</h2>
               <ul class="items lines">
                 ${what.map(
                   (one, at) => html`<li key=${at} class="entry">
@@ -63,13 +59,13 @@ export function Trust({ workspace, trust }) {
               ${
                 standing !== 'trusted' &&
                 html`<button class="button primary" disabled=${busy} onClick=${() => say(true)}>
-                  Trust it as it is now
+                  Trust folder
                 </button>`
               }
               ${
                 standing !== 'refused' &&
                 html`<button class="button danger" disabled=${busy} onClick=${() => say(false)}>
-                  ${standing === 'trusted' ? 'Trust it no longer' : 'Do not trust it'}
+                  ${standing === 'trusted' ? 'Stop trusting' : 'Don’t trust'}
                 </button>`
               }
             </div>`

@@ -1,4 +1,4 @@
-// A tool of an MCP server, called by a person: a form from its schema, the policy's word first, then what it answered.
+// Call an MCP tool by hand: a form from its schema, the policy's decision first, then the result.
 import { html, style, useEffect, useState } from '../../ui.js'
 import { act } from '../../line.js'
 import { seconds, shown } from '../../format.js'
@@ -9,7 +9,7 @@ import { Labelled } from './form.js'
 const PLAIN = new Set(['string', 'number', 'integer', 'boolean'])
 const MOST = 40
 
-/** What a field may hold: its schema without a null beside it. */
+/** A field's schema without its null alternative. */
 function meant(schema) {
   if (!schema || typeof schema !== 'object') return {}
   const ways = (schema.anyOf ?? schema.oneOf ?? []).filter((one) => one?.type !== 'null')
@@ -18,7 +18,7 @@ function meant(schema) {
   return { ...schema, type: Array.isArray(type) && type.length === 1 ? type[0] : type }
 }
 
-/** The fields of a tool: {name, kind, required, about, choices, start}. What is no plain value is written as JSON. Pure. */
+/** The fields of a tool: {name, kind, required, about, choices, start}. Other values are typed as JSON. Pure. */
 export function fieldsOf(schema) {
   const required = new Set(Array.isArray(schema?.required) ? schema.required : [])
   return Object.entries(schema?.properties ?? {})
@@ -44,14 +44,14 @@ export function fieldsOf(schema) {
     })
 }
 
-/** The arguments that a form means: {arguments, problems: {field: why}}. An empty field is left out. Pure. */
+/** The arguments of a form: {arguments, problems: {field: why}}. Empty fields are omitted. Pure. */
 export function argumentsOf(fields, given) {
   const found = {}
   const problems = {}
   for (const { name, kind, required } of fields) {
     const text = given[name] ?? ''
     if (text.trim() === '' && !(kind === 'string' && required && text)) {
-      if (required && kind !== 'string') problems[name] = 'It is needed.'
+      if (required && kind !== 'string') problems[name] = 'Required.'
       else if (required) found[name] = ''
       continue
     }
@@ -59,12 +59,12 @@ export function argumentsOf(fields, given) {
     else if (kind === 'number' || kind === 'integer') {
       found[name] = Number(text)
       if (!Number.isFinite(found[name]) || (kind === 'integer' && !Number.isInteger(found[name])))
-        problems[name] = kind === 'integer' ? 'It must be a whole number.' : 'It must be a number.'
+        problems[name] = kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.'
     } else
       try {
         found[name] = JSON.parse(text)
       } catch (error) {
-        problems[name] = `This is no JSON: ${error.message}`
+        problems[name] = `Invalid JSON: ${error.message}`
       }
   }
   return { arguments: found, problems }
@@ -74,7 +74,7 @@ function Field({ field, value, problem, put }) {
   const id = `try-${field.name}`
   const label = html`
     <span class="mono">${shown(field.name)}</span>
-    ${field.required ? '' : html` <span class="soft tiny">may stay empty</span>`}
+    ${field.required ? '' : html` <span class="soft tiny">optional</span>`}
     ${field.kind === 'json' ? html` <span class="soft tiny">as JSON</span>` : ''}
   `
   const own = {
@@ -88,7 +88,7 @@ function Field({ field, value, problem, put }) {
   }
   const box = field.choices
     ? html`<select ...${own}>
-      ${(!field.required || value === '') && html`<option value="">${field.required ? 'choose' : 'as it is'}</option>`}
+      ${(!field.required || value === '') && html`<option value="">${field.required ? 'choose' : 'default'}</option>`}
       ${field.choices.map(
         (one) => html`<option key=${String(one)} value=${JSON.stringify(one)}>${shown(String(one))}</option>`,
       )}
@@ -127,8 +127,8 @@ function Outcome({ of }) {
       }
       ${of.seconds > 0 && html`<p class="soft tiny">after ${seconds(of.seconds)}</p>`}
     </div>`
-  return html`<section aria-label="What it answered" class="card">
-    <p class="good tiny pad" role="status">It answered in ${seconds(of.seconds)}.</p>
+  return html`<section aria-label="Result" class="card">
+    <p class="good tiny pad" role="status">Done in ${seconds(of.seconds)}.</p>
     ${words(of.content) && html`<${Answer} text=${words(of.content)} />`}
     ${pictures(of.content).length > 0 && html`<${Pictures} images=${pictures(of.content)} />`}
   </section>`
@@ -168,9 +168,9 @@ export default function Try({ of, at, onClose }) {
   return html`<${Dialog} title=${`Try ${of.tool}`} wide onClose=${onClose}>
     <form class="stack" onSubmit=${(e) => (e.preventDefault(), call(Boolean(asks)))} novalidate>
       <p class="soft small">
-        ${shown(at.name)} is started, asked once, and ended. This is a real call: what it does is done.
+        Starts ${shown(at.name)} for one real call, with real effects, then stops it.
       </p>
-      ${fields.length === 0 && html`<p class="soft">It takes no arguments.</p>`}
+      ${fields.length === 0 && html`<p class="soft">No arguments.</p>`}
       ${fields.map(
         (field) => html`<${Field}
           key=${field.name}
@@ -180,15 +180,12 @@ export default function Try({ of, at, onClose }) {
           put=${put(field.name)}
         />`,
       )}
-      ${
-        asks &&
-        html`<p class="blind" role="alert">The policy asks you first, as it would for the agent: ${shown(asks)}.</p>`
-      }
+      ${asks && html`<p class="blind" role="alert">Needs approval, as it would for the agent: ${shown(asks)}.</p>`}
       <div class="row">
         <button class="button primary" data-first=${fields.length === 0 ? '' : null} disabled=${busy}>
-          ${busy ? 'Calls it…' : asks ? 'Call it once' : 'Call'}
+          ${busy ? 'Calling…' : asks ? 'Call once' : 'Call'}
         </button>
-        ${asks && html`<button class="button" type="button" onClick=${() => setAsks('')}>No</button>`}
+        ${asks && html`<button class="button" type="button" onClick=${() => setAsks('')}>Cancel</button>`}
       </div>
     </form>
     <div aria-live="polite">${outcome && html`<${Outcome} of=${outcome} />`}</div>

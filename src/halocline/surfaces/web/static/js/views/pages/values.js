@@ -1,4 +1,4 @@
-// Fields for the values of settings: numbers, texts, choices, lists, tables.
+// Input fields for setting values: numbers, texts, choices, lists, tables.
 import { html, useEffect, useState } from '../../ui.js'
 import { useQuery } from './frame.js'
 
@@ -21,7 +21,7 @@ export function Value(props) {
 const common = ({ id, described, disabled }) => ({ id, disabled, 'aria-describedby': described })
 const leave = (event) => event.key === 'Enter' && event.target.blur()
 
-/** On, off, or as something else says. */
+/** On, off, or unset. */
 const Tristate = ({ of, save, ...more }) => html`<select
   class="field"
   ...${common(more)}
@@ -29,10 +29,10 @@ const Tristate = ({ of, save, ...more }) => html`<select
   onChange=${(e) => save(e.target.value ? e.target.value === 'true' : null)}
 >
   <option value="">
-    not set: ${of.name.startsWith('auto_approve.') ? 'as the approval mode says' : 'as it is elsewhere'}
+    ${of.name.startsWith('auto_approve.') ? 'Follow the approval mode' : 'Not set'}
   </option>
-  <option value="true">${of.name.startsWith('auto_approve.') ? 'allow without asking' : 'on'}</option>
-  <option value="false">${of.name.startsWith('auto_approve.') ? 'always ask' : 'off'}</option>
+  <option value="true">${of.name.startsWith('auto_approve.') ? 'Auto-approve' : 'On'}</option>
+  <option value="false">${of.name.startsWith('auto_approve.') ? 'Always ask' : 'Off'}</option>
 </select>`
 
 const Choice = ({ of, save, ...more }) => html`<select
@@ -42,8 +42,7 @@ const Choice = ({ of, save, ...more }) => html`<select
   onChange=${(e) => save(e.target.value || (of.optional ? null : ''))}
 >
   ${
-    of.optional &&
-    html`<option value="">${of.name.startsWith('plan.') ? 'as in act mode' : 'as the model does by itself'}</option>`
+    of.optional && html`<option value="">${of.name.startsWith('plan.') ? 'Same as act mode' : 'Model default'}</option>`
   }
   ${of.choices.map((one) => html`<option key=${one} value=${one}>${one || 'none'}</option>`)}
 </select>`
@@ -53,14 +52,14 @@ function Number_({ of, save, fail, ...more }) {
   const done = () => {
     if (!text.trim()) return save(null)
     const number = Number(text.replaceAll(',', ''))
-    return Number.isFinite(number) ? save(number) : fail({ text: `‘${text}’ is no number.`, hint: '' })
+    return Number.isFinite(number) ? save(number) : fail({ text: `‘${text}’ is not a number.`, hint: '' })
   }
   return html`<input
     class="field"
     inputmode="decimal"
     ...${common(more)}
     value=${text}
-    placeholder=${of.optional ? 'not set' : ''}
+    placeholder=${of.optional ? 'Not set' : ''}
     onInput=${(e) => setText(e.target.value)}
     onBlur=${done}
     onKeyDown=${leave}
@@ -77,7 +76,7 @@ function Text({ of, save, fail: _, ...more }) {
       ...${common(more)}
       list=${known}
       value=${text}
-      placeholder=${of.default ? String(of.default) : 'not set'}
+      placeholder=${of.default ? String(of.default) : 'Not set'}
       spellcheck=${false}
       autocomplete="off"
       onInput=${(e) => setText(e.target.value)}
@@ -93,7 +92,7 @@ function Text({ of, save, fail: _, ...more }) {
   `
 }
 
-/** Some of what is known. What was chosen shows at once, also while it is being saved. */
+/** Checkboxes of known values. A choice shows at once, even while it is being saved. */
 function Some({ of, save, id, described, disabled }) {
   const [chosen, setChosen] = useState(of.value)
   useEffect(() => setChosen(of.value), [JSON.stringify(of.value)])
@@ -136,7 +135,7 @@ function Lines({ of, save, fail: _, ...more }) {
   return html`<textarea
     class="field mono"
     rows=${Math.max(2, text.split('\n').length)}
-    placeholder="one a line"
+    placeholder="One per line"
     ...${common(more)}
     value=${text}
     spellcheck=${false}
@@ -145,7 +144,7 @@ function Lines({ of, save, fail: _, ...more }) {
   ></textarea>`
 }
 
-/** A table whose values are texts: rows of two fields. */
+/** A table of texts: rows of two fields. */
 function Pairs({ of, save, id, described, disabled }) {
   const [rows, setRows] = useState([...Object.entries(of.value ?? {}), ['', '']])
   const put = (at, part, text) => {
@@ -200,10 +199,10 @@ function Table({ of, save, fail, ...more }) {
     if (!text.trim()) return save({})
     try {
       const value = JSON.parse(text)
-      if (!value || typeof value !== 'object' || Array.isArray(value)) throw new Error('it is no object')
+      if (!value || typeof value !== 'object' || Array.isArray(value)) throw new Error('not an object')
       return save(value)
     } catch (error) {
-      return fail({ text: `This is not JSON: ${error.message}.`, hint: 'Nothing was changed.' })
+      return fail({ text: `Invalid JSON: ${error.message}.`, hint: 'Nothing was saved.' })
     }
   }
   return html`<textarea

@@ -9,11 +9,11 @@ import { Badge, Switch } from './form.js'
 const SAID = {
   workflow: [
     'No workflows or commands.',
-    'A Markdown file in .halocline/workflows or .clinerules/workflows is a prompt that you call as /name.',
+    'Markdown files in .halocline/workflows or .clinerules/workflows are prompts you call as /name.',
   ],
   skill: [
     'No skills.',
-    'A folder with a SKILL.md, such as .halocline/skills/NAME, is read by the model when its description fits.',
+    'The model reads a folder with a SKILL.md, such as .halocline/skills/NAME, when its description fits.',
   ],
 }
 
@@ -31,7 +31,7 @@ export function WordList({ workspace, kinds }) {
   const locked = off?.source && off.source !== 'settings.toml'
   const [title, hint] = SAID[kinds[0]]
   return html`<div class="page-body">
-    <${Answer} of=${found} what="the words">
+    <${Answer} of=${found} what="the commands">
       ${(words) => {
         const mine = words.filter((one) => kinds.includes(one.kind))
         const list = mine.filter((one) => fits(filter, one.name, one.about ?? '', one.source ?? ''))
@@ -58,14 +58,14 @@ export function WordList({ workspace, kinds }) {
                     hideLabel
                     on=${true}
                     disabled=${Boolean(locked)}
-                    onChange=${() => put([...off.value, `${one.kind}/${one.name}`], `/${one.name} is off.`)}
+                    onChange=${() => put([...off.value, `${one.kind}/${one.name}`], `/${one.name} disabled.`)}
                   />`
                 }
               </li>`,
             )}
             ${mineOff.map(
               (pattern) => html`<li key=${pattern} class="entry row off">
-                <span class="grow soft"><code>${shown(pattern)}</code> is switched off</span>
+                <span class="grow soft"><code>${shown(pattern)}</code> disabled</span>
                 <${Switch}
                   label=${pattern}
                   hideLabel
@@ -74,7 +74,7 @@ export function WordList({ workspace, kinds }) {
                   onChange=${() =>
                     put(
                       off.value.filter((one) => one !== pattern),
-                      `${pattern} is on again.`,
+                      `${pattern} enabled.`,
                     )}
                 />
               </li>`,
@@ -83,7 +83,7 @@ export function WordList({ workspace, kinds }) {
           ${
             mine.length > 0 &&
             html`<p class="soft tiny">
-              ${count(mine.length, 'word')}. What is switched off stands in the
+              ${count(mine.length, 'command')}. Disabled ones are listed in the
               setting <a href="#/settings/Tools/words_off">words_off</a>.
             </p>`
           }

@@ -1,11 +1,11 @@
-// Work on the server that takes a while: how far it is, asked for again and again while it goes on.
+// Progress of background jobs on the server, polled while they run.
 import { html, useEffect, useState } from '../../ui.js'
 import { query } from '../../line.js'
 import { shown } from '../../format.js'
 
 const EVERY = 400
 
-/** [how it stands, look again]. What was over before this was opened is not told. */
+/** [state, refresh]. Jobs that ended before this view opened are not reported. */
 export function useWork(kind, onOver) {
   const [state, setState] = useState(null)
   const [turn, setTurn] = useState(0)
