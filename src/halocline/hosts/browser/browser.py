@@ -1,7 +1,7 @@
-"""A browser of one task, without a window: a worker process with Playwright and Chromium, behind a gate of our own.
+"""A task's headless browser: a worker process with Playwright and Chromium, behind our own proxy.
 
-What must stay true: no key is in the environment of anything that is started, the keeper holds all of it together, and
-nothing is asked of a server before the policy was asked.
+What must stay true: no started process has a key in its environment, the keeper is the parent of all of them, and no
+server gets a request before the policy allowed it.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from halocline.protocol.values import Value
 
 T = TypeVar("T")
 PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
-"""All that worker, driver and browser see of our environment."""
+"""The only variables of our environment that worker, driver and browser get."""
 LONGEST_LINE = 1 << 26
 START = 40.0
 LONGEST_DEED = 45.0
 END = 4.0
 MOST_REFUSALS = 5
-NONE_OPEN = "No page is open. Launch one first."
+NONE_OPEN = "No page is open. Use the launch action first."
 
 
 class BrowserSetup(Value, frozen=True):
-    """`executable` is Chromium; `remote` a debugging address on this machine to use instead."""
+    """`executable` is Chromium; `remote` is a debugging address on this machine to use instead."""
 
     executable: str = ""
     remote: str = ""
@@ -51,7 +51,7 @@ class BrowserSetup(Value, frozen=True):
 
 
 class LocalBrowser:
-    """Fulfils `ports.browser.Browser`. `way` says how a URL's server is reached, `own_ports` where we listen."""
+    """Implements `ports.browser.Browser`. `way` gives a URL's network settings, `own_ports` the ports we listen on."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LocalBrowser:
             except HaloclineError:
                 raise
             except BaseException:
-                await self.close()  # interrupted, or lost: nobody knows what the page is doing
+                await self.close()  # interrupted or lost: the state of the page is unknown
                 raise
 
     async def _perform(self, act: BrowserAct, reach: Reach) -> PageView:
@@ -104,19 +104,19 @@ class LocalBrowser:
         return await self._or_end(session.do(act), LONGEST_DEED, "The browser did not answer")
 
     async def _or_end(self, work: Awaitable[T], patience: float, said: str) -> T:
-        """What comes of the work. A browser that breaks on it, or takes too long, is ended. Raises ToolFailure."""
+        """Await the work. A browser that breaks or takes too long is closed. Raises ToolFailure."""
         try:
             async with asyncio.timeout(patience):
                 return await work
         except TimeoutError:
             await self.close()
-            raise ToolFailure(f"{said} within {patience:g} s; it was ended. Launch the page again.") from None
+            raise ToolFailure(f"{said} within {patience:g} s and was closed. Launch the page again.") from None
         except _Broken as broken:
             await self.close()
             raise ToolFailure(str(broken)) from None
 
     def _ports(self) -> Iterable[int]:
-        """Ours, and the one by which a browser that runs already is steered."""
+        """Our own ports, and the debugging port of a remote browser."""
         steered = self._setup.remote.rstrip("/").rpartition(":")[2]
         return {*self._own_ports(), *([int(steered)] if steered else [])}
 
@@ -127,11 +127,11 @@ class LocalBrowser:
 
 
 class _Broken(Exception):
-    """The browser, or what holds it, is gone or does not work."""
+    """The browser or its worker ended or does not work."""
 
 
 class _Session:
-    """A worker and the line to it. `shown` is the page as the model was last told of it."""
+    """A worker and the connection to it. `shown` is the URL that the model last saw."""
 
     def __init__(
         self, setup: BrowserSetup, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
@@ -150,12 +150,12 @@ class _Session:
         self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def admit(self, reach: Reach) -> None:
-        """From now on this judges; the page that was shown is left."""
+        """Let `reach` judge from now on; the page shown so far no longer counts."""
         self.shown = ""
         self._reach = reach
 
     async def open(self) -> None:
-        """Start all of it. Raises _Broken."""
+        """Start proxy, worker and browser. Raises _Broken."""
         proxy = await self._gate.start()
         ours, theirs = socket.socketpair()
         try:
@@ -185,7 +185,7 @@ class _Session:
         )
 
     async def do(self, act: BrowserAct) -> PageView:
-        """Do it and look. Raises ToolFailure and _Broken."""
+        """Do the action and look at the page. Raises ToolFailure and _Broken."""
         self._gate.refusals()
         origin = _origin_of(self.shown)
         asked = {"deed": act.deed.value, "url": act.url, "point": act.point, "text": act.text, "origin": origin}
@@ -199,18 +199,18 @@ class _Session:
             self._require_reached(view.url, refused)
         said = [f"Not loaded: {text}" for text in [*refused.values()][:MOST_REFUSALS]]
         if len(refused) > MOST_REFUSALS:
-            said.append(f"{len(refused) - MOST_REFUSALS} more servers were not asked either.")
+            said.append(f"{len(refused) - MOST_REFUSALS} more servers were blocked.")
         self.shown = view.url if view.url.startswith(("http://", "https://")) else ""
         return replace(view, url=self.shown, happened=(*view.happened, *said))
 
     def _require_reached(self, url: str, refused: Mapping[str, str]) -> None:
-        """What our gate says of a page's own server is clearer than what Chromium makes of it. Raises ToolFailure."""
+        """Raise ToolFailure if our proxy refused the page's own server: its reason is clearer than Chromium's."""
         address = address_of(url)
         if address and address.authority in refused:
             raise ToolFailure(f"{url[:500]} was not opened. {refused[address.authority]}")
 
     async def close(self) -> None:
-        """End it: the worker is asked first, as it has a folder to remove, and then nothing is left of it."""
+        """End the worker, which first gets time to remove its folder, and then everything it started."""
         if self._writer is not None:
             self._writer.close()
         if self._process is not None:
@@ -235,17 +235,17 @@ class _Session:
                 raise ToolFailure(text)
             case {"broken": str(text)}:
                 raise _Broken(f"The browser does not work: {text}")
-        raise _Broken(f"The browser crashed and was ended. Launch the page again.{self._last_words()}")
+        raise _Broken(f"The browser crashed and was closed. Launch the page again.{self._last_words()}")
 
     def _last_words(self) -> str:
         with suppress(OSError):
             size = os.fstat(self._errors).st_size
             said = os.pread(self._errors, 500, max(0, size - 500)).decode("utf-8", "replace").strip()
-            return f" Its last words: {said}" if said else ""
+            return f" Its last output: {said}" if said else ""
         return ""
 
     async def _hear(self, reader: asyncio.StreamReader) -> None:
-        """Answers go to whoever asked; questions are answered beside them."""
+        """Queue the worker's answers; its questions get theirs in the background."""
         with suppress(OSError, ValueError):
             while line := await reader.readline():
                 message = json.loads(line)

@@ -1,7 +1,7 @@
-"""The only way out of a browser: a proxy on this machine that has every server judged before it connects to it.
+"""The browser's only connection to the network: a local proxy that has every server judged before connecting to it.
 
-What must stay true: a connection goes to the addresses that were judged and serves one request, or one tunnel; nobody
-but our browser is served.
+What must stay true: a connection goes to the addresses that were judged and serves one request or one tunnel; only our
+browser is served.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ HEAD = 30.0
 SILENCE = 300.0
 LARGEST_BODY = 64_000_000
 MOST_REFUSALS = 50
-NOT_FOUND = "{host} was not found: its host name does not resolve."
-OURS = "{server} is Halocline's own. It is not opened."
+NOT_FOUND = "The host name {host} does not resolve."
+OURS = "{server} belongs to Halocline itself and cannot be opened."
 CHROMIUM_ITSELF = frozenset(
     f"{name}.googleapis.com"
     for name in ("content-autofill", "update", "optimizationguide-pa", "safebrowsing", "safebrowsingohttpgateway")
 ) | {"clients2.google.com", "redirector.gvt1.com", "edgedl.me.gvt1.com"}
-"""Servers that Chromium asks on its own account, whatever page it shows. No page needs them."""
+"""Servers that Chromium contacts by itself, whatever page it shows. No page needs them."""
 _CHUNK = 65_536
 _HOP = frozenset(
     (b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te", b"trailer", b"upgrade")
@@ -44,7 +44,7 @@ _BODY_FRAMING = frozenset((b"transfer-encoding", b"content-length"))
 
 
 class Refused(Exception):
-    """It is not connected; the text says why, `status` how the browser is told."""
+    """The connection is refused; the text says why, `status` is the browser's answer."""
 
     def __init__(self, text: str, status: int = 403) -> None:
         super().__init__(text)
@@ -52,7 +52,7 @@ class Refused(Exception):
 
 
 class BrowserGate:
-    """`judge` gives the addresses of a server, `way` how it is reached; `own_ports` are where we ourselves listen."""
+    """`judge` returns a server's addresses, `way` its network settings; `own_ports` are the ports we listen on."""
 
     def __init__(self, judge: Judge, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]) -> None:
         self._judge = judge
@@ -64,13 +64,13 @@ class BrowserGate:
         self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self) -> dict[str, str]:
-        """Listen, and say how to be found by Playwright."""
+        """Listen; returns the proxy settings for Playwright."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_CHUNK)
         port = self._server.sockets[0].getsockname()[1]
         return {"server": f"http://127.0.0.1:{port}", "username": USER, "password": self._password}
 
     async def close(self) -> None:
-        """Cut all connections."""
+        """Stop listening and cut all connections."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -83,7 +83,7 @@ class BrowserGate:
         await asyncio.gather(*serving, return_exceptions=True)
 
     def refusals(self) -> dict[str, str]:
-        """Which servers were not reached since this was last asked, by host and port, and why."""
+        """Take the servers that were not reached since the last call, by host and port, with the reasons."""
         said, self._refusals = self._refusals, {}
         return said
 
@@ -127,7 +127,7 @@ class BrowserGate:
             return
         address = address_of(target)
         if address is None or address.tls:
-            raise Refused(f"{target[:200]} is no http URL.", 400)
+            raise Refused(f"{target[:200]} is not an http URL.", 400)
         body = await client.body()
         dialer = await self._dialer(address, target)
         with self._noting(address.authority):
@@ -138,11 +138,11 @@ class BrowserGate:
             writer.transport.abort()
 
     async def _dialer(self, address: Address | None, target: str) -> Dialer:
-        """A way to the server, once it was judged. Raises Refused."""
+        """A dialer for the server, once it was judged. Raises Refused."""
         if address is None:
-            raise Refused(f"{target[:200]} is no server.", 400)
+            raise Refused(f"{target[:200]} is not a server address.", 400)
         if address.hostname in CHROMIUM_ITSELF:
-            raise Refused(f"{address.hostname} is not asked.")
+            raise Refused(f"{address.hostname} is blocked: only Chromium itself uses it.")
         scheme = "https" if address.tls and address.port != 80 else "http"
         url = f"{scheme}://{address.authority}/"
         with self._noting(address.authority):
@@ -155,7 +155,7 @@ class BrowserGate:
 
     @contextmanager
     def _noting(self, server: str) -> Iterator[None]:
-        """Keep why a server was not reached. Raises Refused."""
+        """Record why a server was not reached. Raises Refused."""
         try:
             yield
         except HaloclineError as error:
@@ -200,7 +200,7 @@ class _Client:
         return parts
 
     async def say(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
-        """A whole answer of our own; only a request for a password keeps the connection."""
+        """Send a response of our own; only a request for the password keeps the connection open."""
         body = text.encode()
         end = [] if status == 407 else [("connection", "close")]
         head = [*headers, ("content-type", "text/plain; charset=utf-8"), ("content-length", str(len(body))), *end]
@@ -216,7 +216,7 @@ class _Client:
 
     @property
     def early(self) -> bytes:
-        """What came behind the request for a tunnel."""
+        """Bytes that followed the request for a tunnel."""
         return self._protocol.trailing_data[0]
 
     async def _event(self) -> object:
@@ -226,7 +226,7 @@ class _Client:
 
 
 def _outgoing_request(request: h11.Request, target: str, way: Network) -> h11.Request:
-    """The request as the server, or the next proxy, is to see it."""
+    """The request as the server or the next proxy should see it."""
     parts = urlsplit(target)
     headers = [(name, value) for name, value in request.headers if name not in _HOP]
     headers.append((b"connection", b"close"))
@@ -245,7 +245,7 @@ async def _pass_answer(
     writer: asyncio.StreamWriter,
     client: _Client,
 ) -> None:
-    """Pass the answer on as it comes; the connection ends with it."""
+    """Pass the response on as it arrives; the connection ends with it."""
     server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
     for said in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
         writer.write(server.send(said) or b"")
@@ -261,7 +261,7 @@ async def _pass_answer(
             case h11.InformationalResponse():
                 continue
             case h11.ConnectionClosed():
-                raise ConnectionLost("the server said nothing")
+                raise ConnectionLost("the server closed the connection without a complete response")
             case _:
                 async with asyncio.timeout(SILENCE):
                     server.receive_data(await reader.read(_CHUNK))
@@ -269,7 +269,7 @@ async def _pass_answer(
 
 
 async def _relay_both(client: _Client, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Both ways, until one side ends."""
+    """Relay in both directions until one side ends."""
     try:
         writer.write(client.early)
         ways = [
@@ -292,7 +292,7 @@ async def _pump_bytes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address is one of this machine's: only to such can a socket be bound."""
+    """True if an address is this machine's: a socket can only be bound to such a one."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((address, 0))

@@ -1,7 +1,7 @@
-"""The sandbox of one task's commands: examined when the first one needs it, then put around each.
+"""The sandbox of one task's commands: tested before the first command, then put around each.
 
-What it says of itself is what the self-test found; a machine without a sandbox is told as such. A command never runs
-in less than what was asked for: where the sandbox is required and does not hold, it does not run.
+It reports what the self-test found, including that there is no sandbox. A command never runs with less than the
+settings require: where the sandbox is required and does not hold in full, it does not run.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _TMP = "/tmp"
 
 
 class Sandbox:
-    """`required` says that nothing may run without it."""
+    """With `required`, no command may run without it."""
 
     def __init__(self, wishes: SandboxRequest, *, required: bool = False) -> None:
         self.wishes = wishes
@@ -33,18 +33,18 @@ class Sandbox:
         self._checking: asyncio.Task[Found] | None = None
 
     async def check(self) -> SandboxChecked:
-        """What this machine's sandbox holds. Tried once; remembered for as long as the machine runs."""
+        """Find out how well this machine's sandbox works. Tested once; a full result is kept until the next boot."""
         if self._found is None:
             self._checking = self._checking or asyncio.create_task(asyncio.to_thread(self.examine))
             self._found = await asyncio.shield(self._checking)
         return self._found.checked
 
     def examine(self) -> Found:
-        """The same, waiting for it."""
+        """The same, blocking."""
         return self._remembered() or self._remember(find_backend(self.wishes, required=self._required))
 
     def hold(self, words: list[str], folder: str) -> Held | None:
-        """How to start a command in it; None when there is no sandbox. `check` came before."""
+        """Put a command into the sandbox; None when there is none. Call `check` first."""
         if self._found is None or self._found.way is None:
             return None
         os.makedirs(self.wishes.tmp, mode=0o700, exist_ok=True)
@@ -52,7 +52,7 @@ class Sandbox:
 
     @property
     def limits(self) -> str:
-        """What a shell is told first; what it takes from itself it cannot get again."""
+        """Shell code that runs before the command; limits once lowered cannot be raised again."""
         wishes, words = self.wishes, ["ulimit -c 0"]
         if wishes.processes:
             words.append(f"ulimit -u {wishes.processes}")
@@ -61,15 +61,15 @@ class Sandbox:
         return "; ".join(words) + "; "
 
     def close(self) -> None:
-        """The task's `/tmp` ends with it."""
+        """Remove the task's `/tmp`."""
         shutil.rmtree(self.wishes.tmp, ignore_errors=True)
 
     def audit(self, before: dict[Path, Identity]) -> tuple[str, ...]:
-        """Put aside what a command made that other programs would obey; says what."""
+        """Set aside what a command made that other programs would obey; returns a message for each."""
         return audit_protected(self.wishes, before)
 
     def outside(self, folder: str) -> str:
-        """Where a folder of the sandbox is on this machine: its `/tmp` is the task's own."""
+        """Map a folder in the sandbox to its path on this machine: its `/tmp` is the task's own."""
         own = self._found and self._found.way and self._found.way.own_tmp
         if not own or any(_is_within(folder, str(place)) for place in self.wishes.places):
             return folder
@@ -82,7 +82,7 @@ class Sandbox:
         return self.wishes.state / "sandbox.json"
 
     def _remembered(self) -> Found | None:
-        """A full result of this boot. Others are found anew: somebody may have mended what was missing."""
+        """A full result from this boot. Other results are tested again: what was missing may have been installed."""
         with suppress(OSError, ValueError):
             if not self.wishes.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
                 way = next(list_backends())
@@ -99,7 +99,7 @@ class Sandbox:
         return found
 
     def _key(self) -> list[object]:
-        """What the result depends on. Raises OSError when there is no way."""
+        """What the result depends on. Raises OSError when there is no backend."""
         way = next(list_backends(), None)
         if way is None or not boot_id():
             raise FileNotFoundError
@@ -114,7 +114,7 @@ class Sandbox:
 
 
 def _bubblewrap_version() -> list[int]:
-    """When bubblewrap was put here, if it was."""
+    """Modification time of bubblewrap, if installed."""
     program = find_program("bwrap", SYSTEM_FOLDERS)
     return [os.stat(program).st_mtime_ns] if program else []
 

@@ -1,7 +1,7 @@
-"""Commands on this machine, each in a shell and a session of its own; what one leaves behind, the next one finds.
+"""Commands on this machine, each in its own shell and session; folder and exports carry over to the next command.
 
-A command's end is its shell's end. Whatever still holds its output then goes on as a job, and so does a command that is
-left running. A time limit and a cancellation leave nothing of it behind, and `close` nothing of anything.
+A command ends when its shell ends. Whatever still holds its output then continues as a job, as does a command that is
+left running. A timeout or a cancellation stops all of its processes, and `close` stops those of every command.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ _GRACE = 2.0
 _SHORT_GRACE = 0.3
 _PIPE_SIZE = 1 << 20
 _FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
-TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; put its value into a file"
-TOO_MUCH = "it ran without the variables that earlier commands exported: together they are more than a program can get"
+TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; save its value in a file instead"
+TOO_MUCH = "it ran without the variables that earlier commands exported: together they exceed the system's limit"
 _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
 
 
 class Running(msgspec.Struct):
-    """A command that was started, with what is needed to tell of its end."""
+    """A command that was started, with what its result needs."""
 
     command: ShellCommand
     job: Job
@@ -69,12 +69,12 @@ class Running(msgspec.Struct):
 
 
 class LocalShell:
-    """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
+    """Implements `ports.host.Shell` with bash, else with sh, where nothing carries over between commands.
 
-    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Of what looks like a secret, and of
-    the variables in `hidden`, commands get what is `passed`: see `child_environment`. Jobs are counted from `first_job`
-    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `redact` removes
-    from outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
+    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Variables that look like secrets,
+    and those in `hidden`, reach commands only if they are in `passed`: see `child_environment`. Jobs are numbered from
+    `first_job`. Commands judged read-only do not find programs of the `workspace` by name. `redact` removes secrets
+    from outputs. Commands get `home` in their environment: our own command line refuses to control it for them.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class LocalShell:
         return await self._sandbox.check() if self._sandbox and self._applies else SandboxChecked()
 
     async def _is_full(self, make: "Callable[[], Sandbox]") -> bool:
-        """Whether the machine has a sandbox that holds in full; nothing less is used unless the settings ask for it."""
+        """True if this machine has a full sandbox; a weaker one is used only if the settings ask for it."""
         if self._sandbox is None:
             self._sandbox = make()
         return (await self._sandbox.check()).standing is SandboxStanding.FULL
@@ -119,7 +119,7 @@ class LocalShell:
     async def run(
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
     ) -> ShellResult:
-        """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
+        """Run until the command ends or becomes a job. Raises ToolFailure when it cannot be started."""
         running = await self._start(command, Progress(on_output, self._blot))
         if cut is None:
             cut = self._leaving = asyncio.get_running_loop().create_future()
@@ -150,7 +150,7 @@ class LocalShell:
             await asyncio.to_thread(self._sandbox.close)
 
     async def _audit(self, held: "Held | None") -> None:
-        """What a sandboxed command made, and a job while it ran, must not be obeyed by the next one outside."""
+        """Set aside files made in the sandbox, by a command or a job, that commands outside would obey."""
         if self._sandbox and held:
             self._set_aside += await asyncio.to_thread(self._sandbox.audit, held.before)
 
@@ -159,7 +159,7 @@ class LocalShell:
             self._set_aside += self._sandbox.audit(held.before)
 
     async def _see_through(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
-        """Wait for its end, for its limit, or for a reason to let it go on."""
+        """Wait for its end, its time limit, or a reason to leave it running."""
         command, job = running.command, running.job
         if command.background or command.terminal:
             await wait_until_settled(job, START_ON_TERMINAL if command.terminal else START, cut)
@@ -176,7 +176,7 @@ class LocalShell:
             running.left = Left.SHELL if job.is_heard and running.in_time else None
 
     def _result(self, running: Running) -> ShellResult:
-        """What came of it. A command that goes on is named, one that ended is let go of."""
+        """Build the result. A command that continues gets a job name; one that ended is closed."""
         job = running.job
         seconds = time.monotonic() - running.began
         ports = job.ports if running.left else ()
@@ -220,7 +220,7 @@ class LocalShell:
         )
 
     def _learn(self, running: Running) -> ShellMoved | None:
-        """Take over what the command left for the next one. None when that is as before."""
+        """Keep the folder and variables for the next command. None when they are unchanged."""
         sandboxed = running.held is not None
         before = self._states.of(sandboxed=sandboxed)
         if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
@@ -290,7 +290,7 @@ class LocalShell:
     def _launch_with(
         self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
     ) -> Process:
-        """Start with what commands before exported; without it when it is more than a program can be given."""
+        """Start with the variables that earlier commands exported, or without them if the system refuses so many."""
         try:
             return launch(state.over(base))
         except OSError as error:
@@ -312,18 +312,18 @@ class LocalShell:
         if held is None:
             return self._processes.start(words, environment, folder, fds, terminal)
         with held.passing() as filter:
-            # `/tmp` of a sandbox is another one, so its folders are not there for the keeper to start in.
+            # A sandbox has its own `/tmp`, so the keeper cannot start in a folder there.
             return self._processes.start(
                 held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
             )
 
     async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
-        """What holds this command. Raises ToolFailure when it must be held and cannot be."""
+        """The sandbox for this command. Raises ToolFailure when one is required and cannot be used."""
         if self._sandbox is None or not self._applies:
             return None
         checked = await self._sandbox.check()
         if checked.required and (command.unsandboxed or checked.standing is not SandboxStanding.FULL):
-            why = "; ".join(checked.lacks) or "nothing may run without it"
+            why = "; ".join(checked.lacks) or "no command may run outside it"
             raise ToolFailure(f"The settings require the sandbox for commands: {why}. Nothing was run.")
         return None if command.unsandboxed or checked.standing is SandboxStanding.NONE else self._sandbox
 
@@ -342,7 +342,7 @@ class LocalShell:
 
 def _open_pipe() -> tuple[int, int]:
     reading, writing = os.pipe()
-    with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
+    with suppress(OSError, AttributeError):  # the user may be over a limit; only Linux has the call
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
     return reading, writing
 
@@ -352,7 +352,7 @@ def _folder_only(state: ShellState, before: ShellState) -> ShellState:
 
 
 def _open_terminal() -> tuple[int, int]:
-    """A terminal of a usual size that does not repeat what is typed; programs that want that do it themselves."""
+    """A terminal of a usual size, without echo; programs that want echo turn it on."""
     import termios
 
     ours, theirs = os.openpty()
@@ -364,7 +364,7 @@ def _open_terminal() -> tuple[int, int]:
 
 
 def scratch_file() -> int:
-    """A file without a name."""
+    """Open an anonymous file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("halocline")
     from tempfile import TemporaryFile
@@ -375,7 +375,7 @@ def scratch_file() -> int:
 
 def _not_started(folder: str, error: OSError | ValueError) -> ToolFailure:
     if not os.path.isdir(folder):
-        return ToolFailure(f"The folder {folder} is gone, so no command can run in it. Nothing was run.")
+        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
     if isinstance(error, ValueError):
-        return ToolFailure(f"The command cannot be given to a shell: {error}. Nothing was run.")
-    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, put it into a file first.")
+        return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
+    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")
