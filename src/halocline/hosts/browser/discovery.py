@@ -45,7 +45,7 @@ def find_browser(executable: str, places: Iterable[str] = MAC_PLACES, remote: st
         named = os.path.expanduser(executable)
         if os.access(named, os.X_OK) and os.path.isfile(named):
             return FoundBrowser(named)
-        return FoundBrowser(missing=f"{named} is not an executable file", hint="Correct the setting browser_executable.")
+        return FoundBrowser(missing=f"{named} is not an executable", hint="Correct the setting browser_executable.")
     usual = (find_program(name) for name in NAMES)
     found = next(filter(None, usual), None) or next((one for one in places if os.access(one, os.X_OK)), None)
     return FoundBrowser(found) if found else FoundBrowser(missing=NO_CHROMIUM, hint=INSTALL_CHROMIUM)

@@ -311,7 +311,7 @@ class BrowsedPage:
             await dialog.dismiss()
 
     async def _download(self, download: Download) -> None:
-        self._happened.append("The page wanted to save a file, which is refused.")
+        self._happened.append("The page started a download, which was blocked.")
         self._say(f"download: {download.suggested_filename}")
         with suppress(Error):
             await download.cancel()
