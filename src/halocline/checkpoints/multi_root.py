@@ -1,7 +1,7 @@
-"""The checkpoints of a task with several folders: a store for each, and one row of numbers for all.
+"""The checkpoints of a task with several folders: one store per folder, one sequence of numbers for all.
 
-What must stay true: each change is saved in the store of the folder that it is in, and the first folder's store has a
-checkpoint after it as well, so that one of its numbers names how all folders were.
+What must stay true: each change is saved in the store of its folder, and then the first folder's store gets a
+checkpoint too, so that one of its numbers identifies the state of all folders.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Paths = Sequence[str] | None
 
 
 class RootedCheckpoints:
-    """Fulfils `ports.checkpoints.Checkpoints`. `others` are the further folders' stores, by folder."""
+    """Implements `ports.checkpoints.Checkpoints`. `others` are the other folders' stores, by folder."""
 
     def __init__(self, workspace: Path, first: ShadowGit, others: Mapping[str, ShadowGit]) -> None:
         self._workspace = os.path.realpath(workspace)
@@ -48,7 +48,7 @@ class RootedCheckpoints:
 
     async def settle(self) -> None:
         await asyncio.gather(*(store.settle() for store in self._others.values()))
-        await self._first.settle()  # it may have got something to do by the others
+        await self._first.settle()  # the others may have given it work
 
     async def close(self) -> None:
         await asyncio.gather(*(store.close() for store in (self._first, *self._others.values())))
@@ -70,7 +70,7 @@ class RootedCheckpoints:
                 emit(event)
 
     def _shared(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
-        """Which stores a change concerns, and which paths are each one's. A link concerns where it is and leads."""
+        """Split paths among the stores. A link belongs to the folder it is in and to the one it leads to."""
         if paths is None:
             return [(store, None) for store in (self._first, *self._others.values())]
         spelt = {path: os.path.normpath(os.path.join(self._workspace, os.path.expanduser(path))) for path in paths}

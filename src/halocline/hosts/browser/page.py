@@ -337,9 +337,7 @@ def _explain_failure(url: str, why: str) -> str:
     """Chromium's error, without Playwright's call log."""
     first = why.split("\n", 1)[0].removeprefix("Page.goto: ")
     if "ERR_CERT" in first:
-        return (
-            f"{url} was not opened: its certificate is not trusted ({_error_code(first)}). The user can set ca_file."
-        )
+        return f"{url} was not opened: its certificate is not trusted ({_error_code(first)}). The user can set ca_file."
     if "Timeout" in first:
         return f"{url} did not load within {NAVIGATION:g} s in two attempts."
     return f"{url} could not be opened: {_error_code(first)}."

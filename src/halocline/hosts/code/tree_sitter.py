@@ -176,7 +176,7 @@ def new_problems(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...])
 
 
 def _is_hostile(root: "Node") -> bool:
-    """True if a query would take too long: over one error with very many parts it is quadratic and cannot be stopped."""
+    """True for an error with so many parts that a query, which is quadratic in them, could not be stopped in time."""
     return any(node.child_count > _MOST_PARTS for node in _broken_nodes(root))
 
 

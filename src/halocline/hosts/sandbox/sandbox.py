@@ -99,7 +99,7 @@ class Sandbox:
         return found
 
     def _key(self) -> list[object]:
-        """What the result depends on. Raises OSError when there is no backend."""
+        """The facts that the result depends on. Raises OSError when there is no backend."""
         way = next(list_backends(), None)
         if way is None or not boot_id():
             raise FileNotFoundError
