@@ -60,7 +60,7 @@ def test_long_output_keeps_its_head_and_tail(tmp_path: Path, size: int):
     head, gap, tail = text.split("\n")
     assert (head, tail) == ("H" * 50, "T" * 50)
     said = (
-        f"the middle of {size:,} bytes is left out here; {path} has the whole, for read_file, search_files and commands"
+        f"the middle of {size:,} bytes is left out here; {path} has all of it; use read_file, search_files or commands on it"
     )
     assert gap == f"[… {said} …]"
 
@@ -75,13 +75,13 @@ def test_a_copy_that_cannot_be_kept_does_not_stop_the_capture(tmp_path: Path):
     (tmp_path / "spool").write_text("a file in the way")
     text, path = captured(tmp_path, [b"x" * 5_000])
     assert path == ""
-    assert "no copy could be kept" in text
+    assert "no copy could be saved" in text
 
 
 def test_binary_output_is_named_and_kept(tmp_path: Path):
     text, path = captured(tmp_path, [b"\x7fELF", b"\0\1"])
     assert (
-        text == f"[binary output, 6 bytes, not shown; {path} has the whole, for read_file, search_files and commands]\n"
+        text == f"[binary output, 6 bytes, not shown; {path} has all of it; use read_file, search_files or commands on it]\n"
     )
     assert Path(path).read_bytes() == b"\x7fELF\0\1"
 

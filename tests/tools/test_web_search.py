@@ -132,7 +132,7 @@ async def test_without_an_engine_the_model_is_told_to_do_without(context):
 @pytest.mark.parametrize(
     ("name", "answer", "status", "told"),
     [
-        ("brave", {}, 401, "refused the key.*halo login brave"),
+        ("brave", {}, 401, "rejected the API key.*halo login brave"),
         ("brave", {}, 429, "no more requests"),
         ("searxng", {}, 403, "formats"),
         ("tavily", {}, 500, "status 500"),
