@@ -170,7 +170,7 @@ async def test_a_command_in_a_folder_that_is_gone_says_so(run: Runner):
 
 
 @pytest.mark.parametrize(
-    ("command", "message"), [("echo \0", "cannot be passed to a shell"), ("true " + "x" * MIB, "write it to a script file")]
+    ("command", "message"), [("echo \0", "cannot be passed to a shell"), ("true " + "x" * MIB, "to a script file")]
 )
 async def test_a_command_that_cannot_be_started_is_a_failure(run: Runner, command: str, message: str):
     with pytest.raises(ToolFailure, match=message):

@@ -59,9 +59,8 @@ def test_long_output_keeps_its_head_and_tail(tmp_path: Path, size: int):
     text, path = captured(tmp_path, [b"H" * 50, b"x" * (size - 100), b"T" * 50])
     head, gap, tail = text.split("\n")
     assert (head, tail) == ("H" * 50, "T" * 50)
-    said = (
-        f"the middle of {size:,} bytes is left out here; {path} has all of it; use read_file, search_files or commands on it"
-    )
+    where = f"{path} has all of it; use read_file, search_files or commands on it"
+    said = f"the middle of {size:,} bytes is left out here; {where}"
     assert gap == f"[… {said} …]"
 
 
@@ -80,9 +79,8 @@ def test_a_copy_that_cannot_be_kept_does_not_stop_the_capture(tmp_path: Path):
 
 def test_binary_output_is_named_and_kept(tmp_path: Path):
     text, path = captured(tmp_path, [b"\x7fELF", b"\0\1"])
-    assert (
-        text == f"[binary output, 6 bytes, not shown; {path} has all of it; use read_file, search_files or commands on it]\n"
-    )
+    where = f"{path} has all of it; use read_file, search_files or commands on it"
+    assert text == f"[binary output, 6 bytes, not shown; {where}]\n"
     assert Path(path).read_bytes() == b"\x7fELF\0\1"
 
 

@@ -30,21 +30,21 @@ class RootedCheckpoints:
         self._marked = ""
 
     def begin(self, emit: Emit) -> None:
-        self._first.begin(partial(self._told, emit))
+        self._first.begin(partial(self._emit_first, emit))
         for root, store in self._others.items():
-            store.begin(partial(self._told_elsewhere, emit, root))
+            store.begin(partial(self._emit_other, emit, root))
 
     def take(self, label: str, paths: Paths = None) -> None:
-        for store, own in self._shared(paths):
+        for store, own in self._split_paths(paths):
             store.take(label, own)
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        for store, own in self._shared([path]):
+        for store, own in self._split_paths([path]):
             for place in own or ():
                 store.wrote(place, before, after)
 
     async def barrier(self, paths: Paths = None, *, ran: bool = True) -> None:
-        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._shared(paths)))
+        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._split_paths(paths)))
 
     async def settle(self) -> None:
         await asyncio.gather(*(store.settle() for store in self._others.values()))
@@ -53,12 +53,12 @@ class RootedCheckpoints:
     async def close(self) -> None:
         await asyncio.gather(*(store.close() for store in (self._first, *self._others.values())))
 
-    def _told(self, emit: Emit, event: DurableEvent | Noticed) -> None:
+    def _emit_first(self, emit: Emit, event: DurableEvent | Noticed) -> None:
         if isinstance(event, CheckpointTaken):
             self._marked = event.label
         emit(event)
 
-    def _told_elsewhere(self, emit: Emit, root: str, event: DurableEvent | Noticed) -> None:
+    def _emit_other(self, emit: Emit, root: str, event: DurableEvent | Noticed) -> None:
         match event:
             case CheckpointTaken(label=label):
                 emit(replace(event, root=root))
@@ -69,7 +69,7 @@ class RootedCheckpoints:
             case _:
                 emit(event)
 
-    def _shared(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
+    def _split_paths(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
         """Split paths among the stores. A link belongs to the folder it is in and to the one it leads to."""
         if paths is None:
             return [(store, None) for store in (self._first, *self._others.values())]

@@ -132,9 +132,9 @@ class ShadowGit(Queries):
         # Until all files were read once, a checkpoint of named files would lack the others.
         self._is_whole = False
         self._looks = 0
-        self._has_told = False
+        self._has_announced = False
         self._has_complained = False
-        self._has_told_what_is_left_out = False
+        self._has_reported_left_out = False
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` for each one."""
@@ -355,7 +355,7 @@ class ShadowGit(Queries):
             warning.cancel()
         self._is_whole = True
         self._looks += request.paths is None
-        self._tell(saved)
+        self._report(saved)
         taken = [CheckpointTaken(checkpoint=sha, label=label) for sha, label in saved.before]
         if saved.is_new:
             is_late = request.changed_meanwhile
@@ -368,9 +368,9 @@ class ShadowGit(Queries):
     def _announce(self, taken: Sequence[CheckpointTaken]) -> None:
         for event in taken:
             self._emit(event)
-            if not self._has_told:  # it may be the task's first, which the next process checks
-                self._repository.claims.note_told(event.checkpoint)
-        self._has_told |= bool(taken)
+            if not self._has_announced:  # it may be the task's first, which the next process checks
+                self._repository.claims.note_known(event.checkpoint)
+        self._has_announced |= bool(taken)
 
     def _fall_behind(self, request: _Request, late: TakesLong) -> None:
         """Stop blocking the task: the rest of this checkpoint is read in the background."""
@@ -441,12 +441,12 @@ class ShadowGit(Queries):
         while self._waiting:
             self._waiting.popleft().is_saved.set()
 
-    def _tell(self, saved: Saved) -> None:
+    def _report(self, saved: Saved) -> None:
         if self._repository.mended:
             self._emit(Noticed(self._repository.mended))
             self._repository.mended = ""
         if saved.aside is not None:
             self._emit(Noticed(describe_loss(saved.aside)))
-        if saved.left_out and not self._has_told_what_is_left_out:
-            self._has_told_what_is_left_out = True
+        if saved.left_out and not self._has_reported_left_out:
+            self._has_reported_left_out = True
             self._emit(Noticed(describe_left_out(saved.left_out)))

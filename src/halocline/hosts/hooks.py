@@ -80,7 +80,7 @@ class LocalHooks:
 
     @asynccontextmanager
     async def lent(self, files: Mapping[str, bytes], folder: str) -> AsyncIterator[Mapping[str, str]]:
-        paths = await asyncio.to_thread(_laid_out, files, folder)
+        paths = await asyncio.to_thread(_write_files, files, folder)
         try:
             yield paths
         finally:
@@ -106,8 +106,8 @@ class LocalHooks:
             trouble = f"it printed more than {MOST_OUTPUT:,} bytes"
         else:
             trouble = "" if in_time else f"it took longer than {timeout:g} s"
-        said, errors = conversation.output.text, conversation.errors.text
-        return HookEnd(process.returncode, said, errors, seconds, timed_out=not in_time, trouble=trouble)
+        output, errors = conversation.output.text, conversation.errors.text
+        return HookEnd(process.returncode, output, errors, seconds, timed_out=not in_time, trouble=trouble)
 
     def _start(self, hook: Hook, environment: ChildEnvironment) -> subprocess.Popen[bytes]:
         folder = hook.folder or self._folder
@@ -127,7 +127,7 @@ class LocalHooks:
         )
 
 
-def _laid_out(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
+def _write_files(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
     """Write each to a file that only you can read."""
     paths: dict[str, str] = {}
     with suppress(OSError):
@@ -158,31 +158,31 @@ class Conversation:
             while not (stop.is_set() or self.output.over):
                 if self._process.poll() is not None:
                     deadline = min(deadline, time.monotonic() + _DRAIN)
-                    self._hear_the_rest(deadline)
+                    self._read_rest(deadline)
                     return True
                 if time.monotonic() >= deadline:
                     return False
                 self._exchange(_LOOK)
         return True
 
-    def _hear_the_rest(self, deadline: float) -> None:
+    def _read_rest(self, deadline: float) -> None:
         """Read what is in the pipes, without waiting for a child that holds them."""
-        while self._is_heard and not self.output.over and time.monotonic() < deadline:
+        while self._is_open and not self.output.over and time.monotonic() < deadline:
             self._exchange(_LOOK)
 
     @property
-    def _is_heard(self) -> bool:
+    def _is_open(self) -> bool:
         return any(key.data is not None for key in self._pipes.get_map().values())
 
     def _exchange(self, seconds: float) -> None:
-        if not self._is_heard:  # it closed its output and still runs
+        if not self._is_open:  # it closed its output and still runs
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
             return
         for key, _ in self._pipes.select(seconds):
             if key.data is None:
                 self._give()
-            elif not self._hear(key.fd, key.data):
+            elif not self._read_chunk(key.fd, key.data):
                 self._pipes.unregister(key.fileobj)
 
     def _give(self) -> None:
@@ -199,7 +199,7 @@ class Conversation:
             pipe.close()
 
     @staticmethod
-    def _hear(pipe: int, heard: Heard) -> bool:
+    def _read_chunk(pipe: int, heard: Heard) -> bool:
         """Read from a pipe. False at its end."""
         try:
             chunk = os.read(pipe, _CHUNK)

@@ -176,8 +176,8 @@ def _list_globs(query: SearchQuery) -> tuple[str, ...]:
 
 def _explain_message(message: str) -> str:
     """ripgrep's message, without its advice on an option that cannot be set here."""
-    said, advice, _ = message.partition("\n\nConsider enabling PCRE2")
-    return f"{said}\nRewrite the pattern without look-around and backreferences." if advice else said
+    problem, advice, _ = message.partition("\n\nConsider enabling PCRE2")
+    return f"{problem}\nRewrite the pattern without look-around and backreferences." if advice else problem
 
 
 def _build_result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:

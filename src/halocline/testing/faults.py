@@ -54,12 +54,12 @@ class Points:
     def install(self) -> None:
         """Make every change to a file by this process a point from now on."""
         for name in WRITES:
-            setattr(os, name, self._watched(name, getattr(os, name), half=True))
+            setattr(os, name, self._watch(name, getattr(os, name), half=True))
         for name in CHANGES:
-            setattr(os, name, self._watched(name, getattr(os, name)))
-        sys.addaudithook(self._heard)
+            setattr(os, name, self._watch(name, getattr(os, name)))
+        sys.addaudithook(self._audit)
 
-    def _watched(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
+    def _watch(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
         @wraps(real)
         def watched(*args: Any, **kwargs: Any) -> Any:
             due = self._due(name)
@@ -74,7 +74,7 @@ class Points:
 
         return watched
 
-    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
         """Audit hook: files opened for writing and started processes do not go through `os`."""
         opens = event == "open" and isinstance(args[2], int) and args[2] & _OPENED_TO_WRITE
         if (opens or event == "subprocess.Popen") and self._due("open" if opens else "popen"):

@@ -26,9 +26,9 @@ class Disk:
     def install(self) -> None:
         """Record everything that this process syncs from now on."""
         for name in ("fsync", "fdatasync"):
-            setattr(os, name, self._watched(getattr(os, name)))
+            setattr(os, name, self._watch(getattr(os, name)))
 
-    def _watched(self, real: Callable[[int], None]) -> Callable[[int], None]:
+    def _watch(self, real: Callable[[int], None]) -> Callable[[int], None]:
         @wraps(real)
         def watched(file: int) -> None:
             real(file)

@@ -114,8 +114,8 @@ def attribute_changes(
 
 def _outermost_times(times: Sequence[float]) -> Sequence[float]:
     """Return the first and last times if there are many: commands before and after the two scans are near those."""
-    told = sorted(times)
-    return told if len(told) <= _MOST_TIMES else [*told[: _MOST_TIMES // 2], *told[-_MOST_TIMES // 2 :]]
+    found = sorted(times)
+    return found if len(found) <= _MOST_TIMES else [*found[: _MOST_TIMES // 2], *found[-_MOST_TIMES // 2 :]]
 
 
 def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> bool:

@@ -131,11 +131,11 @@ class Claims:
                 found.setdefault(os.path.relpath(_place_as_bytes(place), self._root), entry)
         return found
 
-    def note_told(self, checkpoint: str) -> None:
+    def note_known(self, checkpoint: str) -> None:
         """Record that the task knows a checkpoint."""
         self._add(Line("told", self._task, _place_as_text(self._root), time.time(), after=checkpoint))
 
-    def is_told(self, checkpoint: str) -> bool:
+    def is_known(self, checkpoint: str) -> bool:
         """True if the task knows a checkpoint."""
         return any(
             line.what == "told" and line.after == checkpoint for line in _read_lines(self._file) if self._is_mine(line)

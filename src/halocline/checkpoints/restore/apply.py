@@ -156,11 +156,11 @@ def mend_restore(git: Git) -> str:
             remove_journal(git.store)
         return ""
     others = _put_back(git, journal)
-    said = "A restore was interrupted when Halocline was killed. "
+    start = "A restore was interrupted when Halocline was killed. "
     if not others:
-        return said + "It was undone; the files are as before it."
+        return start + "It was undone; the files are as before it."
     names = ", ".join(map(os.fsdecode, others))
-    return said + f"It was undone, except for files that changed since or are lost: {names}."
+    return start + f"It was undone, except for files that changed since or are lost: {names}."
 
 
 def secure_files(git: Git, changes: Iterable[Change]) -> None:

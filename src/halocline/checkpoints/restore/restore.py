@@ -121,7 +121,7 @@ def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> Resto
 def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
     repository = target.repository
     with repository.opened() as git, _readable_store(target):
-        repository.take_up(git)
+        repository.save_unfinished(git)
         commit = repository.resolve(git, target.checkpoint)
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
@@ -175,7 +175,7 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
     """Save the present state and list the steps. With several folders, the undo is always a new checkpoint."""
     repository = target.repository
     with _readable_store(target):
-        repository.take_up(git)
+        repository.save_unfinished(git)
         commit = repository.resolve(git, target.checkpoint)
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()

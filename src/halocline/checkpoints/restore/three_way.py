@@ -59,10 +59,10 @@ def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[
 
     `earlier` are Unix times at which somebody else changed files before the target was saved.
     """
-    told = [(step, step.by or _of_old(step.label)) for step in steps]
-    times = [*earlier, *(at for _, by in told for at in by.times)]
+    attributed = [(step, step.by or _of_old(step.label)) for step in steps]
+    times = [*earlier, *(at for _, by in attributed for at in by.times)]
     found: dict[Path, list[Deed]] = {}
-    for step, by in told:
+    for step, by in attributed:
         listed, is_sure = by.by_path(), not is_disturbed_by_others(by, times)
         for path, (before, after) in step.sides.items():
             who = listed.get(path, by.rest)

@@ -41,13 +41,13 @@ def borrow_index(git: Git, largest: int) -> list[bytes] | None:
     try:
         return _borrow_from(git, lender, largest)
     except (OSError, Unreadable, GitFailed, GitUnusable):
-        layout.lend_objects(git.store, None)
+        layout.set_alternate(git.store, None)
         return None
 
 
 def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
     changed_at, data = _read_stable(lender.folder / "index")
-    layout.lend_objects(git.store, lender.common / "objects")
+    layout.set_alternate(git.store, lender.common / "objects")
     is_whole = git.workspace == lender.top
     index = git.store / "index.borrowed"
     # Git compares the files while we check the index, since nearly all of it can nearly always be used.

@@ -101,7 +101,7 @@ def list_ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
     return frozenset(answer.split(b"\0")[:-1])
 
 
-def leave_out(git: Git) -> None:
+def drop_ignored(git: Git) -> None:
     """Remove files from the index that our rules now leave out."""
     rules = str(git.store / "info" / "exclude")
     found = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-from", rules)

@@ -67,7 +67,7 @@ def prepare_store(store: Path, workspace: Path) -> bool:
     return _write_if_changed(store / "info" / "exclude", _write_excludes(store, workspace))
 
 
-def lend_objects(store: Path, objects: Path | None) -> None:
+def set_alternate(store: Path, objects: Path | None) -> None:
     """Let the store also find objects in another object folder; None: only in its own."""
     place = alternates_file(store)
     if objects is None:

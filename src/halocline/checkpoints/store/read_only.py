@@ -18,6 +18,6 @@ def copy_store(store: Path) -> Iterator[Path]:
         copy = Path(folder, "store")
         shutil.copytree(store, copy, ignore=lambda place, _: {_OBJECTS} if place == str(store) else set())
         (copy / _OBJECTS).mkdir()
-        layout.lend_objects(copy, store / _OBJECTS)
+        layout.set_alternate(copy, store / _OBJECTS)
         layout.mend_store(copy)
         yield copy

@@ -48,7 +48,7 @@ class Reader:
     def look(self, path: bytes) -> os.stat_result | None:
         """Stat a file, link or folder; None if there is none."""
         try:
-            folder, name = self._opened(path)
+            folder, name = self._open_parent(path)
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
             if error.errno in NOT_BELOW:
@@ -58,7 +58,7 @@ class Reader:
     def may_read(self, path: bytes) -> bool:
         """True if a file could be opened."""
         try:
-            folder, name = self._opened(path)
+            folder, name = self._open_parent(path)
             return os.access(name, os.R_OK, dir_fd=folder)
         except OSError:
             return False
@@ -66,13 +66,13 @@ class Reader:
     def read(self, path: bytes, most: int) -> Kept | None:
         """Read a file of at most `most` bytes, or a link; None if there is none, or a folder."""
         try:
-            return read_in(*self._opened(path), most)
+            return read_in(*self._open_parent(path), most)
         except OSError as error:
             if error.errno in NOT_BELOW:
                 return None
             raise
 
-    def _opened(self, path: bytes) -> tuple[int, bytes]:
+    def _open_parent(self, path: bytes) -> tuple[int, bytes]:
         """The open folder of a file, and the file's name in it."""
         if b"/../" in b"/%b/" % path:
             raise OSError(ENOENT, os.strerror(ENOENT), path)

@@ -76,7 +76,7 @@ class Repository:
         self.claims = Claims(self.path.parent, self.workspace, task)
         self._task = task
         self._may_borrow = True
-        self._has_taken_up = False
+        self._has_saved_unfinished = False
         self._newest: Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
@@ -125,7 +125,7 @@ class Repository:
         with self._held(self._limits.seconds, self._keeper):
             self._may_borrow = False
             (self.path / "index").unlink(missing_ok=True)
-            layout.lend_objects(self.path, None)
+            layout.set_alternate(self.path, None)
 
     def save(
         self,
@@ -259,7 +259,7 @@ class Repository:
         """Continue our checkpoints from another task's. Raises UsageError."""
         with self.opened() as git:
             write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
-        self.claims.note_told(sha)
+        self.claims.note_known(sha)
 
     def export(self, target: str, folder: Path) -> None:
         """Write the files of a checkpoint to a folder. Raises UsageError, and NotRestored if one already exists."""
@@ -327,7 +327,7 @@ class Repository:
                     self.mended = self._mend(git, runner)
                 if is_changed and (self.path / "index").exists():
                     with suppress(GitFailed):  # the next reader of the index finds the same and repairs it
-                        index.leave_out(git)
+                        index.drop_ignored(git)
                 yield git
         except LockHeld as error:
             raise TakesLong(str(error), "") from None
@@ -357,7 +357,7 @@ class Repository:
         always: bool = False,
         asked: float = 0.0,
     ) -> Saved:
-        before = self.take_up(git, on_read)
+        before = self.save_unfinished(git, on_read)
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
         known = (last.tree,) if last else ()
@@ -378,7 +378,7 @@ class Repository:
             self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out, before=before)
         by = (
-            self._attributed(dict(list_differing(git, last.tree, tree)), (since, asked), contents)
+            self._attribute_between(dict(list_differing(git, last.tree, tree)), (since, asked), contents)
             if last
             else Attribution()
         )
@@ -393,12 +393,12 @@ class Repository:
         self._newest = Last(sha, tree, n)
         return self._newest
 
-    def take_up(self, git: Git, on_read: OnRead = dict) -> tuple[tuple[str, str], ...]:
+    def save_unfinished(self, git: Git, on_read: OnRead = dict) -> tuple[tuple[str, str], ...]:
         """Save the checkpoint that a dead process could not; returns checkpoints that the task does not know yet."""
-        if self._has_taken_up:
+        if self._has_saved_unfinished:
             return ()
-        self._has_taken_up, last = True, self._last(git)
-        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
+        self._has_saved_unfinished, last = True, self._last(git)
+        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_known(last.sha) else ()
         if not (unsaved := self.claims.read_unsaved()):
             return untold
         tree = with_unsaved(git, last.tree if last else change_tree(git, self.present(git)[0], on_read()), unsaved)
@@ -408,9 +408,9 @@ class Repository:
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
         """Attribute the differences of two commits or trees; `since` is the Unix time of the task's last scan."""
         trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
-        return self._attributed(dict(list_differing(git, *trees)), (since, time.time()), {})
+        return self._attribute_between(dict(list_differing(git, *trees)), (since, time.time()), {})
 
-    def _attributed(
+    def _attribute_between(
         self, found: Mapping[index.Path, tuple[str, str]], between: tuple[float, float], contents: Contents
     ) -> Attribution:
         """The same between two scans; `contents` know when they were read."""

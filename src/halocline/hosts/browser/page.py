@@ -88,23 +88,23 @@ class BrowsedPage:
     async def open(self) -> None:
         """Open an empty page."""
         await self._context.route("**/*", self._route)
-        self._context.on("page", lambda other: self._soon(self._window(other)))
+        self._context.on("page", lambda other: self._run_soon(self._close_window(other)))
         await self._renew()
 
     async def _renew(self) -> None:
         """Open a new page, watched before it loads anything; the old one is closed."""
         if self._page is not None:
-            self._soon(self._shut(self._page))
+            self._run_soon(self._shut(self._page))
         page = self._page = await self._context.new_page()
         cdp = self._cdp = await self._context.new_cdp_session(page)
         tree = await cdp.send("Page.getFrameTree")
         self._frame = tree["frameTree"]["frame"]["id"]
-        cdp.on("Fetch.requestPaused", lambda event: self._soon(self._paused(event)))
+        cdp.on("Fetch.requestPaused", lambda event: self._run_soon(self._judge_document(event)))
         await cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
-        page.on("console", lambda message: self._say(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self._say(f"uncaught: {error}"))
-        page.on("dialog", lambda dialog: self._soon(self._dialog(dialog)))
-        page.on("download", lambda download: self._soon(self._download(download)))
+        page.on("console", lambda message: self._note_console(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self._note_console(f"uncaught: {error}"))
+        page.on("dialog", lambda dialog: self._run_soon(self._dialog(dialog)))
+        page.on("download", lambda download: self._run_soon(self._download(download)))
         page.on("response", self._response)
         page.on("crash", lambda _: self._happened.append("The page crashed. Launch it again."))
 
@@ -156,8 +156,8 @@ class BrowsedPage:
         return bool(self._status) and self._status // 100 != 3
 
     def _not_a_page(self, url: str) -> str:
-        said = " ".join(self._happened)
-        return said or f"{url} is not a page: the server sent nothing, or a file to download."
+        text = " ".join(self._happened)
+        return text or f"{url} is not a page: the server sent nothing, or a file to download."
 
     async def _click(self, x: int, y: int) -> None:
         self._mouse = (x, y)
@@ -220,7 +220,7 @@ class BrowsedPage:
     async def _view(self) -> dict[str, Any]:
         url = self.page.url
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
-            await self._leave(url)
+            await self._leave_url(url)
         looked = await self._ask(LOOK)
         seen: dict[str, Any] = looked if isinstance(looked, dict) else {}
         self._is_stuck = not seen
@@ -238,7 +238,7 @@ class BrowsedPage:
             "picture": base64.b64encode(await self._picture()).decode(),
         }
 
-    async def _leave(self, url: str) -> None:
+    async def _leave_url(self, url: str) -> None:
         """Leave a URL that is not a web page, such as a file; Chromium's own error pages are not mentioned."""
         if not url.startswith("chrome-error:"):
             self._happened.append(f"{url[:200]} was not opened: only http and https pages are allowed.")
@@ -267,7 +267,7 @@ class BrowsedPage:
                 return given["result"].get("value")
         return None
 
-    async def _paused(self, event: dict[str, Any]) -> None:
+    async def _judge_document(self, event: dict[str, Any]) -> None:
         """Judge a document before it is requested, on every hop of a redirect."""
         assert self._cdp is not None
         url, paused = event["request"]["url"], {"requestId": event["requestId"]}
@@ -295,7 +295,7 @@ class BrowsedPage:
         except Error:  # the frame of a window that is just opening is not known yet
             return False
 
-    async def _window(self, other: Page) -> None:
+    async def _close_window(self, other: Page) -> None:
         await asyncio.sleep(SOON)
         if other is not self._page:
             await self._shut(other)
@@ -306,13 +306,13 @@ class BrowsedPage:
 
     async def _dialog(self, dialog: Dialog) -> None:
         self._happened.append(f"The page showed a dialog ({dialog.type}), which was dismissed.")
-        self._say(f"dialog ({dialog.type}): {dialog.message}")
+        self._note_console(f"dialog ({dialog.type}): {dialog.message}")
         with suppress(Error):
             await dialog.dismiss()
 
     async def _download(self, download: Download) -> None:
         self._happened.append("The page started a download, which was blocked.")
-        self._say(f"download: {download.suggested_filename}")
+        self._note_console(f"download: {download.suggested_filename}")
         with suppress(Error):
             await download.cancel()
 
@@ -321,13 +321,13 @@ class BrowsedPage:
             if response.request.is_navigation_request() and response.frame is self.page.main_frame:
                 self._status = response.status
 
-    def _say(self, line: str) -> None:
+    def _note_console(self, line: str) -> None:
         if len(self._console) < MOST_LINES:
             self._console.append(line[:MOST_LINE])
         else:
             self._left_out += 1
 
-    def _soon(self, work: Any) -> None:
+    def _run_soon(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -52,11 +52,13 @@ class Refused(Exception):
 
 
 class BrowserGate:
-    """`judge` returns a server's addresses, `way` its network settings; `own_ports` are the ports we listen on."""
+    """`judge` returns a server's addresses, `network_for` its network settings; `own_ports` are our listening ports."""
 
-    def __init__(self, judge: Judge, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]) -> None:
+    def __init__(
+        self, judge: Judge, network_for: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
+    ) -> None:
         self._judge = judge
-        self._way = way
+        self._network_for = network_for
         self._own_ports = own_ports
         self._password = os.urandom(24).hex()
         self._server: asyncio.Server | None = None
@@ -84,8 +86,8 @@ class BrowserGate:
 
     def refusals(self) -> dict[str, str]:
         """Take the servers that were not reached since the last call, by host and port, with the reasons."""
-        said, self._refusals = self._refusals, {}
-        return said
+        refusals, self._refusals = self._refusals, {}
+        return refusals
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -102,13 +104,13 @@ class BrowserGate:
         async with asyncio.timeout(HEAD):
             request = await client.request()
         while not self._is_authorized(request):
-            await client.say(407, [("proxy-authenticate", 'Basic realm="halocline"')])
+            await client.respond(407, [("proxy-authenticate", 'Basic realm="halocline"')])
             async with asyncio.timeout(HEAD):
                 request = await client.request()
         try:
             await self._pass_on(request, client)
         except Refused as refused:
-            await client.say(refused.status, [], str(refused))
+            await client.respond(refused.status, [], str(refused))
 
     def _is_authorized(self, request: h11.Request) -> bool:
         given = next((value for name, value in request.headers if name == b"proxy-authorization"), b"")
@@ -120,7 +122,7 @@ class BrowserGate:
         if request.method == b"CONNECT":
             address = address_of(f"https://{target}")
             dialer = await self._dialer(address, target)
-            with self._noting(target):
+            with self._recording_refusals(target):
                 streams = await dialer.tunnel()
             await client.connected()
             await _relay_both(client, *streams)
@@ -130,10 +132,12 @@ class BrowserGate:
             raise Refused(f"{target[:200]} is not an http URL.", 400)
         body = await client.body()
         dialer = await self._dialer(address, target)
-        with self._noting(address.authority):
+        with self._recording_refusals(address.authority):
             reader, writer = await dialer.plain()
         try:
-            await _pass_answer(_outgoing_request(request, target, self._way(target)), body, reader, writer, client)
+            await _pass_answer(
+                _outgoing_request(request, target, self._network_for(target)), body, reader, writer, client
+            )
         finally:
             writer.transport.abort()
 
@@ -145,16 +149,16 @@ class BrowserGate:
             raise Refused(f"{address.hostname} is blocked: only Chromium itself uses it.")
         scheme = "https" if address.tls and address.port != 80 else "http"
         url = f"{scheme}://{address.authority}/"
-        with self._noting(address.authority):
+        with self._recording_refusals(address.authority):
             addresses = await self._judge(url)
-            way = self._way(url)
+            network = self._network_for(url)
             self._require_not_ours(address, addresses)
-            if not addresses and way.proxy is None:
+            if not addresses and network.proxy is None:
                 raise ToolFailure(NOT_FOUND.format(host=address.hostname))
-        return Dialer(address, address.authority, replace(way, pinned=addresses))
+        return Dialer(address, address.authority, replace(network, pinned=addresses))
 
     @contextmanager
-    def _noting(self, server: str) -> Iterator[None]:
+    def _recording_refusals(self, server: str) -> Iterator[None]:
         """Record why a server was not reached. Raises Refused."""
         try:
             yield
@@ -199,7 +203,7 @@ class _Client:
                 raise ConnectionLost("the body was cut off")
         return parts
 
-    async def say(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
+    async def respond(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
         """Send a response of our own; only a request for the password keeps the connection open."""
         body = text.encode()
         end = [] if status == 407 else [("connection", "close")]
@@ -225,16 +229,16 @@ class _Client:
         return event
 
 
-def _outgoing_request(request: h11.Request, target: str, way: Network) -> h11.Request:
+def _outgoing_request(request: h11.Request, target: str, network: Network) -> h11.Request:
     """The request as the server or the next proxy should see it."""
     parts = urlsplit(target)
     headers = [(name, value) for name, value in request.headers if name not in _HOP]
     headers.append((b"connection", b"close"))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    if way.proxy is not None:
+    if network.proxy is not None:
         path = target
-        if way.proxy.authorization:
-            headers.append((b"proxy-authorization", way.proxy.authorization.encode()))
+        if network.proxy.authorization:
+            headers.append((b"proxy-authorization", network.proxy.authorization.encode()))
     return h11.Request(method=request.method, target=path, headers=headers)
 
 
@@ -247,8 +251,8 @@ async def _pass_answer(
 ) -> None:
     """Pass the response on as it arrives; the connection ends with it."""
     server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
-    for said in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
-        writer.write(server.send(said) or b"")
+    for event in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
+        writer.write(server.send(event) or b"")
     await writer.drain()
     while not isinstance(event := server.next_event(), h11.EndOfMessage):
         match event:
@@ -272,14 +276,14 @@ async def _relay_both(client: _Client, reader: asyncio.StreamReader, writer: asy
     """Relay in both directions until one side ends."""
     try:
         writer.write(client.early)
-        ways = [
+        pumps = [
             asyncio.ensure_future(_pump_bytes(client.reader, writer)),
             asyncio.ensure_future(_pump_bytes(reader, client.writer)),
         ]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
     finally:
         writer.transport.abort()
 

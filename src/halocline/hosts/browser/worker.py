@@ -75,11 +75,11 @@ class Worker:
     async def _answer(self, message: dict[str, Any]) -> None:
         try:
             done = await (self._open(**message["open"]) if "open" in message else self._do(message))
-            self._tell({"done": done})
+            self._send({"done": done})
         except Failed as failure:
-            self._tell({"failed": str(failure)})
+            self._send({"failed": str(failure)})
         except Exception as error:
-            self._tell({"broken": _first_lines(str(error)) or type(error).__name__})
+            self._send({"broken": _first_lines(str(error)) or type(error).__name__})
 
     async def _do(self, message: dict[str, Any]) -> dict[str, Any]:
         assert self._page is not None
@@ -99,7 +99,7 @@ class Worker:
         playwright = await async_playwright().start()
         chromium = playwright.chromium
         if remote:
-            browser = await self._reached(chromium, remote)
+            browser = await self._connect_remote(chromium, remote)
         else:
             browser = await chromium.launch(
                 executable_path=executable,
@@ -125,7 +125,7 @@ class Worker:
         browser.on("disconnected", lambda _: self._writer.close())
         return {}
 
-    async def _reached(self, chromium: BrowserType, remote: str) -> Browser:
+    async def _connect_remote(self, chromium: BrowserType, remote: str) -> Browser:
         """Connect to a running browser. Raises Failed when none listens there."""
         try:
             return await chromium.connect_over_cdp(remote, timeout=START)
@@ -138,10 +138,10 @@ class Worker:
         self._count += 1
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._asked[self._count] = future
-        self._tell({"ask": self._count, "url": url})
+        self._send({"ask": self._count, "url": url})
         return await future
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         self._writer.write(json.dumps(message).encode() + b"\n")
 
 

@@ -53,10 +53,10 @@ class TreeSitter:
         grammar = _find_grammar(name)
         if grammar is None or not grammar.judges:
             return ()
-        return await asyncio.to_thread(self._introduced, name, before or "", after)
+        return await asyncio.to_thread(self._new_problems, name, before or "", after)
 
     def _definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
-        grammar, root = _find_grammar(name), self._parsed(name, data)
+        grammar, root = _find_grammar(name), self._parse_root(name, data)
         language = self._language(grammar) if grammar else None
         if grammar is None or root is None or language is None or _is_hostile(root):
             return None
@@ -64,16 +64,16 @@ class TreeSitter:
 
         return find_definitions(root, Query(language, grammar.query), data)
 
-    def _introduced(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
+    def _new_problems(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
         new = self._problems(name, after)
         old = self._problems(name, before) if new else None
         return new_problems(old, new) if old is not None and new else ()
 
     def _problems(self, name: str, text: str) -> tuple[SyntaxProblem, ...] | None:
-        root = self._parsed(name, text.encode("utf-8", "replace"))
+        root = self._parse_root(name, text.encode("utf-8", "replace"))
         return None if root is None else find_problems(root, text.split("\n"))
 
-    def _parsed(self, name: str, data: bytes) -> "Node | None":
+    def _parse_root(self, name: str, data: bytes) -> "Node | None":
         """The tree's root; None if the language is unknown, or the file is too large or takes too long."""
         grammar = _find_grammar(name)
         language = self._language(grammar) if grammar and len(data) <= LARGEST else None

@@ -32,7 +32,7 @@ class ChildDocuments:
         process = await _start_reader(*arguments)
         try:
             async with asyncio.timeout(self._time_limit):
-                out, said = await process.communicate(data)
+                out, errors = await process.communicate(data)
         except TimeoutError:
             raise ToolFailure(f"Reading it took longer than {self._time_limit:g} s and was stopped.") from None
         finally:
@@ -40,7 +40,7 @@ class ChildDocuments:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
-        _require_success(process.returncode, said.decode("utf-8", "replace"))
+        _require_success(process.returncode, errors.decode("utf-8", "replace"))
         return out
 
 
@@ -54,16 +54,16 @@ async def _start_reader(*arguments: str) -> asyncio.subprocess.Process:
     )
 
 
-def _require_success(code: int | None, said: str) -> None:
+def _require_success(code: int | None, message: str) -> None:
     match code:
         case 0:
             return
         case 3:
             raise ToolFailure(
-                f"The Python package {said}, which reads it, is not installed. The user can install it with "
+                f"The Python package {message}, which reads it, is not installed. The user can install it with "
                 "`pip install 'halocline[documents]'`; or read the file with an installed program by execute_command."
             )
         case 4:
-            raise ToolFailure(f"It cannot be read: {said}.")
+            raise ToolFailure(f"It cannot be read: {message}.")
         case _:
             raise ToolFailure("It cannot be read: it needs too much time or memory, or the reader crashed.")

@@ -175,13 +175,13 @@ def _finish_change(journal: Path | None, plan: Plan) -> None:
 
 
 def _mend_folder(folder: Path) -> list[str]:
-    said = []
+    messages = []
     for journal in _leftover_journals(folder):
         try:
             plan, staged = _read_journal(journal)
         except (msgspec.DecodeError, RecursionError):
             kept = journal.replace(journal.with_suffix(UNREADABLE))
-            said.append(PUT_ASIDE.format(kept=kept))
+            messages.append(PUT_ASIDE.format(kept=kept))
             continue
         if plan is None or journal.suffix == _DONE:
             _remove_traces(plan or Plan())
@@ -190,9 +190,9 @@ def _mend_folder(folder: Path) -> list[str]:
         elif not staged:
             _remove_traces(plan)
         else:
-            said.append(_put_back_if_untouched(plan))
+            messages.append(_put_back_if_untouched(plan))
         journal.unlink()
-    return said
+    return messages
 
 
 def _leftover_journals(folder: Path) -> list[Path]:

@@ -53,11 +53,13 @@ _decoder = json_input.Decoder(Message)
 
 
 class Connection:
-    """The pipes to one server. `told` handles its notifications, `asked` answers its requests."""
+    """The pipes to one server. `on_notification` gets its notifications, `answer` answers its requests."""
 
-    def __init__(self, told: Callable[[str, msgspec.Raw], None], asked: Callable[[str, msgspec.Raw], Any]) -> None:
-        self._told = told
-        self._asked = asked
+    def __init__(
+        self, on_notification: Callable[[str, msgspec.Raw], None], answer: Callable[[str, msgspec.Raw], Any]
+    ) -> None:
+        self._on_notification = on_notification
+        self._answer_request = answer
         self._waiting: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._next = 0
         self._unasked = 0
@@ -149,7 +151,7 @@ class Connection:
         if message.method and message.id is not None:
             self._send(self._answer(message))
         elif message.method:
-            self._told(message.method, message.params)
+            self._on_notification(message.method, message.params)
         elif isinstance(message.id, int) and (future := self._waiting.get(message.id)) and not future.done():
             if message.error is not None:
                 future.set_exception(RequestFailed(message.error.code, message.error.message))
@@ -160,6 +162,6 @@ class Connection:
         """Build the response; it does not reset the flood limit, so that a flood of requests is stopped too."""
         self._unasked += 1024
         try:
-            return {"id": message.id, "result": self._asked(message.method, message.params)}
+            return {"id": message.id, "result": self._answer_request(message.method, message.params)}
         except NotImplementedError:
             return {"id": message.id, "error": {"code": _METHOD_NOT_FOUND, "message": "method not found"}}

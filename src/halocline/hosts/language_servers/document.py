@@ -60,11 +60,11 @@ class Document:
         """Wait until the server sent diagnostics for this version, and then nothing more for a moment."""
         while not self.is_answered:
             if self._last is None:
-                await self._hears()
+                await self._wait_for_diagnostics()
             else:
                 await asyncio.sleep(max(0.001, self._last + self._settle - asyncio.get_running_loop().time()))
 
-    async def _hears(self) -> None:
+    async def _wait_for_diagnostics(self) -> None:
         """Wait for diagnostics. If a server that knows this file sends none, nothing has changed."""
         silence = max(self._silence, 2 * self._slowest) if self._is_known else None
         try:

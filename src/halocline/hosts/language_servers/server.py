@@ -94,7 +94,7 @@ class Server:
         self.turn = asyncio.Lock()
         self._processes = processes
         self._environment = environment
-        self._connection = Connection(self._told, self._asked)
+        self._connection = Connection(self._take_notification, self._answer_request)
         self._pulls = False
         self._process: Process | None = None
         self._ends_with_keeper = False
@@ -206,7 +206,7 @@ class Server:
             hearing = asyncio.create_task(self._connection.listen())
             async with asyncio.timeout(START_LIMIT):
                 await self._introduce()
-            await self._loaded()
+            await self._wait_until_loaded()
             self.ready.set()
             await hearing
         except (OSError, ValueError, ServerGone, RequestFailed, TimeoutError, msgspec.MsgspecError):
@@ -260,7 +260,7 @@ class Server:
         self._connection.notify("initialized", {})
         self._connection.notify("workspace/didChangeConfiguration", {"settings": self.found.settings})
 
-    async def _loaded(self) -> None:
+    async def _wait_until_loaded(self) -> None:
         """Wait for the progress that servers report: many give wrong answers before they have read the project."""
         await asyncio.sleep(_LOAD_BEGINS)
         with suppress(TimeoutError):
@@ -269,16 +269,16 @@ class Server:
                     self._quiet.clear()
                     await self._unless_gone(self._quiet.wait())
 
-    def _told(self, method: str, params: msgspec.Raw) -> None:
+    def _take_notification(self, method: str, params: msgspec.Raw) -> None:
         take: Callable[[msgspec.Raw], None] | None = {
-            "textDocument/publishDiagnostics": self._published,
-            "$/progress": self._progress,
+            "textDocument/publishDiagnostics": self._take_diagnostics,
+            "$/progress": self._take_progress,
         }.get(method)
         if take is not None:
             with suppress(msgspec.ValidationError):
                 take(params)
 
-    def _published(self, params: msgspec.Raw) -> None:
+    def _take_diagnostics(self, params: msgspec.Raw) -> None:
         if self._pulls:
             return
         said = json_input.decode(params, type=_Published)
@@ -287,7 +287,7 @@ class Server:
             found = select_errors(document.path, document.lines, said.diagnostics, self.found.row.name)
             document.hear(said.version, found)
 
-    def _progress(self, params: msgspec.Raw) -> None:
+    def _take_progress(self, params: msgspec.Raw) -> None:
         said = json_input.decode(params, type=_Progress)
         if said.value.kind == "begin" and len(self._loading) < _MOST_PROGRESS:
             self._loading.add(said.token)
@@ -295,7 +295,7 @@ class Server:
             self._loading.discard(said.token)
         self._quiet.set()
 
-    def _asked(self, method: str, params: msgspec.Raw) -> Any:
+    def _answer_request(self, method: str, params: msgspec.Raw) -> Any:
         """Answer a server's request. Raises NotImplementedError."""
         match method:
             case "workspace/configuration":

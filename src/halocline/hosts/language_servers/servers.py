@@ -72,11 +72,11 @@ class LanguageServers:
         return child_environment(*self._given)
 
     def knows(self, path: Path) -> bool:
-        return self._server(path) is not None
+        return self._server_for(path) is not None
 
     def is_warm(self, path: Path) -> bool:
         """True if an edit of such a file would wait for its server."""
-        server = self._server(path)
+        server = self._server_for(path)
         return server is not None and server.is_warm
 
     @property
@@ -85,14 +85,16 @@ class LanguageServers:
         return bool(self._tasks)
 
     def expect(self, path: Path) -> None:
-        server = self._server(path)
+        server = self._server_for(path)
         if server is not None and path not in server.documents:
             self._in_background(self._learn(server, path))
 
     async def introduced(self, edits: Sequence[EditedText]) -> tuple[Problem, ...]:
         groups: dict[Server, list[EditedText]] = {}
         for edit in edits:
-            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST and (server := self._server(edit.path)):
+            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST and (
+                server := self._server_for(edit.path)
+            ):
                 groups.setdefault(server, []).append(edit)
         if not groups:
             return ()
@@ -116,7 +118,7 @@ class LanguageServers:
 
         wanted: dict[Server, list[Path]] = {server: [] for server in self._servers.values() if not server.gone.is_set()}
         for path in dict.fromkeys((*paths, *await changed_files(self._workspace, _GIT_PATIENCE))):
-            if (server := self._server(path)) and len(wanted.setdefault(server, [])) < MOST_ASKED:
+            if (server := self._server_for(path)) and len(wanted.setdefault(server, [])) < MOST_ASKED:
                 wanted[server].append(path)
         answers = [self._in_background(self._all_of(*pair)) for pair in wanted.items()]
         if not answers:
@@ -137,7 +139,7 @@ class LanguageServers:
         if self._processes is not None:
             await self._processes.close()
 
-    def _server(self, path: Path) -> "Server | None":
+    def _server_for(self, path: Path) -> "Server | None":
         """The server for a file, started if needed; None when there is none or it ended too often."""
         if self._closed or not path.is_relative_to(self._workspace):
             return None
@@ -146,7 +148,7 @@ class LanguageServers:
         for row in rows_for(path):
             found = self._find(row, path)
             if found is not None and found.allowed:
-                return self._started(found)
+                return self._start_server(found)
         return None
 
     def _find(self, row: "Row", path: Path) -> "Found | None":
@@ -159,7 +161,7 @@ class LanguageServers:
             self._found[key] = self._finder.find(row, path)
         return self._found[key]
 
-    def _started(self, found: "Found") -> "Server | None":
+    def _start_server(self, found: "Found") -> "Server | None":
         from halocline.hosts.language_servers.server import Server
         from halocline.hosts.shell.processes import Processes
 

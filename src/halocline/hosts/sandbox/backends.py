@@ -71,7 +71,7 @@ def list_backends() -> Iterator[Backend]:
         return
     if program := find_program("bwrap", SYSTEM_FOLDERS):
         yield Backend(
-            "bubblewrap", lambda wishes, words, folder: _by_bubblewrap(program, wishes, words, folder), own_tmp=True
+            "bubblewrap", lambda request, words, folder: _by_bubblewrap(program, request, words, folder), own_tmp=True
         )
     if landlock.landlock_version() >= landlock.OLDEST:
         yield Backend("Landlock", _by_landlock, LANDLOCK_LACKS)
@@ -84,11 +84,11 @@ def visible_paths() -> tuple[Path, ...]:
     return tuple(sorted(places | {place.resolve() for place in places}))
 
 
-def _by_bubblewrap(program: str, wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*wishes.folders)
-    front = bubblewrap.build_arguments(wishes, folder, before, list_masked(wishes), visible_paths())
+def _by_bubblewrap(program: str, request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*request.folders)
+    front = bubblewrap.build_arguments(request, folder, before, list_masked(request), visible_paths())
     resets = _reset_signals()
-    environment = {"TMPDIR": "/tmp"} | ({} if wishes.writable else _CACHES)
+    environment = {"TMPDIR": "/tmp"} | ({} if request.writable else _CACHES)
     return Held(
         [program, *front, *resets, *words], environment, before, seccomp.build_filter(os.uname().machine), bool(resets)
     )
@@ -102,24 +102,24 @@ def _reset_signals() -> tuple[str, ...]:
     return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
 
 
-def _by_landlock(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before, hidden = list_protected(*wishes.folders), list_masked(wishes)
-    writable = [*existing_paths((*wishes.places, wishes.tmp)), *map(Path, _DEVICES)]
-    sockets = seccomp.WITH_NETWORK if wishes.network else seccomp.NO_NETWORK
+def _by_landlock(request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before, hidden = list_protected(*request.folders), list_masked(request)
+    writable = [*existing_paths((*request.places, request.tmp)), *map(Path, _DEVICES)]
+    sockets = seccomp.WITH_NETWORK if request.network else seccomp.NO_NETWORK
     given = {
         "write": [str(path) for path in writable],
         "read": [str(path) for path in all_but(hidden)] + [str(path) for path in writable],
         "filter": seccomp.build_filter(os.uname().machine, sockets).hex(),
-        "network": wishes.network,
+        "network": request.network,
     }
     front = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(given)]
-    return Held([*front, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+    return Held([*front, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
 
 
-def _by_seatbelt(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*wishes.folders)
-    rules = seatbelt.build_profile(wishes, before, list_masked(wishes))
-    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+def _by_seatbelt(request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*request.folders)
+    rules = seatbelt.build_profile(request, before, list_masked(request))
+    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
 
 
 def all_but(hidden: list[Path], root: Path = Path("/")) -> Iterator[Path]:

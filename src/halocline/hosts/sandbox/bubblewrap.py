@@ -19,37 +19,37 @@ _RESOLVER = Path("/etc/resolv.conf")
 
 
 def build_arguments(
-    wishes: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
+    request: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
 ) -> list[str]:
     """bubblewrap's arguments, up to the command itself. Paths in `shown` are readable wherever they are."""
-    inside = wishes.places
-    words = [*_HELD, *(() if wishes.network else ("--unshare-net",)), *_NO_PRIVILEGE]
+    inside = request.places
+    words = [*_HELD, *(() if request.network else ("--unshare-net",)), *_NO_PRIVILEGE]
     words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
     for path in existing_paths(map(Path, _KERNEL)):
         words += _bind_path("--ro-bind", path)
-    if wishes.workspace != _TMP:
-        words += _bind_path("--bind", wishes.tmp, _TMP)
-    words += _name_files(wishes)
+    if request.workspace != _TMP:
+        words += _bind_path("--bind", request.tmp, _TMP)
+    words += _name_files(request)
     for path in shown:
         words += _bind_path("--ro-bind", path) if path.is_relative_to(_TMP) else []
     for path in existing_paths(inside):
         words += _bind_path("--bind", path)
     for path in protected:
-        words += _keep_path(path, wishes)
+        words += _keep_path(path, request)
     for path in masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
             words += _mask_path(path)
     return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
 
 
-def _keep_path(path: Path, wishes: SandboxRequest) -> Iterator[str]:
+def _keep_path(path: Path, request: SandboxRequest) -> Iterator[str]:
     """Mount a path read-only; as a mount point it cannot be replaced either."""
     target = path.resolve()
-    if not target.exists() or not any(target.is_relative_to(place) for place in wishes.places):
+    if not target.exists() or not any(target.is_relative_to(place) for place in request.places):
         return
     if path.parent.name == ".github":  # or the folder around it could be renamed
         yield from (*_bind_path("--bind", target.parent), *_bind_path("--ro-bind", target))
-    elif path.name == ".git" and wishes.git_writes and target.is_dir():
+    elif path.name == ".git" and request.git_writes and target.is_dir():
         yield from _bind_path("--bind", target)
         for name in existing_paths(target / name for name in GIT_OBEYS):
             yield from _bind_path("--ro-bind", name)
@@ -57,10 +57,10 @@ def _keep_path(path: Path, wishes: SandboxRequest) -> Iterator[str]:
         yield from _bind_path("--ro-bind", target)
 
 
-def _name_files(wishes: SandboxRequest) -> list[str]:
+def _name_files(request: SandboxRequest) -> list[str]:
     """With a network, mount the resolver configuration; it is often a file below `/run`."""
     target = _RESOLVER.resolve()
-    if wishes.network and target.is_file() and target.parts[1] == "run":
+    if request.network and target.is_file() and target.parts[1] == "run":
         return _bind_path("--ro-bind", target)
     return []
 

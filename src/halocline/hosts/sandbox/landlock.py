@@ -77,12 +77,12 @@ def _check_result(result: int) -> int:
 
 def main() -> None:
     given, *command = sys.argv[1:]
-    wishes = json.loads(given)
+    request = json.loads(given)
     libc = ctypes.CDLL(None, use_errno=True)
-    code = bytes.fromhex(wishes["filter"])
+    code = bytes.fromhex(request["filter"])
     _check_result(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _drop_capabilities(libc)
-    _restrict_process(libc, wishes["write"], wishes["read"], wishes["network"])
+    _restrict_process(libc, request["write"], request["read"], request["network"])
     _check_result(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(_Filter(len(code) // 8, code)), 0, 0))
     os.execv(command[0], command)
 

@@ -110,14 +110,14 @@ class SandboxRequest:
         return ""
 
 
-def list_masked(wishes: SandboxRequest) -> list[Path]:
+def list_masked(request: SandboxRequest) -> list[Path]:
     """Existing paths that must not be read; none below another one, none above the workspace."""
-    names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
-    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
-    there += [path for folder in wishes.folders for path in _find_secrets(folder)]
+    names = [f"{request.home}/{name}" for name in CREDENTIALS]
+    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(request.state)) if os.path.exists(name)]
+    there += [path for folder in request.folders for path in _find_secrets(folder)]
     kept: list[Path] = []
     for path in sorted(set(there)):
-        if any(folder.is_relative_to(path) for folder in wishes.folders) or any(
+        if any(folder.is_relative_to(path) for folder in request.folders) or any(
             path.is_relative_to(other) for other in kept
         ):
             continue
@@ -182,18 +182,18 @@ def _list_entries(folder: str) -> list["os.DirEntry[str]"]:
         return []
 
 
-def audit_protected(wishes: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
+def audit_protected(request: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
     """Set aside new protected paths; returns a message for each."""
     known = set(before.values())
-    new = [path for path, identity in list_protected(*wishes.folders).items() if identity not in known]
-    allowed = ".git" if wishes.git_writes else ""
-    return tuple(_put_aside(path, wishes) for path in new if path.name != allowed)
+    new = [path for path, identity in list_protected(*request.folders).items() if identity not in known]
+    allowed = ".git" if request.git_writes else ""
+    return tuple(_put_aside(path, request) for path in new if path.name != allowed)
 
 
-def _put_aside(path: Path, wishes: SandboxRequest) -> str:
-    folder = wishes.own / "quarantine"
+def _put_aside(path: Path, request: SandboxRequest) -> str:
+    folder = request.own / "quarantine"
     make_private_folder(folder)
-    shown = path.relative_to(wishes.workspace) if path.is_relative_to(wishes.workspace) else path
+    shown = path.relative_to(request.workspace) if path.is_relative_to(request.workspace) else path
     target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
     try:
         try:

@@ -26,8 +26,8 @@ _TMP = "/tmp"
 class Sandbox:
     """With `required`, no command may run without it."""
 
-    def __init__(self, wishes: SandboxRequest, *, required: bool = False) -> None:
-        self.wishes = wishes
+    def __init__(self, request: SandboxRequest, *, required: bool = False) -> None:
+        self.request = request
         self._required = required
         self._found: Found | None = None
         self._checking: asyncio.Task[Found] | None = None
@@ -41,55 +41,55 @@ class Sandbox:
 
     def examine(self) -> Found:
         """The same, blocking."""
-        return self._remembered() or self._remember(find_backend(self.wishes, required=self._required))
+        return self._load_result() or self._save_result(find_backend(self.request, required=self._required))
 
     def hold(self, words: list[str], folder: str) -> Held | None:
         """Put a command into the sandbox; None when there is none. Call `check` first."""
-        if self._found is None or self._found.way is None:
+        if self._found is None or self._found.backend is None:
             return None
-        os.makedirs(self.wishes.tmp, mode=0o700, exist_ok=True)
-        return self._found.way.hold(self.wishes, words, folder)
+        os.makedirs(self.request.tmp, mode=0o700, exist_ok=True)
+        return self._found.backend.hold(self.request, words, folder)
 
     @property
     def limits(self) -> str:
         """Shell code that runs before the command; limits once lowered cannot be raised again."""
-        wishes, words = self.wishes, ["ulimit -c 0"]
-        if wishes.processes:
-            words.append(f"ulimit -u {wishes.processes}")
-        if wishes.file_size:
-            words.append(f"ulimit -f {int(wishes.file_size * _BLOCKS_PER_MB)}")
+        request, words = self.request, ["ulimit -c 0"]
+        if request.processes:
+            words.append(f"ulimit -u {request.processes}")
+        if request.file_size:
+            words.append(f"ulimit -f {int(request.file_size * _BLOCKS_PER_MB)}")
         return "; ".join(words) + "; "
 
     def close(self) -> None:
         """Remove the task's `/tmp`."""
-        shutil.rmtree(self.wishes.tmp, ignore_errors=True)
+        shutil.rmtree(self.request.tmp, ignore_errors=True)
 
     def audit(self, before: dict[Path, Identity]) -> tuple[str, ...]:
         """Set aside what a command made that other programs would obey; returns a message for each."""
-        return audit_protected(self.wishes, before)
+        return audit_protected(self.request, before)
 
     def outside(self, folder: str) -> str:
         """Map a folder in the sandbox to its path on this machine: its `/tmp` is the task's own."""
-        own = self._found and self._found.way and self._found.way.own_tmp
-        if not own or any(_is_within(folder, str(place)) for place in self.wishes.places):
+        own = self._found and self._found.backend and self._found.backend.own_tmp
+        if not own or any(_is_within(folder, str(place)) for place in self.request.places):
             return folder
         if _is_within(folder, "/run") or not _is_within(folder, _TMP):
             return "" if _is_within(folder, "/run") else folder
-        return str(self.wishes.tmp) + folder[len(_TMP) :]
+        return str(self.request.tmp) + folder[len(_TMP) :]
 
     @property
     def _memory(self) -> Path:
-        return self.wishes.state / "sandbox.json"
+        return self.request.state / "sandbox.json"
 
-    def _remembered(self) -> Found | None:
+    def _load_result(self) -> Found | None:
         """A full result from this boot. Other results are tested again: what was missing may have been installed."""
         with suppress(OSError, ValueError):
-            if not self.wishes.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
-                way = next(list_backends())
-                return Found(way, SandboxChecked(SandboxStanding.FULL, (), self._required, way.name))
+            if not self.request.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
+                backend = next(list_backends())
+                return Found(backend, SandboxChecked(SandboxStanding.FULL, (), self._required, backend.name))
         return None
 
-    def _remember(self, found: Found) -> Found:
+    def _save_result(self, found: Found) -> Found:
         if found.checked.standing is SandboxStanding.FULL:
             fresh = self._memory.with_suffix(f".{os.getpid()}")
             with suppress(OSError):
@@ -100,14 +100,14 @@ class Sandbox:
 
     def _key(self) -> list[object]:
         """The facts that the result depends on. Raises OSError when there is no backend."""
-        way = next(list_backends(), None)
-        if way is None or not boot_id():
+        backend = next(list_backends(), None)
+        if backend is None or not boot_id():
             raise FileNotFoundError
         return [
             boot_id(),
             os.geteuid(),
-            way.name,
-            self.wishes.network,
+            backend.name,
+            self.request.network,
             os.stat(sys.executable).st_mtime_ns,
             *_bubblewrap_version(),
         ]

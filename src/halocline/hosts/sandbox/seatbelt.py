@@ -22,13 +22,13 @@ _HEAD = """(version 1)
 """
 
 
-def build_profile(wishes: SandboxRequest, protected: Iterable[Path], masked: Iterable[Path]) -> str:
+def build_profile(request: SandboxRequest, protected: Iterable[Path], masked: Iterable[Path]) -> str:
     """The profile's rules; the last one that matches a path wins."""
-    lines = [f"(allow file-write* (subpath {_quote_path(path)}))" for path in (*wishes.places, wishes.tmp)]
+    lines = [f"(allow file-write* (subpath {_quote_path(path)}))" for path in (*request.places, request.tmp)]
     lines += [f"(deny file-write* (subpath {_quote_path(path)}))" for path in protected]
     lines += [f"(deny file-read* file-write* (subpath {_quote_path(path)}))" for path in masked]
-    lines.append(f"(allow file-read* file-write* (subpath {_quote_path(wishes.tmp)}))")
-    if wishes.network:
+    lines.append(f"(allow file-read* file-write* (subpath {_quote_path(request.tmp)}))")
+    if request.network:
         lines.append("(allow network* (remote ip))")
     return _HEAD + "\n".join(lines) + "\n"
 

@@ -33,39 +33,39 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 class Found:
     """The backend to use, if there is one, and how well it works."""
 
-    way: Backend | None
+    backend: Backend | None
     checked: SandboxChecked
 
 
-def find_backend(wishes: SandboxRequest, *, required: bool) -> Found:
+def find_backend(request: SandboxRequest, *, required: bool) -> Found:
     """Test this machine's backends; return the first that works in full, else the first that works in part."""
-    if wishes.refusal:
-        return Found(None, SandboxChecked(SandboxStanding.NONE, (wishes.refusal,), required))
+    if request.refusal:
+        return Found(None, SandboxChecked(SandboxStanding.NONE, (request.refusal,), required))
     partial: Found | None = None
     reasons: list[str] = []
-    for way in list_backends():
-        lacks, reason = examine_backend(way, wishes)
+    for backend in list_backends():
+        lacks, reason = examine_backend(backend, request)
         if reason:
-            reasons.append(f"{way.name}: {reason}")
+            reasons.append(f"{backend.name}: {reason}")
         elif not lacks:
-            return Found(way, SandboxChecked(SandboxStanding.FULL, (), required, way.name))
+            return Found(backend, SandboxChecked(SandboxStanding.FULL, (), required, backend.name))
         else:
-            partial = partial or Found(way, SandboxChecked(SandboxStanding.PARTIAL, lacks, required, way.name))
+            partial = partial or Found(backend, SandboxChecked(SandboxStanding.PARTIAL, lacks, required, backend.name))
     why = tuple(reasons) or (INSTALL if sys.platform == "linux" else "not available on this system",)
     return partial or Found(None, SandboxChecked(SandboxStanding.NONE, why, required))
 
 
-def examine_backend(way: Backend, wishes: SandboxRequest) -> tuple[tuple[str, ...], str]:
+def examine_backend(backend: Backend, request: SandboxRequest) -> tuple[tuple[str, ...], str]:
     """Its gaps, or the reason it does not work at all."""
     with _make_world() as world:
         try:
-            succeeded = _try_backend(way, world.wishes(wishes), world)
+            succeeded = _try_backend(backend, world.adapt_request(request), world)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             return (), _read_reason(str(error))
     if missing := MUST_WORK - succeeded:
         return (), f"commands inside cannot {' or '.join(sorted(missing))}"
-    let_through = succeeded - MUST_WORK - (BY_NETWORK if wishes.network else frozenset())
-    return (*way.lacks, *(f"a command can {name}" for name in sorted(let_through))), ""
+    let_through = succeeded - MUST_WORK - (BY_NETWORK if request.network else frozenset())
+    return (*backend.lacks, *(f"a command can {name}" for name in sorted(let_through))), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +85,18 @@ class _World:
     def unix(self) -> str:
         return str(self.workspace / "socket")
 
-    def wishes(self, wishes: SandboxRequest) -> SandboxRequest:
+    def adapt_request(self, request: SandboxRequest) -> SandboxRequest:
         """The same request for these places."""
         root = self.root
         return replace(
-            wishes, workspace=self.workspace, roots=(), home=root / "home", state=root / "state", own=root / "own"
+            request, workspace=self.workspace, roots=(), home=root / "home", state=root / "state", own=root / "own"
         )
 
-    def was_left(self) -> bool:
+    def has_file_outside(self) -> bool:
         """True if something was written outside."""
         return any(self.outside.iterdir())
 
-    def heard(self) -> bool:
+    def has_datagram(self) -> bool:
         """True if a datagram arrived; sending one succeeds even when it reaches nothing."""
         try:
             return bool(self.udp.recv(1, socket.MSG_DONTWAIT))
@@ -125,11 +125,11 @@ def _make_world() -> Iterator[_World]:
         yield world
 
 
-def _try_backend(way: Backend, wishes: SandboxRequest, world: _World) -> frozenset[str]:
+def _try_backend(backend: Backend, request: SandboxRequest, world: _World) -> frozenset[str]:
     places = (world.workspace / "inside", world.outside / "outside", world.unix)
     numbers = (world.tcp, world.udp.getsockname()[1], os.getpid())
     words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _pid_namespace()]
-    held = way.hold(wishes, words, str(wishes.workspace))
+    held = backend.hold(request, words, str(request.workspace))
     with held.passing() as fds:
         done = subprocess.run(
             [word if word != str(FILTER_FD) or not fds else str(fds[0]) for word in held.words],
@@ -142,7 +142,7 @@ def _try_backend(way: Backend, wishes: SandboxRequest, world: _World) -> frozens
         )
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"the test exited with code {done.returncode}")
-    seen = {"write outside": world.was_left(), "send by UDP": world.heard()}
+    seen = {"write outside": world.has_file_outside(), "send by UDP": world.has_datagram()}
     return (frozenset(json.loads(done.stdout)) - seen.keys()) | {name for name, held in seen.items() if held}
 
 
@@ -153,8 +153,8 @@ def _pid_namespace() -> str:
         return ""
 
 
-def _read_reason(said: str) -> str:
-    return f"{said}; {_APPARMOR}" if any(word in said for word in _NAMESPACES) else said
+def _read_reason(message: str) -> str:
+    return f"{message}; {_APPARMOR}" if any(word in message for word in _NAMESPACES) else message
 
 
 def boot_id() -> str:

@@ -150,10 +150,10 @@ def _read_fields(pid: int) -> list[str]:
 def _parents_by_ps() -> dict[int, int]:
     """Every process with its parent, for systems without /proc."""
     try:
-        said = _ask_ps("-axo", "pid=,ppid=")
+        output = _ask_ps("-axo", "pid=,ppid=")
     except (OSError, subprocess.SubprocessError) as error:
         raise Unknown from error
-    rows = (line.split() for line in said.splitlines())
+    rows = (line.split() for line in output.splitlines())
     return {int(row[0]): int(row[1]) for row in rows if len(row) == 2}
 
 

@@ -34,7 +34,7 @@ class Job:
         self._exited = process.exited
         self._output: int | None = output
         self._hear: Hear | None = hear
-        self._news = asyncio.Event()
+        self._activity = asyncio.Event()
         self._newest = b""
         self.capture = capture
         self.terminal = terminal
@@ -49,7 +49,7 @@ class Job:
         return self._exited.result() if self._exited.done() else None
 
     @property
-    def is_heard(self) -> bool:
+    def is_open(self) -> bool:
         """True while a process still holds the other end of its output."""
         return self._output is not None
 
@@ -76,30 +76,30 @@ class Job:
 
     async def speaks(self, seconds: float) -> None:
         """Wait for output or the end, at most `seconds`."""
-        self._news.clear()
-        news = asyncio.ensure_future(self._news.wait())
-        waited: list[asyncio.Future[Any]] = [self._exited, news]
+        self._activity.clear()
+        activity = asyncio.ensure_future(self._activity.wait())
+        waited: list[asyncio.Future[Any]] = [self._exited, activity]
         try:
             await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            news.cancel()
+            activity.cancel()
 
     async def drain(self) -> None:
         """After the end, read what is in the pipe, until a child that holds it is quiet briefly."""
         deadline = self._loop.time() + _LONGEST_DRAIN
         quiet = _LONGEST_DRAIN if self.terminal else _DRAIN_QUIET  # a terminal may deliver late
         while self._read() and self._loop.time() < deadline:
-            self._news.clear()
+            self._activity.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), quiet)
-            if not self._news.is_set():
+                await asyncio.wait_for(self._activity.wait(), quiet)
+            if not self._activity.is_set():
                 return
 
     async def closes(self) -> None:
         """Wait until no process holds its output."""
-        while self.is_heard:
-            self._news.clear()
-            await self._news.wait()
+        while self.is_open:
+            self._activity.clear()
+            await self._activity.wait()
 
     def type(self, data: bytes) -> int:
         """Write input to its terminal; return the number of bytes it took."""
@@ -136,7 +136,7 @@ class Job:
         finally:
             self.close()
 
-    def unheard(self) -> None:
+    def stop_progress(self) -> None:
         """Stop passing output on while it runs; it is still captured."""
         self._hear = None
 
@@ -146,7 +146,7 @@ class Job:
             self._loop.remove_reader(self._output)
             os.close(self._output)
             self._output = None
-            self._news.set()
+            self._activity.set()
 
     def _read(self) -> bool:
         """Read what is there, a bounded amount at a time. False once every writer has closed."""
@@ -173,7 +173,7 @@ class Job:
             self.full_screen = True
         if self._hear is not None:
             self._hear(chunk)
-        self._news.set()
+        self._activity.set()
 
     def _groups(self) -> set[int]:
         """The process groups that still run, including those that left the session, as far as the system shows them."""

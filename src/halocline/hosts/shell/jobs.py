@@ -40,11 +40,11 @@ START_ON_TERMINAL = Patience(first=2.0, quiet=0.4, longest=15.0)
 TYPED = Patience(first=1.0, quiet=0.3, longest=10.0)
 
 
-async def wait_until_settled(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
+async def wait_until_settled(job: Job, patience: Patience, cut: "asyncio.Future[Cut] | None" = None) -> None:
     """Wait until a job has ended, is ready or quiet, or is left running; at most `patience.longest` seconds."""
     now = asyncio.get_running_loop().time
     began, ready = now(), False
-    while job.exit_code is None and not (leave and leave.done()) and now() - began < patience.longest:
+    while job.exit_code is None and not (cut and cut.done()) and now() - began < patience.longest:
         spoke = job.spoke > began
         if not ready:
             ready = bool(job.ports) or (spoke and is_ready(job.newest))
@@ -60,10 +60,10 @@ async def _wait_for_notices(job: Job) -> bool:
 
     False if it was still busy at the end.
     """
-    now, said = asyncio.get_running_loop().time, job.capture.total
+    now, before = asyncio.get_running_loop().time, job.capture.total
     began = now()
     while job.exit_code is None and now() - began < _AFTER_EDIT:
-        new = job.newest[said - job.capture.total :] if job.capture.total > said else b""
+        new = job.newest[before - job.capture.total :] if job.capture.total > before else b""
         is_busy = is_building(new) and not is_ready(new)
         left = _NOTICES - (now() - max(began, job.spoke))
         if left <= 0 and not is_busy:
@@ -141,8 +141,8 @@ class Entry(msgspec.Struct, eq=False):
         """A note on variables a job may have lacked, if it ended by itself; given once, with its end."""
         if self.ended_at is None or self.told_end or self.stopped:
             return ""
-        said = plain_output(self.job.newest.decode("utf-8", "replace"))
-        return withheld_note(self.command, said, self.job.exit_code, self.withheld)
+        output = plain_output(self.job.newest.decode("utf-8", "replace"))
+        return withheld_note(self.command, output, self.job.exit_code, self.withheld)
 
     def _state(self) -> JobState:
         if self.ended_at is not None:
@@ -177,10 +177,10 @@ class LocalJobs:
         """
         name = f"job-{self._next}"
         self._next += 1
-        job.unheard()
+        job.stop_progress()
         entry = self._entries[name] = Entry(name, command, job, after, withheld)
         entry.told = job.capture.total
-        entry.watching = asyncio.create_task(self._see_through(entry, seconds), name=name)
+        entry.watching = asyncio.create_task(self._wait_for_end(entry, seconds), name=name)
         self._forget_old()
         return name
 
@@ -234,7 +234,7 @@ class LocalJobs:
         for entry in self._entries.values():
             entry.job.capture.close()
 
-    async def _see_through(self, entry: Entry, seconds: float | None) -> None:
+    async def _wait_for_end(self, entry: Entry, seconds: float | None) -> None:
         job = entry.job
         if not await job.ends(seconds):
             entry.stopped = entry.stopped or "it reached its time limit"

@@ -45,11 +45,11 @@ class Keeper:
 
     def serve(self) -> None:
         """Serve until there will be no more requests. Raises OSError when halo is gone."""
-        exits = _told_of_exits()
+        exits = _open_exit_pipe()
         poll = select.poll()
         poll.register(self._sock, select.POLLIN)
         poll.register(exits, select.POLLIN)
-        self._tell(HELLO)
+        self._send_reply(HELLO)
         while True:
             ready = {fd for fd, _ in poll.poll()}
             if exits in ready:
@@ -81,16 +81,16 @@ class Keeper:
         size, count, terminal, patient = REQUEST.unpack(head)
         if not count:
             is_needed = self._is_needed()
-            self._tell(STAYS if is_needed else RESTS)
+            self._send_reply(STAYS if is_needed else RESTS)
             return is_needed
-        folder, *words = self._exactly(size).split(b"\0")
+        folder, *words = self._receive_exactly(size).split(b"\0")
         try:
             pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal), bool(patient))
         except OSError as error:
-            self._tell(REFUSED, 0, error.errno or 0)
+            self._send_reply(REFUSED, 0, error.errno or 0)
         else:
             self._groups.add(pid)
-            self._tell(STARTED, pid)
+            self._send_reply(STARTED, pid)
         finally:
             for fd in fds:
                 os.close(fd)
@@ -136,7 +136,7 @@ class Keeper:
                 pid, status = ended
                 if pid in self._groups:
                     with suppress(OSError):
-                        self._tell(EXITED, pid, os.waitstatus_to_exitcode(status))
+                        self._send_reply(EXITED, pid, os.waitstatus_to_exitcode(status))
                     if not _does_exist(pid):
                         self._groups.discard(pid)
             return True
@@ -153,10 +153,10 @@ class Keeper:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
 
-    def _tell(self, kind: int, pid: int = 0, value: int = 0) -> None:
+    def _send_reply(self, kind: int, pid: int = 0, value: int = 0) -> None:
         self._sock.sendall(REPLY.pack(kind, pid, value))
 
-    def _exactly(self, size: int) -> bytes:
+    def _receive_exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
             chunk = self._sock.recv(min(size - len(data), 1 << 16))
@@ -166,7 +166,7 @@ class Keeper:
         return bytes(data)
 
 
-def _told_of_exits() -> int:
+def _open_exit_pipe() -> int:
     """A descriptor that becomes readable when a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)

@@ -40,14 +40,14 @@ class Spool:
         if self._full:
             return
         try:
-            self._room -= self._opened().write(chunk[: self._room]) if self._room else 0
+            self._room -= self._open_file().write(chunk[: self._room]) if self._room else 0
         except OSError as error:
             self._full, self._extent = True, f"the beginning of it ({error.strerror})"
         else:
             self._full = not self._room
             self._extent = f"the first {self._cap:,} bytes" if self._full else "all of it"
 
-    def _opened(self) -> FileIO:
+    def _open_file(self) -> FileIO:
         if self._file is None:
             make_private_folder(self._folder)
             path = str(self._folder / f"output-{os.urandom(6).hex()}.txt")
@@ -105,7 +105,7 @@ class Capture:
         self._budget = budget
         self._spool = spool
         self._terminal = terminal
-        self._blot = redact
+        self._redact = redact
         self._spooling = False
         self._room = 2 * budget
         self._begin()
@@ -177,7 +177,7 @@ class Capture:
         return head[:half] + describe_gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
 
     def _text(self, data: bytes | bytearray) -> str:
-        return self._blot(plain_output(_decode_output(data)))
+        return self._redact(plain_output(_decode_output(data)))
 
     def _overflow(self) -> bytes:
         """Switch to keeping only head and tail, with a full copy in the spool."""
@@ -215,7 +215,7 @@ class Progress:
 
     def __init__(self, on_output: Callable[[str], None], redact: Callable[[str], str] = lambda text: text) -> None:
         self._on_output = on_output
-        self._blot = redact
+        self._redact = redact
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = b""
         self._is_cut = self._is_quiet = False
@@ -257,7 +257,7 @@ class Progress:
 
     def _pass_on(self, end: int) -> None:
         ready, self._pending = self._pending[:end], self._pending[end:]
-        if text := self._blot(plain_output(self._decoder.decode(ready))):
+        if text := self._redact(plain_output(self._decoder.decode(ready))):
             self._on_output(text)
 
 

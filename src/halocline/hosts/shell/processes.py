@@ -54,7 +54,7 @@ class Processes:
     async def ready(self) -> None:
         """Make sure that a keeper runs. Raises OSError when it cannot be started."""
         if self._line is None:
-            self._line = Line(self._environment, self._exited, self._lost)
+            self._line = Line(self._environment, self._note_exit, self._kill_commands)
         await asyncio.shield(self._line.stands)  # the caller may be cancelled
         self._plan_rest()
 
@@ -110,7 +110,7 @@ class Processes:
             return
         try:
             kind, _, _ = self._line.ask(REQUEST.pack(0, 0, 0, 0), (), b"")
-        except OSError:  # it is gone; `_lost` handles that
+        except OSError:  # it is gone; `_kill_commands` handles that
             return
         if kind != RESTS:
             self._plan_rest()
@@ -126,19 +126,19 @@ class Processes:
         if line is not None:
             await line.close()
 
-    def _exited(self, pid: int, code: int) -> None:
+    def _note_exit(self, pid: int, code: int) -> None:
         exited = self._running.pop(pid)
         self._plan_rest()
         if not exited.done():
             exited.set_result(code)
 
-    def _lost(self) -> None:
+    def _kill_commands(self) -> None:
         """Kill the commands of a keeper that was killed: their end could not be seen."""
         self._line = None
         for pid in list(self._running):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-            self._exited(pid, KILLED)
+            self._note_exit(pid, KILLED)
 
 
 class Line:
@@ -165,7 +165,7 @@ class Line:
                 start_new_session=True,
             )
         self._socket.setblocking(False)
-        self._loop.add_reader(self._socket, self._hear)
+        self._loop.add_reader(self._socket, self._read_replies)
 
     def ask(self, head: bytes, fds: tuple[int, ...], body: bytes) -> Reply:
         """Send a request and wait for the reply, about a millisecond. Raises OSError when the keeper is gone."""
@@ -214,7 +214,7 @@ class Line:
         await asyncio.wait([self._gone], timeout=_LONGEST_END)
         self.let_go()
 
-    def _hear(self) -> None:
+    def _read_replies(self) -> None:
         try:
             self._receive()
         except BlockingIOError:

@@ -90,7 +90,7 @@ class LocalShell:
         home: str = "",
         passed: tuple[str, ...] = (),
     ) -> None:
-        self._blot = redact
+        self._redact = redact
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
@@ -120,11 +120,11 @@ class LocalShell:
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
     ) -> ShellResult:
         """Run until the command ends or becomes a job. Raises ToolFailure when it cannot be started."""
-        running = await self._start(command, Progress(on_output, self._blot))
+        running = await self._start(command, Progress(on_output, self._redact))
         if cut is None:
             cut = self._leaving = asyncio.get_running_loop().create_future()
         try:
-            await self._see_through(running, cut)
+            await self._wait_for_end(running, cut)
         except BaseException:
             running.progress.close()
             running.job.capture.close()
@@ -136,7 +136,7 @@ class LocalShell:
                 self._leaving = None
         running.progress.flush()
         await self._audit(running.held)
-        return self._result(running)
+        return self._build_result(running)
 
     def leave(self) -> bool:
         if self._leaving is None or self._leaving.done():
@@ -158,7 +158,7 @@ class LocalShell:
         if self._sandbox and held:
             self._set_aside += self._sandbox.audit(held.before)
 
-    async def _see_through(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
+    async def _wait_for_end(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
         """Wait for its end, its time limit, or a reason to leave it running."""
         command, job = running.command, running.job
         if command.background or command.terminal:
@@ -173,21 +173,21 @@ class LocalShell:
                 await job.stop(_GRACE)
         if running.left is None:
             await job.drain()
-            running.left = Left.SHELL if job.is_heard and running.in_time else None
+            running.left = Left.SHELL if job.is_open and running.in_time else None
 
-    def _result(self, running: Running) -> ShellResult:
+    def _build_result(self, running: Running) -> ShellResult:
         """Build the result. A command that continues gets a job name; one that ended is closed."""
         job = running.job
         seconds = time.monotonic() - running.began
         ports = job.ports if running.left else ()
         ended = running.in_time and running.left in (None, Left.SHELL)
-        moved = self._learn(running) if ended else None
+        moved = self._keep_state(running) if ended else None
         os.close(running.state)
         total, binary = job.capture.total, job.capture.binary
-        output, name = self._go_on(running, seconds) if running.left else (job.capture.finish(), "")
+        output, name = self._keep_job(running, seconds) if running.left else (job.capture.finish(), "")
         if not name:
             job.close()
-        told, self._set_aside = tuple(self._set_aside), []
+        notes, self._set_aside = tuple(self._set_aside), []
         return ShellResult(
             exit_code=job.exit_code if ended else None,
             output=output,
@@ -204,11 +204,11 @@ class LocalShell:
             moved=moved,
             gone=running.gone,
             sandboxed=running.held is not None,
-            set_aside=told,
+            set_aside=notes,
             withheld=self._withheld,
         )
 
-    def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
+    def _keep_job(self, running: Running, seconds: float) -> tuple[str, str]:
         output = running.job.capture.take()
         limit = running.command.timeout if running.left is Left.MODEL else None
         return output, self.jobs.keep(
@@ -219,7 +219,7 @@ class LocalShell:
             self._withheld,
         )
 
-    def _learn(self, running: Running) -> ShellMoved | None:
+    def _keep_state(self, running: Running) -> ShellMoved | None:
         """Keep the folder and variables for the next command. None when they are unchanged."""
         sandboxed = running.held is not None
         before = self._states.of(sandboxed=sandboxed)
@@ -260,7 +260,7 @@ class LocalShell:
         finally:
             os.close(writing)
         spool = Spool(self._spool_folder, self._spool_cap)
-        capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._blot)
+        capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._redact)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
 

@@ -70,11 +70,11 @@ def _without_empty(fields: Mapping[str, list[str]]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _read_rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
-    """Reader of the list at the path `way`; rows of an unexpected shape are skipped."""
+def _read_rows(*path: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
+    """Reader of the list at `path`; rows of an unexpected shape are skipped."""
 
     def read(answer: Any) -> Iterator[Found]:
-        for step in way:
+        for step in path:
             answer = answer.get(step) if isinstance(answer, dict) else None
         for row in answer if isinstance(answer, list) else ():
             if isinstance(row, dict) and isinstance(row.get(url), str):

@@ -27,10 +27,10 @@ HEADERS = {
 
 
 class LocalWeb:
-    """Implements `ports.host.Web`. `way` gives a URL's network settings: proxy, certificates, timeouts."""
+    """Implements `ports.host.Web`. `network_for` gives a URL's network settings: proxy, certificates, timeouts."""
 
-    def __init__(self, way: Callable[[str], Network]) -> None:
-        self._way = way
+    def __init__(self, network_for: Callable[[str], Network]) -> None:
+        self._network_for = network_for
 
     async def lookup(self, hostname: str) -> tuple[str, ...]:
         """The IP addresses of a name from the system's resolver; empty if it does not resolve."""
@@ -51,24 +51,24 @@ class LocalWeb:
         self, url: str, addresses: tuple[str, ...], headers: Mapping[str, str], body: bytes = b""
     ) -> WebAnswer:
         """Send one request; with a body, a POST. Raises ToolFailure."""
-        way = self._way(url)
+        network = self._network_for(url)
         host = urlsplit(url).netloc
-        if not addresses and way.proxy is None:
+        if not addresses and network.proxy is None:
             raise ToolFailure(f"The host name {host} does not resolve. Check the URL.")
         try:
             async with asyncio.timeout(TIME_LIMIT):
-                return await _ask_server(url, replace(way, pinned=addresses), headers, body)
+                return await _ask_server(url, replace(network, pinned=addresses), headers, body)
         except TimeoutError:
             raise ToolFailure(f"{host} did not send its whole response within {TIME_LIMIT:g} s.") from None
         except HaloclineError as error:
             raise ToolFailure(error.text) from error
 
 
-async def _ask_server(url: str, way: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
+async def _ask_server(url: str, network: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
     from halocline.net.http import HttpClient
 
     parts = urlsplit(url)
-    client = HttpClient(f"{parts.scheme}://{parts.netloc}", way)
+    client = HttpClient(f"{parts.scheme}://{parts.netloc}", network)
     try:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         response = await (client.post(path, headers, (body,)) if body else client.get(path, headers))
