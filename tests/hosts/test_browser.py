@@ -191,7 +191,7 @@ async def test_a_download_is_refused(user: User, site: Site):
     site.pages["/"] = '<a href="/file">File</a>'
     site.pages["/file"] = Page("x", "application/zip", headers=("Content-Disposition: attachment; filename=f.zip",))
     view = await user.click(await user.launch(site.url()), "File")
-    assert "save a file" in view.happened[0]
+    assert "started a download" in view.happened[0]
     assert "download: f.zip" in view.console
     with pytest.raises(ToolFailure, match="a file to download"):
         await user.launch(site.url("/file"))
@@ -233,7 +233,7 @@ async def test_nothing_is_done_on_a_page_that_moved_on_by_itself(user: User, sit
     site.pages["/"] = f"<button>Press</button><script>setTimeout(() => location = '{other.url()}', 3000)</script>"
     view = await user.launch(site.url(), f"localhost:{other.port}")
     await asyncio.sleep(3)
-    with pytest.raises(ToolFailure, match="by itself, so this was not done"):
+    with pytest.raises(ToolFailure, match="by itself, so nothing was done"):
         await user.click(view, "Press")
 
 
@@ -311,6 +311,6 @@ async def test_an_action_that_is_interrupted_ends_the_browser(site: Site):
 
 async def test_our_own_port_is_not_opened(site: Site):
     user = User(new_browser(own_ports=lambda: (site.port,)))
-    with pytest.raises(ToolFailure, match="own"):
+    with pytest.raises(ToolFailure, match="belongs to Halocline itself"):
         await user.launch(site.url())
     await user.browser.close()

@@ -67,7 +67,7 @@ def test_long_output_keeps_its_head_and_tail(tmp_path: Path, size: int):
 def test_the_copy_ends_at_its_cap_and_says_so(tmp_path: Path):
     text, path = captured(tmp_path, [b"x" * 600] * 50, cap=1_000)
     assert Path(path).stat().st_size == 1_000
-    assert f"{path} has the first 1,000 bytes, for" in text
+    assert f"{path} has the first 1,000 bytes;" in text
 
 
 def test_a_copy_that_cannot_be_kept_does_not_stop_the_capture(tmp_path: Path):

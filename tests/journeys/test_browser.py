@@ -133,7 +133,7 @@ async def test_acting_before_a_page_is_open_is_answered_without_asking_anybody(j
         **BROWSER,
     )
     assert journey.ends == [("c1", "failed")]
-    assert "Use the launch action first" in journey.results[0]
+    assert "Launch one first" in journey.results[0]
 
 
 async def test_an_interrupt_ends_the_browser(journey, site):

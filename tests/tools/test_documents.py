@@ -144,7 +144,7 @@ async def test_a_broken_document_is_told_in_a_sentence(call, workspace: Path, na
 
 
 async def test_reading_is_stopped_when_it_takes_too_long():
-    with pytest.raises(ToolFailure, match=r"over 0\.001 s and was stopped"):
+    with pytest.raises(ToolFailure, match=r"longer than 0\.001 s and was stopped"):
         await ChildDocuments(time_limit=0.001).text(DocumentKind.NOTEBOOK, b"{}")
 
 

@@ -37,10 +37,7 @@ T = TypeVar("T")
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
-_WAITS = (
-    "After {:g} s the task continues without a checkpoint (setting checkpoints_patience). "
-    "Exclude folders with .haloclineignore."
-)
+_WAITS = "After {:g} s the task continues without a checkpoint (checkpoints_patience). Exclude folders: .haloclineignore."
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """Longest time to free space in the background."""

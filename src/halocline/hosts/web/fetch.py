@@ -54,7 +54,7 @@ class LocalWeb:
         network = self._network_for(url)
         host = urlsplit(url).netloc
         if not addresses and network.proxy is None:
-            raise ToolFailure(f"The host name {host} does not resolve. Check the URL.")
+            raise ToolFailure(f"{host} was not found: the host name does not resolve. Check the URL.")
         try:
             async with asyncio.timeout(TIME_LIMIT):
                 return await _ask_server(url, replace(network, pinned=addresses), headers, body)
