@@ -25,7 +25,7 @@ from halocline.checkpoints.store.background_reading import (
     describe_unread,
 )
 from halocline.checkpoints.store.contents import name_of
-from halocline.checkpoints.store.git import Blocked, CheckpointsOff, Runner, Stopped, TakesLong
+from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.store.reading import Kept
 from halocline.checkpoints.store.repository import FIRST, FOUND, Limits, Repository, Saved
 from halocline.ports.checkpoints import Emit
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
-_WAITS = "After {:g} s the task continues without a checkpoint (checkpoints_patience). Exclude folders: .haloclineignore."
+_WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
 """Longest time to free space in the background."""
