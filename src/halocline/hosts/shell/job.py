@@ -18,14 +18,14 @@ _CHUNK = 1 << 18
 _CHUNKS_PER_WAKE = 16
 _NEWEST = 2_048
 
-Hear = Callable[[bytes], object]
+OnOutput = Callable[[bytes], object]
 
 
 class Job:
     """A process and the descriptor of its output, which the running event loop reads."""
 
     def __init__(
-        self, process: Process, output: int, capture: Capture, hear: Hear, *, terminal: bool, mark: bytes = b""
+        self, process: Process, output: int, capture: Capture, on_output: OnOutput, *, terminal: bool, mark: bytes = b""
     ) -> None:
         """`mark` is an entry in the environment of this command's processes and no others."""
         self._loop = asyncio.get_running_loop()
@@ -33,7 +33,7 @@ class Job:
         self._mark = mark
         self._exited = process.exited
         self._output: int | None = output
-        self._hear: Hear | None = hear
+        self._on_output: OnOutput | None = on_output
         self._activity = asyncio.Event()
         self._newest = b""
         self.capture = capture
@@ -138,7 +138,7 @@ class Job:
 
     def stop_progress(self) -> None:
         """Stop passing output on while it runs; it is still captured."""
-        self._hear = None
+        self._on_output = None
 
     def close(self) -> None:
         """Close its output."""
@@ -171,8 +171,8 @@ class Job:
         self._newest = (self._newest + chunk[-_NEWEST:])[-_NEWEST:]
         if self.terminal and readiness.is_full_screen(chunk):
             self.full_screen = True
-        if self._hear is not None:
-            self._hear(chunk)
+        if self._on_output is not None:
+            self._on_output(chunk)
         self._activity.set()
 
     def _groups(self) -> set[int]:
