@@ -163,8 +163,8 @@ async def test_a_folder_that_takes_long_is_warned_of_before_the_task_goes_on_wit
     slow.chmod(0o755)
     shadow = await bench.begun(program=str(slow), limits=Limits(seconds=1))
     assert [notice.split(".")[0] for notice in bench.notices] == [
-        "Saving the files of this folder takes more than 0",
-        "Checkpoints will be ready after a while: the files of this folder take too long to read",
+        "Saving this folder's files is taking more than 0",
+        "Checkpoints will be ready in a while: this folder's files take too long to read",
     ]
     assert "checkpoints_patience" in bench.notices[0]
     await shadow.close()
@@ -265,7 +265,7 @@ async def test_a_store_that_another_process_keeps_busy_is_used_once_it_is_free(b
     await holder.communicate(b"")
     await bench.told("Checkpoints are ready")
     await shadow.close()
-    assert bench.notices[0].startswith(f"Checkpoints will be ready after a while: Process {holder.pid} is saving or")
+    assert bench.notices[0].startswith(f"Checkpoints will be ready in a while: Process {holder.pid} is saving or")
     assert bench.taken == ["Start", "Start"]
 
 
@@ -407,6 +407,6 @@ async def test_a_checkpoint_whose_folders_are_damaged_is_refused_in_words(bench:
     shadow.take("edit", ["sub/a.txt"])
     await shadow.settle()
     spoil(bench, "sub")
-    with pytest.raises(NotRestored, match="does not have all of checkpoint 1 any more"):
+    with pytest.raises(NotRestored, match="no longer has all of checkpoint 1"):
         await shadow.restore("1", overwrite=True)
     assert (bench.workspace / "sub" / "a.txt").read_text() == "two"

@@ -47,7 +47,7 @@ async def test_nobody_waits_for_a_folder_that_takes_too_long_and_its_checkpoint_
     await shadow.close()
     assert bench.taken == ["Start"]
     assert bench.saved(1) == {"a.txt"}
-    assert bench.notices[0].startswith("Checkpoints will be ready after a while:")
+    assert bench.notices[0].startswith("Checkpoints will be ready in a while:")
     assert bench.notices[0].endswith(UNTIL_THEN)
 
 
@@ -100,7 +100,7 @@ async def test_what_was_read_of_a_large_folder_is_not_read_again(bench: Bench) -
     left, _ = index.scan_index(git, 5_000_000)
     assert 0 < len(left) < len(wanted)
     assert layout.read_unread(git.store) == len(left)
-    assert late.value.text == f"{len(left)} files of this folder are still to be read"
+    assert late.value.text == f"{len(left)} files of this folder must still be read"
 
 
 async def test_a_folder_that_is_not_read_wholly_is_told_of_until_it_is(bench: Bench) -> None:
@@ -122,7 +122,7 @@ async def test_a_folder_that_cannot_be_read_in_the_background_either_has_no_chec
     slow.write_text('#!/bin/sh\ncase "$1" in ls-files) exec sleep 60;; esac\nexec git "$@"\n')
     slow.chmod(0o755)
     shadow = await bench.begun(program=str(slow), limits=Limits(seconds=0.2, patience=0.5))
-    await bench.told("Checkpoints are off: the files of this folder take too long to read. Leave folders out")
+    await bench.told("Checkpoints are off: this folder's files take too long to read. Exclude folders")
     shadow.take("dropped")
     await shadow.settle()
     assert len(bench.notices) == 2

@@ -118,7 +118,7 @@ async def test_beyond_the_quota_the_oldest_tasks_lose_their_checkpoints_and_the_
             await asyncio.sleep(0.01)
     await shadow.close()
     assert [task.task for task in stores.list_stores(bench.store)[0].tasks] == ["t2", "t3", "now"]
-    assert bench.notices == ["Checkpoints took more than 5 MB: those of the 2 oldest tasks were freed."]
+    assert bench.notices == ["Checkpoints took more than 5 MB: those of the 2 oldest tasks were deleted."]
     assert stores.total_size(stores.list_stores(bench.store)) <= 5_000_000
 
 

@@ -260,7 +260,7 @@ async def test_the_next_start_puts_back_what_a_killed_restore_did_and_says_so(be
     assert sorted((read(bench, "a"), read(bench, "b"))) == [LINES, "task\n"]
     await bench.begun()
     assert (read(bench, "a"), read(bench, "b")) == ("task\n", "task\n")
-    assert ["A restore was cut short" in notice for notice in bench.notices] == [True]
+    assert ["A restore was interrupted" in notice for notice in bench.notices] == [True]
 
 
 async def test_what_somebody_changed_after_a_killed_restore_is_left_alone_and_named(bench: Bench) -> None:
@@ -269,4 +269,4 @@ async def test_what_somebody_changed_after_a_killed_restore_is_left_alone_and_na
     bench.write("a", "mine\n")
     await bench.begun()
     assert (read(bench, "a"), read(bench, "b")) == ("mine\n", "task\n")
-    assert ["but for what changed since or is lost: a." in notice for notice in bench.notices] == [True]
+    assert ["except for files that changed since or are lost: a." in notice for notice in bench.notices] == [True]

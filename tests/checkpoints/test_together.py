@@ -211,6 +211,6 @@ async def test_what_one_folder_lost_is_named_and_all_else_goes_back_in_both(tmp_
 async def test_a_folder_whose_checkpoint_cannot_be_read_is_named_and_none_goes_back(tmp_path: Path) -> None:
     pair = await asyncio.to_thread(Pair, tmp_path)
     pair.garbled("")
-    with pytest.raises(NotRestored, match=f"the store of {pair.folders[1]} does not have all of checkpoint 1"):
+    with pytest.raises(NotRestored, match=f"the store of {pair.folders[1]} no longer has all of checkpoint 1"):
         await pair.restore()
     assert pair.held() == [NEW, NEW]

@@ -123,7 +123,7 @@ async def test_an_error_within_the_stream_is_an_error_of_the_sdk(family: str) ->
 
 @every_sdk
 async def test_a_script_that_is_over_is_a_request_that_is_wrong(family: str) -> None:
-    with pytest.raises(Refused, match="The script is over") as caught:
+    with pytest.raises(Refused, match="The script has no more turns") as caught:
         await heard(family)
     assert caught.value.status == 400
 

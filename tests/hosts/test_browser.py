@@ -169,7 +169,7 @@ async def test_a_page_for_a_new_window_is_opened_in_this_one(user: User, site: S
     site.pages["/"] = '<a href="/quay" target="_blank" rel="noopener">New</a>'
     view = await user.click(await user.launch(site.url()), "New")
     assert view.title == "Quay"
-    assert "wanted a new window" in view.happened[0]
+    assert "opened a new window" in view.happened[0]
 
 
 async def test_a_new_window_for_a_server_that_is_not_allowed_is_not_opened(user: User, site: Site, other: Site):
@@ -191,9 +191,9 @@ async def test_a_download_is_refused(user: User, site: Site):
     site.pages["/"] = '<a href="/file">File</a>'
     site.pages["/file"] = Page("x", "application/zip", headers=("Content-Disposition: attachment; filename=f.zip",))
     view = await user.click(await user.launch(site.url()), "File")
-    assert "save a file" in view.happened[0]
+    assert "started a download" in view.happened[0]
     assert "download: f.zip" in view.console
-    with pytest.raises(ToolFailure, match="a file to be saved"):
+    with pytest.raises(ToolFailure, match="a file to download"):
         await user.launch(site.url("/file"))
 
 
@@ -217,7 +217,7 @@ async def test_a_page_cannot_change_how_it_is_read(user: User, site: Site):
 async def test_a_page_that_hangs_is_told_of_and_the_next_launch_works(user: User, site: Site):
     site.pages["/"] = '<button onclick="for (;;);">Hang</button>'
     view = await user.click(await user.launch(site.url()), "Hang")
-    assert "The page does not respond and could not be read. Launch a page anew." in view.happened
+    assert "The page does not respond and could not be read. Launch a page again." in view.happened
     assert (await user.launch(site.url("/quay"))).title == "Quay"
 
 
@@ -226,14 +226,14 @@ async def test_the_console_is_bounded(user: User, site: Site):
     view = await user.launch(site.url())
     assert len(view.console) == 30
     assert max(map(len, view.console)) == 300
-    assert "470 more console messages are left out." in view.happened
+    assert "470 more console messages were omitted." in view.happened
 
 
 async def test_nothing_is_done_on_a_page_that_moved_on_by_itself(user: User, site: Site, other: Site):
     site.pages["/"] = f"<button>Press</button><script>setTimeout(() => location = '{other.url()}', 3000)</script>"
     view = await user.launch(site.url(), f"localhost:{other.port}")
     await asyncio.sleep(3)
-    with pytest.raises(ToolFailure, match="by itself, so this was not done"):
+    with pytest.raises(ToolFailure, match="by itself, so nothing was done"):
         await user.click(view, "Press")
 
 
@@ -265,7 +265,7 @@ async def test_the_profile_is_private_and_gone_when_the_browser_is_closed(site: 
     assert folder.stat().st_mode & 0o777 == 0o700
     await user.browser.perform(BrowserAct(Deed.CLOSE), user.judge)
     assert folders() == before
-    with pytest.raises(ToolFailure, match="Launch one first"):
+    with pytest.raises(ToolFailure, match="Use the launch action first"):
         await user.scroll()
 
 
@@ -311,6 +311,6 @@ async def test_an_action_that_is_interrupted_ends_the_browser(site: Site):
 
 async def test_our_own_port_is_not_opened(site: Site):
     user = User(new_browser(own_ports=lambda: (site.port,)))
-    with pytest.raises(ToolFailure, match="own"):
+    with pytest.raises(ToolFailure, match="belongs to Halocline itself"):
         await user.launch(site.url())
     await user.browser.close()

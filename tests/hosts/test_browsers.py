@@ -17,7 +17,7 @@ def test_the_program_of_the_settings_comes_first(program):
 
 def test_one_that_is_no_program_is_named(tmp_path):
     found = find_browser(str(tmp_path / "gone"))
-    assert (found.program, found.missing) == ("", f"{tmp_path}/gone is no program")
+    assert (found.program, found.missing) == ("", f"{tmp_path}/gone is not an executable")
     assert "browser_executable" in found.hint
 
 

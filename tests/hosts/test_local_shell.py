@@ -165,12 +165,12 @@ async def test_a_background_child_may_go_on_printing(run: Runner):
 
 async def test_a_command_in_a_folder_that_is_gone_says_so(run: Runner):
     run.folder /= "gone"
-    with pytest.raises(ToolFailure, match=r"The folder .*/gone is gone"):
+    with pytest.raises(ToolFailure, match=r"The folder .*/gone no longer exists"):
         await run("true")
 
 
 @pytest.mark.parametrize(
-    ("command", "message"), [("echo \0", "cannot be given to a shell"), ("true " + "x" * MIB, "put it into a file")]
+    ("command", "message"), [("echo \0", "cannot be passed to a shell"), ("true " + "x" * MIB, "to a script file")]
 )
 async def test_a_command_that_cannot_be_started_is_a_failure(run: Runner, command: str, message: str):
     with pytest.raises(ToolFailure, match=message):
@@ -246,7 +246,7 @@ async def test_many_exports_together_are_left_out_when_no_program_could_be_start
 
 
 async def test_a_command_that_is_too_long_itself_is_refused_in_words(run: Runner):
-    with pytest.raises(ToolFailure, match="put it into a file"):
+    with pytest.raises(ToolFailure, match="write it to a script file"):
         await run(f"true {'x' * 200_000}")
 
 

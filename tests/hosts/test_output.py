@@ -59,30 +59,28 @@ def test_long_output_keeps_its_head_and_tail(tmp_path: Path, size: int):
     text, path = captured(tmp_path, [b"H" * 50, b"x" * (size - 100), b"T" * 50])
     head, gap, tail = text.split("\n")
     assert (head, tail) == ("H" * 50, "T" * 50)
-    said = (
-        f"the middle of {size:,} bytes is left out here; {path} has the whole, for read_file, search_files and commands"
-    )
+    where = f"{path} has all of it; use read_file, search_files or commands on it"
+    said = f"the middle of {size:,} bytes is left out here; {where}"
     assert gap == f"[… {said} …]"
 
 
 def test_the_copy_ends_at_its_cap_and_says_so(tmp_path: Path):
     text, path = captured(tmp_path, [b"x" * 600] * 50, cap=1_000)
     assert Path(path).stat().st_size == 1_000
-    assert f"{path} has the first 1,000 bytes, for" in text
+    assert f"{path} has the first 1,000 bytes;" in text
 
 
 def test_a_copy_that_cannot_be_kept_does_not_stop_the_capture(tmp_path: Path):
     (tmp_path / "spool").write_text("a file in the way")
     text, path = captured(tmp_path, [b"x" * 5_000])
     assert path == ""
-    assert "no copy could be kept" in text
+    assert "no copy could be saved" in text
 
 
 def test_binary_output_is_named_and_kept(tmp_path: Path):
     text, path = captured(tmp_path, [b"\x7fELF", b"\0\1"])
-    assert (
-        text == f"[binary output, 6 bytes, not shown; {path} has the whole, for read_file, search_files and commands]\n"
-    )
+    where = f"{path} has all of it; use read_file, search_files or commands on it"
+    assert text == f"[binary output, 6 bytes, not shown; {where}]\n"
     assert Path(path).read_bytes() == b"\x7fELF\0\1"
 
 

@@ -162,7 +162,7 @@ async def test_what_was_put_back_has_its_old_times(run_child, folder: Path, jour
     os.utime(folder / "changed", ns=(1_000, 2_000))
     run_child("os.remove script")
     (said,) = await LocalFiles(journals).mend()
-    assert "was taken back; all are as before" in said
+    assert "was undone; all files are as before" in said
     assert (folder / "changed").stat().st_mtime_ns == 2_000
 
 
@@ -170,7 +170,7 @@ async def test_what_was_put_back_has_its_old_times(run_child, folder: Path, jour
 async def test_what_somebody_changed_after_the_crash_is_left_alone_and_said(folder: Path, journals: Path):
     (folder / "changed").write_bytes(b"somebody's")
     (said,) = await LocalFiles(journals).mend()
-    assert f"was not taken back, because {folder}/changed changed since" in said
+    assert f"was not undone, because {folder}/changed changed since" in said
     assert (folder / "changed").read_bytes() == b"somebody's"
     assert [name for name in os.listdir(folder) if name.startswith(".halo")] == []
 

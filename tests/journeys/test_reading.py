@@ -79,7 +79,7 @@ async def test_what_is_left_out_of_a_long_output_can_be_read_where_the_result_sa
     prints = Turn(calls=(Call("execute_command", {"command": "seq 100000"}, id="c1"),))
     await journey.run(prints, DONE)
     (copy,) = (journey.home.root / "tasks" / journey.task / "outputs").iterdir()
-    assert f"{copy} has the whole, for read_file, search_files and commands" in journey.results[0]
+    assert f"{copy} has all of it; use read_file, search_files or commands on it" in journey.results[0]
     reads = Call("read_file", {"path": str(copy), "start_line": 50_000, "end_line": 50_000}, id="c2")
     finds = Call("search_files", {"path": str(copy), "regex": "^77777$"}, id="c3")
     writes = Call("write_to_file", {"path": str(copy), "content": "x"}, id="c4")

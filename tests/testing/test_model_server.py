@@ -187,7 +187,7 @@ async def test_a_script_that_is_over_is_told_to_the_client() -> None:
     async with ModelServer([]) as server:
         status, _, body = await asked(server, "anthropic")
     assert status == 400
-    assert b"The script is over" in body
+    assert b"The script has no more turns" in body
 
 
 async def test_other_addresses_are_not_found_and_models_are_listed() -> None:

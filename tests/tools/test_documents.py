@@ -89,7 +89,7 @@ async def test_a_pdf_without_text_says_so(say, workspace: Path):
     document = pypdfium2.PdfDocument.new()
     document.new_page(100, 100)
     document.save(workspace / "scan")
-    assert "[page 1 of 1: no text, perhaps a scanned picture]" in await say("read_file", path="scan")
+    assert "[page 1 of 1: no text, perhaps a scanned image]" in await say("read_file", path="scan")
 
 
 async def test_a_notebook_shows_cells_and_text_outputs_and_names_pictures(say, workspace: Path):
@@ -115,7 +115,7 @@ async def test_a_notebook_shows_cells_and_text_outputs_and_names_pictures(say, w
 async def test_a_huge_sheet_is_cut_and_can_be_read_on(say, workspace: Path):
     excel(workspace / "a.xlsx", 50_100)
     last = await say("read_file", path="a.xlsx", start_line=50_001)
-    assert "[the workbook has more than 50,000 rows; the rest is left out]" in last
+    assert "[the workbook has more than 50,000 rows; the rest is omitted]" in last
     assert "read on with start_line=1001" in await say("read_file", path="a.xlsx")
 
 
@@ -144,7 +144,7 @@ async def test_a_broken_document_is_told_in_a_sentence(call, workspace: Path, na
 
 
 async def test_reading_is_stopped_when_it_takes_too_long():
-    with pytest.raises(ToolFailure, match=r"over 0\.001 s and was stopped"):
+    with pytest.raises(ToolFailure, match=r"longer than 0\.001 s and was stopped"):
         await ChildDocuments(time_limit=0.001).text(DocumentKind.NOTEBOOK, b"{}")
 
 

@@ -41,7 +41,7 @@ async def test_a_command_over_its_time_limit_is_stopped_and_keeps_its_output(say
 
 async def test_long_output_names_the_file_that_holds_it(say):
     text = await say("execute_command", command="seq 100000")
-    path = text.split("left out here; ")[1].split(" has the whole")[0]
+    path = text.split("left out here; ")[1].split(" has all of it")[0]
     assert (await asyncio.to_thread(Path(path).read_text)).endswith("99999\n100000\n")
 
 

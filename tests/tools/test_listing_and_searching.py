@@ -92,7 +92,7 @@ async def test_what_is_not_even_looked_at_is_said(say, workspace: Path):
 
 
 async def test_an_expression_that_the_engine_has_not_is_explained_without_its_options(say, workspace: Path):
-    with pytest.raises(ToolFailure, match=r"(?s)look-around.*not supported\s+Write it in another way\.") as failed:
+    with pytest.raises(ToolFailure, match=r"(?s)look-around.*not supported\s+Rewrite the pattern") as failed:
         await say("search_files", regex="(?<=a)b")
     assert "PCRE2" not in failed.value.text
 

@@ -132,11 +132,11 @@ async def test_without_an_engine_the_model_is_told_to_do_without(context):
 @pytest.mark.parametrize(
     ("name", "answer", "status", "told"),
     [
-        ("brave", {}, 401, "refused the key.*halo login brave"),
-        ("brave", {}, 429, "no more requests"),
+        ("brave", {}, 401, "rejected the API key.*halo login brave"),
+        ("brave", {}, 429, "rate-limited"),
         ("searxng", {}, 403, "formats"),
         ("tavily", {}, 500, "status 500"),
-        ("exa", b"<html>", 200, "not answer with JSON"),
+        ("exa", b"<html>", 200, "did not return JSON"),
     ],
 )
 async def test_a_refusal_says_what_to_do_and_never_the_key(context, name, answer, status, told):

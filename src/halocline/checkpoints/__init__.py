@@ -1,1 +1,1 @@
-"""How files were before."""
+"""Checkpoints: saved states of a workspace's files, and restores."""

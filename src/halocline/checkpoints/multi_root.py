@@ -1,7 +1,7 @@
-"""The checkpoints of a task with several folders: a store for each, and one row of numbers for all.
+"""The checkpoints of a task with several folders: one store per folder, one sequence of numbers for all.
 
-What must stay true: each change is saved in the store of the folder that it is in, and the first folder's store has a
-checkpoint after it as well, so that one of its numbers names how all folders were.
+What must stay true: each change is saved in the store of its folder, and then the first folder's store gets a
+checkpoint too, so that one of its numbers identifies the state of all folders.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Paths = Sequence[str] | None
 
 
 class RootedCheckpoints:
-    """Fulfils `ports.checkpoints.Checkpoints`. `others` are the further folders' stores, by folder."""
+    """Implements `ports.checkpoints.Checkpoints`. `others` are the other folders' stores, by folder."""
 
     def __init__(self, workspace: Path, first: ShadowGit, others: Mapping[str, ShadowGit]) -> None:
         self._workspace = os.path.realpath(workspace)
@@ -30,35 +30,35 @@ class RootedCheckpoints:
         self._marked = ""
 
     def begin(self, emit: Emit) -> None:
-        self._first.begin(partial(self._told, emit))
+        self._first.begin(partial(self._emit_first, emit))
         for root, store in self._others.items():
-            store.begin(partial(self._told_elsewhere, emit, root))
+            store.begin(partial(self._emit_other, emit, root))
 
     def take(self, label: str, paths: Paths = None) -> None:
-        for store, own in self._shared(paths):
+        for store, own in self._split_paths(paths):
             store.take(label, own)
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        for store, own in self._shared([path]):
+        for store, own in self._split_paths([path]):
             for place in own or ():
                 store.wrote(place, before, after)
 
     async def barrier(self, paths: Paths = None, *, ran: bool = True) -> None:
-        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._shared(paths)))
+        await asyncio.gather(*(store.barrier(own, ran=ran) for store, own in self._split_paths(paths)))
 
     async def settle(self) -> None:
         await asyncio.gather(*(store.settle() for store in self._others.values()))
-        await self._first.settle()  # it may have got something to do by the others
+        await self._first.settle()  # the others may have given it work
 
     async def close(self) -> None:
         await asyncio.gather(*(store.close() for store in (self._first, *self._others.values())))
 
-    def _told(self, emit: Emit, event: DurableEvent | Noticed) -> None:
+    def _emit_first(self, emit: Emit, event: DurableEvent | Noticed) -> None:
         if isinstance(event, CheckpointTaken):
             self._marked = event.label
         emit(event)
 
-    def _told_elsewhere(self, emit: Emit, root: str, event: DurableEvent | Noticed) -> None:
+    def _emit_other(self, emit: Emit, root: str, event: DurableEvent | Noticed) -> None:
         match event:
             case CheckpointTaken(label=label):
                 emit(replace(event, root=root))
@@ -69,8 +69,8 @@ class RootedCheckpoints:
             case _:
                 emit(event)
 
-    def _shared(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
-        """Which stores a change concerns, and which paths are each one's. A link concerns where it is and leads."""
+    def _split_paths(self, paths: Paths) -> list[tuple[ShadowGit, Paths]]:
+        """Split paths among the stores. A link belongs to the folder it is in and to the one it leads to."""
         if paths is None:
             return [(store, None) for store in (self._first, *self._others.values())]
         spelt = {path: os.path.normpath(os.path.join(self._workspace, os.path.expanduser(path))) for path in paths}

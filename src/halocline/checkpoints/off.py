@@ -1,4 +1,4 @@
-"""No checkpoints, because the person switched them off."""
+"""No checkpoints, because the settings turn them off."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from halocline.ports.checkpoints import Emit
 
 
 class Off:
-    """Fulfils `ports.checkpoints.Checkpoints` by doing nothing."""
+    """Implements `ports.checkpoints.Checkpoints` by doing nothing."""
 
     def begin(self, emit: Emit) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Answers questions to a task's checkpoints. Each waits for what was to be saved first, and blocks nobody."""
+"""Queries of a task's checkpoints. Each waits for pending saves first, without blocking the event loop."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -17,28 +17,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Others = Sequence[tuple["Queries", str]]
-"""Further folders of a task, each with a checkpoint of its own."""
+"""Further folders of a task, each with its own checkpoint."""
 CLOSING = 3.0
-"""Seconds that a question, and the end of a task, wait at most for what is still borrowed to be copied."""
+"""Longest wait in seconds, of a query and at the end of a task, for borrowed objects to be copied."""
 
 
 class Queries(ABC):
-    """Questions to checkpoints; a subclass does the saving. All raise HaloclineError."""
+    """Queries of checkpoints; a subclass does the saving. All raise HaloclineError."""
 
     _repository: Repository
 
     @property
     def workspace(self) -> Path:
-        """The folder whose files are saved; links followed."""
+        """The folder whose files are saved, with links resolved."""
         return self._repository.workspace
 
     @abstractmethod
     async def settle(self) -> None:
-        """Wait until all that was asked for is done."""
+        """Wait until all requests are done."""
 
     @abstractmethod
     async def _stand_alone(self, seconds: float) -> None:
-        """Copy what is still the project's git's, for so many seconds at most."""
+        """Copy objects that still belong to the project's git; wait at most `seconds`."""
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -51,16 +51,16 @@ class Queries(ABC):
     async def compare(self, old: str, new: str | None = None, root: str = "") -> "Comparison":
         """Compare two checkpoints, or one and the files as they are now, file by file.
 
-        Names begin with `root`, when there is one.
+        Names begin with `root`, if given.
         """
         return await self._query(self._repository.compare, old, new, root)
 
     async def export(self, target: str, folder: Path) -> None:
-        """Put the files of a checkpoint into another folder, where none of them may be."""
+        """Write the files of a checkpoint to another folder, where none of them may exist."""
         await self._query(self._repository.export, target, folder)
 
     async def adopt(self, target: str) -> None:
-        """Let the checkpoints of this task, which has none, go on from another one's."""
+        """Continue the checkpoints of another task in this one, which has none yet."""
         await self._query(self._repository.adopt, target)
 
     async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
@@ -70,9 +70,9 @@ class Queries(ABC):
         return await self._query(plan_restore, self._targets(target, others), overwrite=overwrite)
 
     async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "Restored":
-        """Save the present, which is the undo, then put back what the task changed; with `overwrite`, all of it.
+        """Save the present state for undo, then undo the task's changes; with `overwrite`, all changes.
 
-        `others` are further folders that go back in the same step: all or none.
+        `others` are further folders that are restored in the same step: all or none.
         """
         from halocline.checkpoints.restore.restore import restore_files
 
@@ -94,5 +94,5 @@ class Queries(ABC):
         except OSError as error:
             raise HaloclineError(
                 f"The checkpoints cannot be used: {error.strerror or error}",
-                "Look whether the disk with Halocline's home has room and can be written to.",
+                "Check that the disk with Halocline's home has free space and is writable.",
             ) from error

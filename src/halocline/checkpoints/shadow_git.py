@@ -1,6 +1,6 @@
-"""Checkpoints in the background: one saving runs at a time, and what is asked for meanwhile is merged into the next.
+"""Saves checkpoints in the background, one at a time; requests made during a save are merged into the next one.
 
-Nothing here raises into the task: trouble becomes one `Noticed`, and the work goes on without checkpoints.
+Nothing here raises into the task: a problem becomes one `Noticed`, and the task continues without checkpoints.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from halocline.checkpoints.store.background_reading import (
     describe_unread,
 )
 from halocline.checkpoints.store.contents import name_of
-from halocline.checkpoints.store.git import Blocked, CheckpointsOff, Runner, Stopped, TakesLong
+from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Runner, Stopped, TakesLong
 from halocline.checkpoints.store.reading import Kept
 from halocline.checkpoints.store.repository import FIRST, FOUND, Limits, Repository, Saved
 from halocline.ports.checkpoints import Emit
@@ -36,26 +36,27 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BY_HAND = "by-hand"
-"""Whose a checkpoint is when no task took it."""
-_WAITS = "After {:g} s the task goes on without (checkpoints_patience). Leave folders out with .haloclineignore."
+"""The task name of checkpoints that no task took."""
+_WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
 _WORTH_A_WARNING = 1.0
 _SECONDS = 20.0
-"""That freeing space may take in the background."""
+"""Longest time to free space in the background."""
 _COPYING = 1.0
-"""Seconds that a command waits at most for what is still borrowed to be copied."""
+"""Longest wait in seconds of a command for borrowed objects to be copied."""
 _FEW = 2
-"""Files that are kept without a thread, which costs more than reading them."""
+"""Number of files that are read without a thread, which would cost more."""
 _FRESHEN_AFTER = 2
-"""Looks at all files, that of the start included, before the index is freshened: who runs a command runs more."""
+"""Number of full scans, the first included, before the index is refreshed: more commands are likely to follow."""
 MOST_OVERTAKEN = 8
-"""Checkpoints that may wait with what files held in memory; after so many, edits wait for them."""
+"""Number of pending checkpoints that may keep file contents in memory; beyond that, edits wait."""
 
 
 class _Request(msgspec.Struct):
-    """A checkpoint that is wanted. `paths` of None means that anything may have changed.
+    """A requested checkpoint. `paths` of None means that any file may have changed.
 
-    `kept` is what files held that were changed before it could read them. It is made `always`, or when something did
-    change. Nobody waits for one that `is_late`, because the files took too long to read; files `changed_meanwhile`.
+    `kept` has the contents of files that changed before they could be read. Without `always`, nothing is saved if
+    nothing changed. A request that `is_late` took too long, so the task no longer waits for it; `changed_meanwhile`
+    means that files changed before it was saved.
     """
 
     labels: list[str]
@@ -79,15 +80,14 @@ class _Request(msgspec.Struct):
 
 
 class ShadowGit(Queries):
-    """The checkpoints of one task, in a git repository apart from the project's own.
+    """The checkpoints of one task, in a git repository separate from the project's own.
 
-    `store` is the folder of all checkpoints, `<home>/checkpoints`. `delay` is how many seconds the first checkpoint
-    waits, and `pause` every other one, so that the next request to the model goes out before it; `idle` is how long
-    nothing must have been asked for before the store is kept up; all stores may take `quota` bytes; `home` is the
-    person's home folder.
+    `store` is the folder of all checkpoints, `<home>/checkpoints`. The first checkpoint waits `delay` seconds, every
+    other one `pause` seconds, so that the next request to the model is sent first; upkeep of the store starts after
+    `idle` seconds without a request; all stores together may take `quota` bytes; `home` is the user's home folder.
 
-    The queries wait for what was asked for before, and raise HaloclineError. A checkpoint is named by its number within
-    the task, as `task/number`, or by its hash.
+    Queries wait for earlier requests, and raise HaloclineError. A checkpoint is named by its number within the task, as
+    `task/number`, or by its hash.
     """
 
     def __init__(
@@ -126,44 +126,44 @@ class ShadowGit(Queries):
         self._reading = BackgroundReading(self._repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         self._is_off = False
-        # Until everything was read once, naming single files would give a checkpoint without the others.
+        # Until all files were read once, a checkpoint of named files would lack the others.
         self._is_whole = False
         self._looks = 0
-        self._has_told = False
+        self._has_announced = False
         self._has_complained = False
-        self._has_told_what_is_left_out = False
+        self._has_reported_left_out = False
 
     def begin(self, emit: Emit) -> None:
-        """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""
+        """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` for each one."""
         self._emit = emit
         self._ask(FIRST, None)
         asyncio.get_running_loop().call_later(self._delay, self._start)
 
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
-        """Ask for a checkpoint of what the task did. `paths` says that only these changed; None: anything may have."""
+        """Request a checkpoint after the task's changes, to `paths` only, or to any file with None."""
         if paths == () or self._is_off:
             return
-        if paths is not None or not self._is_busy():  # a job may go on to change files
+        if paths is not None or not self._is_busy():  # a job may still change files
             self._repository.claims.end(paths)
         self._ask(label, paths)
         asyncio.get_running_loop().call_later(self._pause, self._start)
 
     def mark(self, label: str) -> None:
-        """Ask for a checkpoint that is there although nothing changed: another folder of the task did."""
+        """Request a checkpoint even if nothing changed here: another folder of the task did."""
         if not self._is_off and self._late in (None, self._running):
             self._waiting.append(_Request([label], set(), always=True))
             self._start()
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Hear what an edit that was announced has done to a file: what it held before and after."""
+        """Record what an announced edit did to a file: its content before and after."""
         before_sha, after_sha = ("" if content is None else name_of(content) for content in (before, after))
         self._repository.claims.wrote(path, before_sha, after_sha)
 
     async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
-        """Wait until the task may change files: these, or any. What was asked for will show them as they are now.
+        """Wait until the task may change `paths`, or any file with None. Earlier requests show them as they are now.
 
-        What somebody else changed is saved first, so that it is not taken for the task's. `ran`: a command is about to
-        change them, of which nobody will hear what it wrote.
+        Changes by somebody else are saved first, so that they do not count as the task's. `ran`: a command will change
+        the files, so it is not known what it writes.
         """
         if paths == () or self._is_off:
             return
@@ -174,7 +174,7 @@ class ShadowGit(Queries):
         self._repository.claims.begin(paths, ran=ran)
 
     async def _go_on_without(self, late: _Request) -> None:
-        """Let files change though they are not saved. One that is being taken at last is waited for a while."""
+        """Let files change without a checkpoint; waits a while for one that is already being saved."""
         if late is self._running or late in self._waiting:
             with suppress(TimeoutError):
                 await asyncio.wait_for(late.is_saved.wait(), self._patience)
@@ -183,7 +183,7 @@ class ShadowGit(Queries):
             late.changed_meanwhile = True
 
     async def _save_present(self, paths: Sequence[str] | None, *, ran: bool) -> None:
-        if ran:  # which may free what the project's git has
+        if ran:  # a command may delete objects of the project's git
             await self._stand_alone(_COPYING)
         if self._repository.claims.is_any_open and not self._is_busy():
             self._repository.claims.end(None)
@@ -195,7 +195,7 @@ class ShadowGit(Queries):
             await self._wait(None)
 
     async def _look_at(self, paths: Sequence[str]) -> None:
-        """Have it saved what these files hold now, without waiting for that where it can be kept."""
+        """Save the present contents of these files; waits only if they cannot be kept in memory."""
         self._waiting.append(request := _Request([FOUND], set(paths)))
         if await self._keep(request, paths):
             asyncio.get_running_loop().call_later(self._pause, self._start)
@@ -205,7 +205,7 @@ class ShadowGit(Queries):
             await request.is_saved.wait()
 
     async def _wait(self, paths: Sequence[str] | None) -> bool:
-        """Wait until these files may change, or any. Gives whether what they hold now is being saved."""
+        """Wait until these files, or any, may change. True if their present contents are being saved."""
         is_looked_at = any(request.paths is None for request in self._waiting)
         asked = [self._running, *self._waiting] if self._running else list(self._waiting)
         for request in asked:
@@ -215,7 +215,7 @@ class ShadowGit(Queries):
         return is_looked_at
 
     async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
-        """Let files change before a checkpoint reads them; false when it cannot be made good later."""
+        """Keep the contents of files that may change before a checkpoint reads them. False if that is impossible."""
         reads_all = request.paths is None or not self._is_whole
         concerns = paths if reads_all else sorted(request.paths or ())
         if concerns is None or len(self._waiting) > MOST_OVERTAKEN:
@@ -224,21 +224,21 @@ class ShadowGit(Queries):
         hold, asked = self._repository.hold, request.asked
         contents = hold(concerns, asked) if few else await asyncio.to_thread(hold, concerns, asked)
         if contents is not None:
-            # What was kept first is what the checkpoint should have found.
+            # The first contents kept are those that the checkpoint should show.
             request.kept = {**contents, **request.kept}
         return contents is not None
 
     async def settle(self) -> None:
-        """Wait until all that was asked for is done."""
+        """Wait until all requests are done."""
         self._start()
         if self._worker is not None:
-            # Whoever waits may be cancelled; the work goes on.
+            # The caller may be cancelled; the work goes on.
             await asyncio.shield(self._worker)
 
     async def close(self) -> None:
-        """Drop what has not begun, break off what runs, and wait until it is gone.
+        """Drop pending requests, stop the running one, and wait for its end.
 
-        What is still borrowed is copied first, as far as there is time; who uses the store next does the rest.
+        Borrowed objects are copied first, as far as there is time; the next user of the store does the rest.
         """
         await self._stand_alone(_CLOSING)
         self._turn_off()
@@ -255,17 +255,17 @@ class ShadowGit(Queries):
 
     @property
     def mended(self) -> str:
-        """Return what was found of a restore that another process did not live to end; empty mostly."""
+        """Message about a restore that another process left unfinished; usually empty."""
         return self._repository.mended
 
     @property
     def unread(self) -> str:
-        """Return what to tell of files that are still to be read before a checkpoint can be taken; empty mostly."""
+        """Message about files that must still be read before a checkpoint can be saved; usually empty."""
         count = layout.read_unread(self._repository.path)
         return describe_unread(count) if count else ""
 
     async def _stand_alone(self, seconds: float) -> None:
-        """Have what is borrowed copied, and wait for it so long; it goes on."""
+        """Copy borrowed objects and wait at most `seconds`; the copying goes on after that."""
         if self._is_off or not self._repository.is_borrowing:
             return
         if self._copying is None or self._copying.done():
@@ -273,7 +273,7 @@ class ShadowGit(Queries):
         await asyncio.wait([self._copying], timeout=seconds)
 
     async def _copy(self) -> None:
-        with suppress(HaloclineError, OSError):  # it is tried again by whoever uses the store next
+        with suppress(HaloclineError, OSError):  # the next user of the store tries again
             await asyncio.to_thread(self._repository.stand_alone)
 
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
@@ -303,13 +303,13 @@ class ShadowGit(Queries):
         self._plan_upkeep()
 
     async def _freshen(self) -> None:
-        """Once in the life of a task. What fails now is only slower."""
+        """Refresh the index, once per task. A failure only makes later scans slower."""
         self._looks += 1
         with suppress(HaloclineError, OSError):
             await asyncio.to_thread(self._repository.freshen)
 
     def _plan_upkeep(self) -> None:
-        """Keep the store up once nothing was asked for a while; once in the life of a task."""
+        """Schedule upkeep for when there were no requests for a while; once per task."""
         if self._until_upkeep is not None:
             self._until_upkeep.cancel()
         if self._upkeep is None and not self._is_off:
@@ -320,7 +320,7 @@ class ShadowGit(Queries):
             self._upkeep = asyncio.create_task(self._keep_up())
 
     async def _keep_up(self) -> None:
-        # What fails now is tried again by the next task. `close` ends the git that the thread waits for.
+        # The next task tries again what fails now. `close` ends the git that the thread waits for.
         with suppress(HaloclineError, OSError):
             await asyncio.to_thread(self._repository.keep_up)
         if self._quota is not None and not self._is_off:
@@ -333,7 +333,7 @@ class ShadowGit(Queries):
             lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
             if lost:
                 whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
-                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were freed."))
+                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were deleted."))
 
     async def _serve(self, request: _Request) -> None:
         warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
@@ -352,7 +352,7 @@ class ShadowGit(Queries):
             warning.cancel()
         self._is_whole = True
         self._looks += request.paths is None
-        self._tell(saved)
+        self._report(saved)
         taken = [CheckpointTaken(checkpoint=sha, label=label) for sha, label in saved.before]
         if saved.is_new:
             is_late = request.changed_meanwhile
@@ -365,12 +365,12 @@ class ShadowGit(Queries):
     def _announce(self, taken: Sequence[CheckpointTaken]) -> None:
         for event in taken:
             self._emit(event)
-            if not self._has_told:  # one may be the task's first, which the next process asks for
-                self._repository.claims.note_told(event.checkpoint)
-        self._has_told |= bool(taken)
+            if not self._has_announced:  # it may be the task's first, which the next process checks
+                self._repository.claims.note_known(event.checkpoint)
+        self._has_announced |= bool(taken)
 
     def _fall_behind(self, request: _Request, late: TakesLong) -> None:
-        """Hold up nobody any longer: what this checkpoint lacks is read in the background."""
+        """Stop blocking the task: the rest of this checkpoint is read in the background."""
         try:
             if request.is_late:
                 raise late
@@ -387,11 +387,11 @@ class ShadowGit(Queries):
         self._emit(Noticed(describe_delay(late)))
 
     def _read_failed(self, error: Exception) -> None:
-        self._late = None  # whoever asks for the next checkpoint tries again
+        self._late = None  # the next request tries again
         self._complain(error)
 
     def _catch_up(self) -> None:
-        """All was read: take the checkpoint that had no time."""
+        """Save the late checkpoint, now that all files are read."""
         if self._late is not None and not self._is_off:
             self._late.asked, self._late.is_saved = time.time(), asyncio.Event()
             self._waiting.append(self._late)
@@ -414,7 +414,7 @@ class ShadowGit(Queries):
         if not self._has_warned and self._patience >= _WORTH_A_WARNING:
             self._has_warned = True
             half, whole = self._patience / 2, self._patience
-            self._emit(Noticed(f"Saving the files of this folder takes more than {half:g} s. {_WAITS.format(whole)}"))
+            self._emit(Noticed(f"Saving this folder's files is taking more than {half:g} s. {_WAITS.format(whole)}"))
 
     def _complain(self, error: Exception) -> None:
         match error:
@@ -425,7 +425,7 @@ class ShadowGit(Queries):
                 text = f"Checkpoints are off: {error.text}. {error.hint}"
             case _:
                 text = f"A checkpoint could not be saved: {error}"
-        # A person can do something about what git waits for, so they hear of each change that cannot be undone.
+        # A person can remove what git waits for, so each change that cannot be undone is reported.
         if isinstance(error, Blocked) or not self._has_complained:
             self._has_complained = True
             self._emit(Noticed(text))
@@ -438,12 +438,12 @@ class ShadowGit(Queries):
         while self._waiting:
             self._waiting.popleft().is_saved.set()
 
-    def _tell(self, saved: Saved) -> None:
+    def _report(self, saved: Saved) -> None:
         if self._repository.mended:
             self._emit(Noticed(self._repository.mended))
             self._repository.mended = ""
         if saved.aside is not None:
             self._emit(Noticed(describe_loss(saved.aside)))
-        if saved.left_out and not self._has_told_what_is_left_out:
-            self._has_told_what_is_left_out = True
+        if saved.left_out and not self._has_reported_left_out:
+            self._has_reported_left_out = True
             self._emit(Noticed(describe_left_out(saved.left_out)))

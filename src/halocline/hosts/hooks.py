@@ -1,7 +1,7 @@
-"""Runs hooks: each in a session of its own, with JSON on its standard input, a time limit and bounded output.
+"""Runs hooks: each in its own session, with JSON on standard input, a time limit and bounded output.
 
-When a hook has ended, whatever it started is ended too; a hook that hangs, or prints without end, is killed. Each has a
-thread that talks to it, as long as it runs.
+When a hook ends, the processes it started are killed too; a hook that hangs or prints without end is killed. A thread
+talks to each hook while it runs.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ from halocline.ports.hooks import Hook, HookEnd
 from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 
 MARK = "HALOCLINE_HOOK"
-"""The variable by which a hook's processes are known when they left its session."""
+"""The variable that identifies a hook's processes when they leave its session."""
 MOST_OUTPUT = 1 << 20
 MOST_ERRORS = 1 << 16
 _CHUNK = 1 << 16
 _WITHOUT_CACHES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": "/dev/null"}
-"""Compiled code beside a script would be run in its place, and trust does not look at it."""
+"""Compiled code beside a script would run in its place, and trust does not cover it."""
 _LOOK = 0.05
-"""Seconds between looks at whether it has ended, or shall."""
+"""Seconds between checks for its end or a request to stop."""
 _DRAIN = 0.2
-"""Seconds for which what it started may still print after its end."""
+"""Seconds after its end in which processes it started may still print."""
 
 
 @dataclass(slots=True)
 class Heard:
-    """What a hook printed on one stream, up to `room` bytes."""
+    """The output of a hook on one stream, up to `room` bytes."""
 
     room: int
     data: bytearray = field(default_factory=bytearray)
@@ -53,9 +53,10 @@ class Heard:
 
 
 class LocalHooks:
-    """Fulfils `ports.hooks.HookRunner`. Hooks run in `folder` or their own.
+    """Implements `ports.hooks.HookRunner`. Hooks run in `folder` or their own folder.
 
-    Of what looks like a secret they get what is `passed`; see `child_environment`, of `hidden` as well.
+    Variables that look like secrets, and those in `hidden`, reach hooks only if they are in `passed`: see
+    `child_environment`.
     """
 
     def __init__(self, folder: str, hidden: frozenset[str] = frozenset(), passed: tuple[str, ...] = ()) -> None:
@@ -72,14 +73,14 @@ class LocalHooks:
         talk = asyncio.get_running_loop().run_in_executor(thread, self._talk, hook, given, timeout, stop)
         try:
             return await asyncio.shield(talk)
-        finally:  # when this is cancelled, the hook is ended first
+        finally:  # on cancellation, the hook is ended first
             stop.set()
             await asyncio.wait([talk])
             thread.shutdown(wait=False)
 
     @asynccontextmanager
     async def lent(self, files: Mapping[str, bytes], folder: str) -> AsyncIterator[Mapping[str, str]]:
-        paths = await asyncio.to_thread(_laid_out, files, folder)
+        paths = await asyncio.to_thread(_write_files, files, folder)
         try:
             yield paths
         finally:
@@ -105,14 +106,14 @@ class LocalHooks:
             trouble = f"it printed more than {MOST_OUTPUT:,} bytes"
         else:
             trouble = "" if in_time else f"it took longer than {timeout:g} s"
-        said, errors = conversation.output.text, conversation.errors.text
-        return HookEnd(process.returncode, said, errors, seconds, timed_out=not in_time, trouble=trouble)
+        output, errors = conversation.output.text, conversation.errors.text
+        return HookEnd(process.returncode, output, errors, seconds, timed_out=not in_time, trouble=trouble)
 
     def _start(self, hook: Hook, environment: ChildEnvironment) -> subprocess.Popen[bytes]:
         folder = hook.folder or self._folder
         own = {**_WITHOUT_CACHES, "CLAUDE_PROJECT_DIR": folder, "HALOCLINE_WORKSPACE": folder}
         words = list(hook.words)
-        if hook.words[:2] != ("/bin/sh", "-c"):  # a shell reads the variable itself, whatever is in the folder's name
+        if hook.words[:2] != ("/bin/sh", "-c"):  # a shell expands the variable itself, safely
             words = [word.replace("${CLAUDE_PROJECT_DIR}", folder) for word in words]
         return subprocess.Popen(
             words,
@@ -126,8 +127,8 @@ class LocalHooks:
         )
 
 
-def _laid_out(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
-    """Each in a file that only this person may read."""
+def _write_files(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
+    """Write each to a file that only you can read."""
     paths: dict[str, str] = {}
     with suppress(OSError):
         for name, data in files.items():
@@ -139,7 +140,7 @@ def _laid_out(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
 
 
 class Conversation:
-    """What goes to a process and comes from it."""
+    """Exchange of input and output with a process."""
 
     def __init__(self, process: subprocess.Popen[bytes], given: bytes) -> None:
         self.output, self.errors = Heard(MOST_OUTPUT), Heard(MOST_ERRORS)
@@ -152,36 +153,36 @@ class Conversation:
             self._pipes.register(pipe, selectors.EVENT_READ if heard else selectors.EVENT_WRITE, heard)
 
     def goes_on_until(self, deadline: float, stop: threading.Event) -> bool:
-        """Talk until the process has ended, or shall. False when that took too long; a flood ends it at once."""
+        """Talk until the process ends or is to stop. False when it ran out of time; too much output ends it at once."""
         with self._pipes:
             while not (stop.is_set() or self.output.over):
                 if self._process.poll() is not None:
                     deadline = min(deadline, time.monotonic() + _DRAIN)
-                    self._hear_the_rest(deadline)
+                    self._read_rest(deadline)
                     return True
                 if time.monotonic() >= deadline:
                     return False
                 self._exchange(_LOOK)
         return True
 
-    def _hear_the_rest(self, deadline: float) -> None:
-        """Take what is in the pipes; a child that holds them is not waited for."""
-        while self._is_heard and not self.output.over and time.monotonic() < deadline:
+    def _read_rest(self, deadline: float) -> None:
+        """Read what is in the pipes, without waiting for a child that holds them."""
+        while self._is_open and not self.output.over and time.monotonic() < deadline:
             self._exchange(_LOOK)
 
     @property
-    def _is_heard(self) -> bool:
+    def _is_open(self) -> bool:
         return any(key.data is not None for key in self._pipes.get_map().values())
 
     def _exchange(self, seconds: float) -> None:
-        if not self._is_heard:  # it closed its output and goes on
+        if not self._is_open:  # it closed its output and still runs
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
             return
         for key, _ in self._pipes.select(seconds):
             if key.data is None:
                 self._give()
-            elif not self._hear(key.fd, key.data):
+            elif not self._read_chunk(key.fd, key.data):
                 self._pipes.unregister(key.fileobj)
 
     def _give(self) -> None:
@@ -198,8 +199,8 @@ class Conversation:
             pipe.close()
 
     @staticmethod
-    def _hear(pipe: int, heard: Heard) -> bool:
-        """False at its end."""
+    def _read_chunk(pipe: int, heard: Heard) -> bool:
+        """Read from a pipe. False at its end."""
         try:
             chunk = os.read(pipe, _CHUNK)
         except BlockingIOError:
@@ -218,5 +219,5 @@ def _kill_group(leader: int, mark: bytes) -> None:
 
 def _explain_error(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.strerror == "Exec format error":
-        return "its first line names no program (as #!/bin/sh does)"
+        return "its first line must name a program, such as #!/bin/sh"
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

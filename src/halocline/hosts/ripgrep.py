@@ -1,4 +1,4 @@
-"""Search by ripgrep: fast, honouring ignore files, never configured from outside."""
+"""Search with ripgrep: fast, honors ignore files, ignores ripgrep's own configuration."""
 
 import asyncio
 import os
@@ -34,14 +34,14 @@ Collect: TypeAlias = Callable[[IO[bytes], Source], T]
 _COMMON = ("--no-config", "--no-messages", "--no-require-git")
 _FILES = ("--files", "--null")
 _TIME_LIMIT = 30.0
-BLOCKED = "Nothing was searched, as ripgrep would wait for ever: {found}, or search another folder."
+BLOCKED = "Nothing was searched, because ripgrep would wait forever: {found}, or search another folder."
 _OWN_LISTS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _LONGEST_RECORD = 1 << 20
 _MOST_FILES = 200_000
 
 
 class _Content(msgspec.Struct):
-    """Text as ripgrep writes it: `bytes` is base64, for what is not UTF-8."""
+    """Text as ripgrep writes it; `bytes` is base64, for text that is not UTF-8."""
 
     text: str = ""
     base64: str = msgspec.field(default="", name="bytes")
@@ -70,7 +70,7 @@ _record = msgspec.json.Decoder(_Record)
 
 
 class Ripgrep:
-    """Fulfils `ports.host.Search`. `time_limit` is in seconds; `scope` is what `only` was given."""
+    """Implements `ports.host.Search`. `time_limit` is in seconds; `scope` is the argument of `only`."""
 
     def __init__(self, program: str | None = None, time_limit: float = _TIME_LIMIT, scope: Scope | None = None) -> None:
         self._program = program
@@ -79,7 +79,7 @@ class Ripgrep:
 
     @property
     def program(self) -> str:
-        """Where `rg` is. Raises ToolFailure when there is none."""
+        """Path of `rg`. Raises ToolFailure when there is none."""
         self._program = self._program or find_ripgrep()
         return self._program
 
@@ -88,7 +88,7 @@ class Ripgrep:
 
     async def search(self, query: SearchQuery) -> SearchResult:
         found = await self._matches(query)
-        # To list them costs as much as to search, so that is done where they may be what was looked for.
+        # Listing them costs as much as a search, so it is done only where they may be what was wanted.
         return found if found.matches and not query.glob else replace(found, left_out=await self._secrets(query))
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
@@ -101,7 +101,7 @@ class Ripgrep:
         return await self._run(query.path, options, partial(_build_result, limit=query.limit))
 
     async def _secrets(self, query: SearchQuery) -> tuple[str, ...]:
-        """Files that are left out for what they may hold, whether or not they have a match."""
+        """Files that are not searched because they may contain secrets, whether or not they match."""
         found = look_at(query.path) if self._scope else None
         if found is None or not S_ISDIR(found.st_mode):
             return ()
@@ -120,7 +120,7 @@ class Ripgrep:
 
 
 class _Running:
-    """A process that is started in a thread, and may be ended from another one."""
+    """A process that is started in one thread and may be ended from another."""
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
@@ -129,7 +129,7 @@ class _Running:
         self._stopped = False
 
     def collect(self, path: str, scope: Scope | None, collect: Collect[T]) -> T:
-        """Read what is wanted, end the process and judge it."""
+        """Collect the results, end the process and check its exit."""
         look = partial(_find_blocking, os.path.realpath(path))
         with (
             search_source(path, scope) as source,
@@ -164,7 +164,7 @@ class _Running:
 
 
 def _find_blocking(folder: str, is_over: Callable[[], bool]) -> str:
-    """A list of ignored files that ripgrep would wait for."""
+    """Find an ignore file that ripgrep would wait for."""
     own = os.environ.get("HOME", "")
     found = find_blocking(f"{own}/{name}" for name in _OWN_LISTS) or find_blocking_above(folder, SEARCH_LISTS)
     return found or find_blocking_below(folder, SEARCH_LISTS, is_over)
@@ -175,9 +175,9 @@ def _list_globs(query: SearchQuery) -> tuple[str, ...]:
 
 
 def _explain_message(message: str) -> str:
-    """What ripgrep says, without an option that it names and nobody here can set."""
-    said, advice, _ = message.partition("\n\nConsider enabling PCRE2")
-    return f"{said}\nWrite it in another way." if advice else said
+    """ripgrep's message, without its advice on an option that cannot be set here."""
+    problem, advice, _ = message.partition("\n\nConsider enabling PCRE2")
+    return f"{problem}\nRewrite the pattern without look-around and backreferences." if advice else problem
 
 
 def _build_result(stream: IO[bytes], source: Source, limit: int) -> SearchResult:
@@ -204,7 +204,7 @@ def _read_matches(stream: IO[bytes], source: Source) -> Iterator[Match]:
 
 
 def _read_records(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of the stream; those of absurd length are left out."""
+    """The lines of the stream, without overlong ones."""
     whole = True
     while line := stream.readline(_LONGEST_RECORD):
         if whole and line.endswith(b"\n"):

@@ -1,7 +1,7 @@
-"""Where a search begins, held by its descriptor: nobody can put another folder or file in its place.
+"""The start of a search, held by its descriptor, so that no other folder or file can be put in its place.
 
-The program that searches walks a folder by itself, so what it gives is looked at again: a line counts only when it
-stands in a file that is reached below the folder without links, and that may be read.
+The search program walks a folder by itself, so its results are checked again: a line counts only if its file is reached
+below the folder without links and may be read.
 """
 
 import os
@@ -19,13 +19,13 @@ from halocline.protocol.child_environment import ChildEnvironment, child_environ
 from halocline.protocol.errors import ToolFailure
 
 _LARGEST_ENCODED = 20_000_000
-"""Bytes of a file that is decoded to look for a line in it; others are looked at where the line stands."""
+"""Largest file in bytes that is decoded to check a line; UTF-8 files are checked at the line's offset."""
 _BY_DESCRIPTOR = "/proc/self/fd"
 _KEPT = re.compile(r"PATH|HOME|LANG|LC_\w+|TMPDIR|SYSTEMROOT")
 
 
 class Source:
-    """A folder or a file to search. `path` is how it was named."""
+    """A folder or file to search. `path` is the path as it was given."""
 
     def __init__(self, path: str, fd: int, place: str, scope: Scope | None, *, is_folder: bool) -> None:
         self.is_folder = is_folder
@@ -55,11 +55,11 @@ class Source:
         return _start_process(command, env, enter=enter)
 
     def path_of(self, name: str) -> str:
-        """The path of a file as the source was named; the program named it by the operand."""
+        """The path of a file below the given path; the program's names start with the operand."""
         return self._prefix + name[2:] if self.is_folder else self._path
 
     def holds(self, name: str, number: int, offset: int, line: bytes) -> bool:
-        """Whether a line of a file stands where the program found it."""
+        """True if a file has the line where the program found it."""
         if not self.is_folder:
             return True
         if name != self._name:
@@ -70,17 +70,17 @@ class Source:
         return os.pread(self._file, len(line), offset) == line or self._holds_decoded(self._file, number, line)
 
     def shown(self, names: list[str]) -> list[str]:
-        """Those of the names that may be given."""
+        """The names that are not hidden."""
         if self._scope is None or not self._scope.hides_names:
             return names
         return [name for name in names if not self._scope.hides(os.path.join(self._place, name))]
 
     def is_secret(self, name: str) -> bool:
-        """Whether a file may hold secrets, so that it is not searched."""
+        """True if a file may contain secrets, so it is not searched."""
         return self._scope is not None and self._scope.is_secret(os.path.join(self._place, name))
 
     def close(self) -> None:
-        """Let go of the file that was looked at last."""
+        """Close the file that was checked last."""
         if self._file is not None:
             os.close(self._file)
         self._file, self._lines = None, None
@@ -100,7 +100,7 @@ class Source:
         return self._scope is not None and bool(self._scope.refusal(os.path.join(self._place, name), found))
 
     def _holds_decoded(self, file: int, number: int, line: bytes) -> bool:
-        """The same of a file in another encoding, of which the program gives UTF-8."""
+        """The same for a file in another encoding, whose lines the program converts to UTF-8."""
         if self._lines is None:
             self._lines = _decoded_lines(file)
         lines = self._lines[number - 1 : number]
@@ -120,15 +120,15 @@ def _start_process(
 
 @contextmanager
 def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
-    """Raises ToolFailure: nothing is there that can be searched, or it is not within the scope."""
+    """Open a folder or file to search. Raises ToolFailure if it cannot be searched or is outside the scope."""
     with ExitStack() as stack:
         try:
             fd, place, found = stack.enter_context(open_resolved(path, scope))
         except OSError as error:
-            raise ToolFailure(f"{path} is not accessible: {error.strerror}.") from error
+            raise ToolFailure(f"{path} cannot be opened: {error.strerror}.") from error
         source = Source(path, fd, place, scope, is_folder=stat.S_ISDIR(found.st_mode))
         if not source.is_folder and not stat.S_ISREG(found.st_mode):
-            raise ToolFailure(f"{path} is {NOT_REGULAR}, so it is not searched.")
+            raise ToolFailure(f"{path} is {NOT_REGULAR}, so it cannot be searched.")
         stack.callback(source.close)
         yield source
 

@@ -1,1 +1,1 @@
-"""What we ship to test against: a scripted model and a model server that speaks each wire format."""
+"""Test kit that is shipped: a model server for each wire format, a proxy server, and faults at writes."""

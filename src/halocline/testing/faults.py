@@ -1,7 +1,7 @@
-"""Faults on the way to the disk, for a process that a test started for them: it dies at a write, or is refused one.
+"""Faults at disk writes, for a process that a test starts for this: it dies at a write, or the write fails.
 
 Every place where the process changes a file is a *point*; points are counted from 1. The functions of `os` are replaced
-for the rest of the process, so that the product needs no hook and pays nothing for one.
+for the rest of the process, so that the product needs no hooks.
 """
 
 import errno
@@ -18,12 +18,12 @@ from halocline.protocol.values import Value
 WRITES = ("write", "pwrite")
 CHANGES = ("replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "ftruncate", "fsync", "fdatasync")
 CAN_BE_REFUSED = {*WRITES, "replace", "link", "mkdir", "fsync", "fdatasync", "open"}
-"""What a full or broken disk refuses; to remove and to shorten goes on working."""
+"""Calls that fail on a full or broken disk; removing and truncating still work."""
 _OPENED_TO_WRITE = os.O_WRONLY | os.O_RDWR
 
 
 class Moment(StrEnum):
-    """When, at its point, the fault comes. HALF writes half of what should be written first."""
+    """The time of the fault at its point. HALF first writes half of the data."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -31,9 +31,9 @@ class Moment(StrEnum):
 
 
 class Fault(Value, frozen=True):
-    """What happens at which point. Without an `error` (its name in `errno`) the process is killed.
+    """A fault at a point. Without an `error` (a name in `errno`), the process is killed.
 
-    A `lasting` error is given at every later point, too. A fault at point 0 never comes: points are only counted.
+    A `lasting` error also occurs at every later point. A fault at point 0 never occurs: points are only counted.
     """
 
     at: int = 0
@@ -43,23 +43,23 @@ class Fault(Value, frozen=True):
 
 
 class Points:
-    """Counts the points of this process, and makes its fault happen."""
+    """Counts the points of this process and triggers its fault."""
 
     def __init__(self, fault: Fault, seen: Callable[[int, str], None] = lambda count, name: None) -> None:
-        """`seen` hears of every point just before it."""
+        """`seen` is called just before every point."""
         self.count = 0
         self._fault = fault
         self._seen = seen
 
     def install(self) -> None:
-        """From now on, every change that this process makes to a file is a point."""
+        """Make every change to a file by this process a point from now on."""
         for name in WRITES:
-            setattr(os, name, self._watched(name, getattr(os, name), half=True))
+            setattr(os, name, self._watch(name, getattr(os, name), half=True))
         for name in CHANGES:
-            setattr(os, name, self._watched(name, getattr(os, name)))
-        sys.addaudithook(self._heard)
+            setattr(os, name, self._watch(name, getattr(os, name)))
+        sys.addaudithook(self._audit)
 
-    def _watched(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
+    def _watch(self, name: str, real: Callable[..., Any], *, half: bool = False) -> Callable[..., Any]:
         @wraps(real)
         def watched(*args: Any, **kwargs: Any) -> Any:
             due = self._due(name)
@@ -74,8 +74,8 @@ class Points:
 
         return watched
 
-    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
-        """Files that are opened to be written, and processes that are started, are not called through `os`."""
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+        """Audit hook: files opened for writing and started processes do not go through `os`."""
         opens = event == "open" and isinstance(args[2], int) and args[2] & _OPENED_TO_WRITE
         if (opens or event == "subprocess.Popen") and self._due("open" if opens else "popen"):
             self._strike()
@@ -92,6 +92,6 @@ class Points:
     def _strike(self) -> None:
         if not self._fault.error:
             os.kill(os.getpid(), signal.SIGKILL)
-            signal.pause()  # another thread may get the time to go on for a moment: this one does not
+            signal.pause()  # other threads may still run for a moment; this one does not
         number = getattr(errno, self._fault.error)
         raise OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""Turns of a script as the Gemini API's own bytes: every event is a whole response that holds what is new."""
+"""Encodes turns of a script as the Gemini API does: every event is a whole response with what is new."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _SIGNATURE = "c2lnbmVk"
 
 
 class GeminiFormat:
-    """`models/…:streamGenerateContent` with `alt=sse`. Calls come whole and without ids, as Gemini sends them."""
+    """`models/…:streamGenerateContent` with `alt=sse`. Calls are sent whole and without ids, as Gemini does."""
 
     too_long = "The input token count ({size}) exceeds the maximum number of tokens allowed ({window})."
     _REFUSALS: Mapping[Fault | None, tuple[int, str]] = {
@@ -65,7 +65,7 @@ class GeminiFormat:
         return Piece(b"data: %s\r\n\r\n" % _encode(response), is_delta=ending is None)
 
     def _calls(self, turn: Turn) -> Iterator[dict[str, Any]]:
-        """The calls that can be read; the first one is signed when there was thinking."""
+        """The calls with valid arguments; the first one is signed if there was thinking."""
         signature = {"thoughtSignature": _SIGNATURE} if turn.thinking else {}
         for call in turn.calls:
             if (arguments := parse_arguments(call.text)) is not None:
@@ -73,7 +73,7 @@ class GeminiFormat:
                 signature = {}
 
     def _ending(self, turn: Turn) -> dict[str, str]:
-        """Of a call that cannot be read, only the ending tells."""
+        """The finish reason; a call with invalid arguments appears only here."""
         for call in turn.calls:
             if parse_arguments(call.text) is None:
                 tried = f"Malformed function call: call:default_api:{call.tool}{call.text}"
@@ -81,7 +81,7 @@ class GeminiFormat:
         return {"finishReason": self._STOPS.get(turn.stop, "STOP")}
 
     def _counts(self, usage: Usage, output: int) -> dict[str, int]:
-        """The API knows no tokens written to a cache: they are part of the prompt."""
+        """The token counts; the API does not report cache writes, so they count as prompt."""
         prompt = usage.input + usage.cache_read + usage.cache_write
         counts = {"promptTokenCount": prompt, "cachedContentTokenCount": usage.cache_read}
         if output:

@@ -1,4 +1,4 @@
-"""A host without a machine: files that live in memory."""
+"""A host without a file system: files in memory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class MemoryFiles:
-    """Fulfils `ports.host.Files`. `contents` holds every file; a folder is there when a file is below it."""
+    """Implements `ports.host.Files`. `contents` has every file; a folder exists if a file is below it."""
 
     def __init__(self, contents: Mapping[Path, bytes] | None = None) -> None:
         self.contents: dict[Path, bytes] = dict(contents or {})

@@ -1,4 +1,4 @@
-"""The lists of models as each vendor sends them, and what is at the address of a single one."""
+"""Model lists and single models, as each vendor sends them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _PATH = re.compile(r"/(v1|v1beta)/models(?:/(.+))?")
 
 
 def answer_model_list(request: ReceivedRequest, models: Sequence[str]) -> tuple[int, Any] | None:
-    """The status and the document for a question about models; None when the request asks something else."""
+    """The status and document for a request about models; None for any other request."""
     path = request.path.partition("?")[0]
     if request.method != "GET":
         return None
@@ -28,7 +28,7 @@ def answer_model_list(request: ReceivedRequest, models: Sequence[str]) -> tuple[
 
 
 def _vendor_rows(version: str, request: ReceivedRequest) -> tuple[Any, Any]:
-    """How a vendor writes a model, and how a list of them."""
+    """A vendor's formats of a model and of a list of models."""
     if version == "v1beta":
         return _gemini_model, lambda rows: {"models": rows}
     if "anthropic-version" in request.headers:

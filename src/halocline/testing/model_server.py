@@ -1,10 +1,10 @@
-"""A real HTTP server on the loopback that answers as model vendors do, byte for byte, from a script of turns.
+"""A real HTTP server on localhost that answers like model vendors, byte for byte, from a script of turns.
 
     async with ModelServer([Turn(text="Hello.")]) as server:
         model = OpenAIChat(Endpoint(vendor("openai"), "any", base_url=server.url("openai")), blobs)
 
-The n-th request gets the n-th turn, whichever vendor's way it is asked: Gemini and Claude Vertex AI's way, too. It also
-starts from the command line, for use with any agent: `python -m halocline.testing.model_server script.toml`.
+The n-th request gets the n-th turn, in the format of whichever vendor's API was called, including Gemini and Claude on
+Vertex AI. It also starts from the command line, for any agent: `python -m halocline.testing.model_server script.toml`.
 """
 
 import asyncio
@@ -50,17 +50,17 @@ _MESSAGES = {
 
 
 class ModelServer:
-    """Serves `turns`, and lists `models`; None: it has no list. With a `key`, whoever sends another one is refused.
+    """Serves `turns` and lists `models` (None: no list). With a `key`, requests with another key are refused.
 
-    `write_size` cuts all that is sent into writes of so many bytes; 0 leaves it whole.
+    `write_size` splits everything that is sent into writes of so many bytes; 0 does not split.
 
-    What has more tokens (of four bytes) than `window` is refused in the vendor's own words; unless the server
-    `says_why`, as a bad request like any other.
+    Requests with more tokens (of four bytes) than `window` are refused in the vendor's own words, or without
+    `says_why` as an ordinary bad request.
 
-    `tls` makes it an https server; its certificate must be for `localhost` for `url` to serve.
+    `tls` makes it an https server; for `url` to work, its certificate must be for `localhost`.
 
-    `requests` holds what models were asked, `questions` what was asked about the server itself; `disconnects` counts
-    clients that left before their answer was complete.
+    `requests` are the requests to models, `questions` those about the server itself; `disconnects` counts clients that
+    left before their response was complete.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ModelServer:
     ) -> None:
         if self._server is not None:
             self._server.close()
-        # Handlers end by themselves when their connection does; asyncio would log cancelled ones as errors.
+        # Handlers end with their connection; asyncio would log cancelled ones as errors.
         for writer in self._serving.values():
             writer.transport.abort()
         await asyncio.gather(*self._serving)
@@ -110,17 +110,17 @@ class ModelServer:
             await self._server.wait_closed()
 
     def url(self, vendor: str) -> str:
-        """The base URL as clients of `vendor`'s wire format expect it: "anthropic", "gemini", or else OpenAI's."""
+        """The base URL for clients of a vendor's wire format: "anthropic", "gemini", or else OpenAI's."""
         root = f"https://localhost:{self.port}" if self._tls else f"http://127.0.0.1:{self.port}"
         return root + _PREFIXES.get(vendor, "/v1")
 
     async def disconnected(self, count: int = 1) -> None:
-        """Wait until so many clients left before their answer was complete."""
+        """Wait until `count` clients left before their response was complete."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.disconnects >= count)
 
     async def received(self, count: int = 1) -> None:
-        """Wait until so many requests have come."""
+        """Wait until `count` requests have arrived."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
 
@@ -167,7 +167,7 @@ class ModelServer:
             return await connection.refuse(wire.refusal(Fault.CONTEXT_EXCEEDED, words))
         if self._answered == len(self._turns):
             count = len(self._turns)
-            return await connection.refuse(wire.refusal(None, f"The script is over: it has {count} turns."))
+            return await connection.refuse(wire.refusal(None, f"The script has no more turns: it has {count}."))
         turn = self._turns[self._answered]
         if self._window is not None and turn.usage is None:
             turn = replace(turn, usage=Usage(input=size, output=len(turn.text) // 4))
@@ -197,7 +197,7 @@ class ModelServer:
 
 
 def _is_question(request: ReceivedRequest) -> bool:
-    """It is about the server: its models, or what they can do."""
+    """True for a request about the server: its models, or their capabilities."""
     return request.method == "GET" or request.path.startswith("/api/")
 
 
@@ -209,27 +209,27 @@ def _find_format(request: ReceivedRequest) -> WireFormat | None:
 
 
 def _vendor_format(request: ReceivedRequest) -> WireFormat:
-    """The format of the vendor whose way of asking this is, whatever is asked."""
+    """The wire format of the vendor whose API the request uses."""
     if request.path.startswith(_PREFIXES["gemini"]):
         return _GEMINI
     return _FORMATS["/v1/messages" if "anthropic-version" in request.headers else "/v1/chat/completions"]
 
 
 def _sent_key(request: ReceivedRequest) -> str:
-    """The key that was sent, in the header of any vendor."""
+    """The API key in the request, in any vendor's header."""
     headers = request.headers
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer
 
 
 def _asked_model(request: ReceivedRequest) -> str:
-    """The model that was asked for; Gemini, and all that Google's cloud serves, have it in the address."""
+    """The requested model; for Gemini and on Vertex AI, it is in the URL."""
     named = _GEMINI_PATH.match(request.path) or _CLAUDE_PATH.match(request.path)
     return named[1] if named else request.body.get("model", "")
 
 
 def _newest_text(body: Any) -> str:
-    """All text that the body's messages hold after the last reply. A response's input may be one plain text."""
+    """All text in the body's messages after the last reply. The input of Responses may be one plain text."""
     fields = ("messages", "contents", "input")
     messages: Any = next((body[name] for name in fields if body.get(name)), []) if isinstance(body, dict) else []
     if isinstance(messages, str):
@@ -262,12 +262,12 @@ async def _serve_turns(turns: Sequence[Turn], port: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve a script until interrupted. Prints the address: add /v1 for OpenAI's base URL, /v1beta for Gemini's."""
+    """Serve a script until interrupted. Prints the URL: add /v1 for OpenAI's base URL, /v1beta for Gemini's."""
     import argparse
 
     parser = argparse.ArgumentParser(prog="python -m halocline.testing.model_server", description=main.__doc__)
     parser.add_argument("script", type=Path)
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--port", type=int, default=0, help="0 (default): any free port")
     options = parser.parse_args(arguments)
     try:
         asyncio.run(_serve_turns(load_turns(options.script), options.port))

@@ -1,7 +1,7 @@
-"""A loss of power, for a process that a test started for it: what a disk still holds that kept only what was synced.
+"""A power cut, for a process that a test starts for this: the state of a disk that kept only what was synced.
 
-It is a hard disk to please: a file has what it held when it was synced last, or nothing; it has a name only when the
-folder was synced since it was given, and so have the folders above. The real ones keep more, and promise no more.
+It is the strictest possible disk: a file has its content at its last sync, or none; it has its name only if its folder
+and the folders above were synced after it was created. Real disks keep more but promise no more.
 """
 
 import os
@@ -15,20 +15,20 @@ Names = dict[str, int]
 
 
 class Disk:
-    """Remembers what was synced below a folder. `cut` makes the folder that would be found at the next start."""
+    """Records what is synced below a folder. `cut` creates the folder as the next start would find it."""
 
     def __init__(self, root: Path, synced: Callable[[Path], None] = lambda path: None) -> None:
-        """`synced` hears of every file and folder just after it was."""
+        """`synced` is called for every file and folder just after its sync."""
         self._root = root
         self._synced = synced
         self._kept: dict[int, bytes | Names] = {}
 
     def install(self) -> None:
-        """From now on, what this process syncs is kept."""
+        """Record everything that this process syncs from now on."""
         for name in ("fsync", "fdatasync"):
-            setattr(os, name, self._watched(getattr(os, name)))
+            setattr(os, name, self._watch(getattr(os, name)))
 
-    def _watched(self, real: Callable[[int], None]) -> Callable[[int], None]:
+    def _watch(self, real: Callable[[int], None]) -> Callable[[int], None]:
         @wraps(real)
         def watched(file: int) -> None:
             real(file)
@@ -49,7 +49,7 @@ class Disk:
                 self._kept[found.st_ino] = again.read()
 
     def cut(self, place: Path) -> None:
-        """Put what would be left of the root into a new folder."""
+        """Write what would be left of the root to a new folder."""
         place.mkdir(parents=True)
         self._lay(self._root.stat().st_ino, place)
 

@@ -1,9 +1,9 @@
-"""A real HTTP proxy on the loopback: it opens tunnels for CONNECT, and passes on plain requests that name a whole URL.
+"""A real HTTP proxy on localhost: it opens tunnels for CONNECT and forwards plain requests with an absolute URL.
 
     async with ProxyServer(routes={"models.example:443": server_port}) as proxy:
         environ = {"HTTPS_PROXY": proxy.url}
 
-`routes` leads names that exist nowhere else to ports of this machine, so that a test can use real-looking hosts.
+`routes` maps made-up host names to ports of this machine, so that a test can use real-looking hosts.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """The head of a request as the proxy saw it. Header names are in lower case."""
+    """The head of a request as the proxy received it. Header names are in lower case."""
 
     method: str
     target: str
@@ -26,11 +26,11 @@ class ProxyRequest:
 
 
 class ProxyServer:
-    """Passes requests on, each on a connection of its own.
+    """Forwards requests, each on its own connection.
 
-    `credentials` (`user:password`) must be shown when given. `status` refuses every CONNECT with that number; `silent`
-    answers none. `tls` makes it a proxy that is itself spoken to over TLS. `requests` holds what it saw, `left` counts
-    the connections that clients ended.
+    `credentials` (`user:password`), if given, are required. A `status` other than 200 refuses every CONNECT with that
+    status; with `silent`, none is answered. With `tls`, clients must use TLS to the proxy itself. `requests` are the
+    requests it received; `left` counts the connections that clients ended.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class ProxyServer:
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     async def received(self, count: int = 1) -> None:
-        """Wait until so many requests have come."""
+        """Wait until `count` requests have arrived."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
 
     async def was_left(self, count: int = 1) -> None:
-        """Wait until so many clients ended their connection."""
+        """Wait until `count` clients ended their connection."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.left >= count)
 
@@ -88,7 +88,7 @@ class ProxyServer:
         if task is not None:
             self._serving[task] = writer
             task.add_done_callback(self._serving.pop)
-        # What is no request of HTTP is not answered.
+        # Anything but an HTTP request gets no response.
         with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             await self._serve(reader, writer)
         writer.transport.abort()
@@ -147,7 +147,7 @@ def _parse_request(head: bytes) -> ProxyRequest:
 
 
 def _origin_form(request: ProxyRequest, path: str) -> bytes:
-    """The head for the server: the path alone, one request a connection, and nothing that was said to the proxy."""
+    """The head for the server: only the path, one request per connection, without the proxy's headers."""
     headers = request.headers | {"connection": "close"}
     headers.pop("proxy-authorization", None)
     lines = [f"{request.method} {path or '/'} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]

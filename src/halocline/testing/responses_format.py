@@ -1,4 +1,4 @@
-"""Turns of a script as OpenAI's Responses API streams them: every event is numbered, every text is told again whole."""
+"""Encodes turns of a script as OpenAI's Responses API does: events are numbered, and each text is repeated whole."""
 
 from collections.abc import Iterator
 from typing import Any

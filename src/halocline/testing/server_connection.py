@@ -15,7 +15,7 @@ from halocline.testing.wire_formats import Refusal
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """What a client sent. Header names are in lower case; `body` is the decoded JSON, `raw` its bytes."""
+    """A client's request. Header names are in lower case; `body` is the decoded JSON, `raw` its bytes."""
 
     method: str
     path: str
@@ -29,11 +29,11 @@ class ReceivedRequest:
 
 
 class ClientGone(Exception):
-    """The client closed the connection before its answer was complete."""
+    """The client closed the connection before its response was complete."""
 
 
 class _Reading:
-    """The parser's side: turns what is fed into whole requests."""
+    """Parser of the bytes fed to it into requests."""
 
     def __init__(self, connection: int) -> None:
         self.requests: deque[ReceivedRequest] = deque()
@@ -44,7 +44,7 @@ class _Reading:
         self._parser = HttpRequestParser(self)
 
     def feed(self, data: bytes) -> None:
-        """Raises ClientGone when it is no request."""
+        """Parse some bytes. Raises ClientGone if they are not a request."""
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
@@ -77,7 +77,7 @@ class _Reading:
 
 
 class ServerConnection:
-    """Requests come in, answers go out, one after another. `write_size` cuts what is sent; 0 leaves it whole."""
+    """Reads requests and writes responses in turn. `write_size` splits what is sent; 0 does not."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int, write_size: int
@@ -90,7 +90,7 @@ class ServerConnection:
         self._over = False
 
     async def request(self) -> ReceivedRequest | None:
-        """The next request; None when the client has no more. Raises ClientGone when it is not whole."""
+        """The next request; None when the client has no more. Raises ClientGone if it is incomplete."""
         while not self._reading.requests:
             data = b"" if self._over else await self._read()
             if data:
@@ -122,7 +122,7 @@ class ServerConnection:
         await self._write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked and data else data)
 
     async def end(self) -> None:
-        """The answer is whole: another request may come, unless the client wants no more."""
+        """End the response; another request may follow, unless the client wants no more."""
         if self._chunked:
             await self._write(b"0\r\n\r\n")
 
@@ -138,7 +138,7 @@ class ServerConnection:
         await self.send_document(refusal.status, refusal.document, headers)
 
     async def pause(self, seconds: float | None) -> None:
-        """Wait, for ever when None. Raises ClientGone as soon as the client leaves."""
+        """Wait, forever with None. Raises ClientGone as soon as the client leaves."""
         if seconds == 0:
             return
         with suppress(TimeoutError):
@@ -147,7 +147,7 @@ class ServerConnection:
                 raise ClientGone
 
     def break_off(self) -> None:
-        """Close the connection in the middle of the answer."""
+        """Close the connection in the middle of the response."""
         self._writer.close()
 
     async def _write(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Turns of a script as each vendor's own bytes: the real sequence of stream events, and the real error documents."""
+"""Encodes turns of a script as each vendor's bytes: the real sequence of stream events, the real error documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _encode = msgspec.json.encode
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes of a stream. A delta may be paced; the rest comes at once."""
+    """Bytes of a stream. Deltas may be paced; the rest is sent at once."""
 
     data: bytes
     is_delta: bool = False
@@ -22,22 +22,22 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that is no stream."""
+    """An error response, which is not a stream."""
 
     status: int
     document: Mapping[str, Any]
 
 
 class WireFormat(Protocol):
-    """How one vendor says things. `too_long` are its words for a request of `{size}` tokens over `{window}`."""
+    """A vendor's wire format. `too_long` is its message for a request of `{size}` tokens, more than `{window}`."""
 
     too_long: str
 
     def stream(self, turn: Turn, model: str, number: int) -> Iterator[Piece]:
-        """The reply. After a fault's half of the text, the rest is left out. `number` makes ids unique."""
+        """The reply. With a fault, it ends in the middle of the text. `number` makes ids unique."""
 
     def refusal(self, fault: Fault | None, message: str) -> Refusal:
-        """The answer for a fault that comes before the text; None stands for a request that is wrong."""
+        """The response for a fault before the text; None means a bad request."""
 
     def stream_error(self) -> bytes:
         """An error in the middle of a stream."""

@@ -175,7 +175,7 @@ async def test_git_can_be_let_write_all_but_what_it_obeys(make: Make, run: Runne
 async def test_what_others_would_obey_is_put_aside_when_it_is_new(run: Runner, wishes: SandboxRequest, name: str):
     result = await run(f"mkdir -p $(dirname {name}); echo evil > {name}")
     (told,) = result.set_aside
-    assert told.startswith(f"{name.removesuffix('/pre-commit').removesuffix('/config')} was put aside to ")
+    assert told.startswith(f"{name.removesuffix('/pre-commit').removesuffix('/config')} was moved to ")
     assert not (wishes.workspace / name).exists()
     assert "evil" in "".join(path.read_text() for path in (wishes.own / "quarantine").rglob("*") if path.is_file())
 

@@ -73,7 +73,7 @@ async def test_the_browser_opens_comes_back_and_the_key_is_tried_and_stored(halo
     assert "…cdef" in said
     assert KEY not in said
     assert stored(halo)
-    assert "Back to the terminal" in browser.read_text()
+    assert "Return to Halocline" in browser.read_text()
     paths = [request.path.partition("?")[0] for request in openrouter.requests]
     assert paths == ["/auth", "/api/v1/auth/keys", "/api/v1/key", "/api/v1/models"]
     assert openrouter.pages[0]["callback_url"].startswith("http://localhost:")

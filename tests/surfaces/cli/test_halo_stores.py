@@ -59,10 +59,10 @@ async def test_half_a_restore_is_said_by_tasks_storage_and_doctor_and_taken_back
     assert f"– stores A restore of {halo.folder} was cut short" in found
     assert "before\n" in texts(halo)
     mended = " ".join((await halo.run("doctor", "--fix")).out.split())
-    assert "It was taken back; the files are as before it." in mended
+    assert "It was undone; the files are as before it." in mended
     assert texts(halo) == ["after\n", "b\n"]
     assert (await halo.run("tasks", "list")).err == ""
-    assert "cut short" not in (await halo.run("doctor")).out + (await halo.run("storage")).out
+    assert "A restore" not in (await halo.run("doctor")).out + (await halo.run("storage")).out
 
 
 async def test_the_next_task_takes_back_half_a_restore(halo: Halo) -> None:

@@ -1,1 +1,1 @@
-"""Who changed what."""
+"""Attribution of changes: who changed which file."""

@@ -1,7 +1,7 @@
 """Attributes the changes that a checkpoint finds to the task, to another task or to the person. Pure.
 
-What must stay true: a change is the task's only where it said before that it was about to make it, and the file changed
-while it did. What cannot be told is in doubt, and a restore leaves it alone.
+What must stay true: a change is the task's only if the task announced it and the file changed during that time. Unclear
+changes are in doubt, and a restore leaves them alone.
 """
 
 import os
@@ -16,20 +16,20 @@ from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
 MARK = "changes: "
-"""The beginning of the line in a checkpoint's message that attributes its changes."""
+"""Prefix of the line in a checkpoint's message that attributes its changes."""
 LONG = 5.0
-"""Seconds of a command after which a person may well have changed something meanwhile."""
+"""Seconds after which a person may well have changed something while a command ran."""
 NEAR = 60.0
-"""Seconds around a command within which a change of somebody else's says that they were at work."""
+"""Seconds around a command in which a change by somebody else means that they were working."""
 _TICK, _COARSE_TICK = 0.011, 2.0
-"""By how many seconds a file system's times may lie behind the clock."""
+"""Seconds by which a file system's times may lag behind the clock."""
 _MOST_TIMES = 64
 
 
 class Who(StrEnum):
-    """`COMMAND` and `NAMED`: the task's, unless somebody else was at work meanwhile.
+    """The author of a change. `COMMAND` and `NAMED`: a command of the task, unless somebody else was working meanwhile.
 
-    The command names the file in the second case; in the first only the time speaks for it.
+    With `NAMED`, the command names the file; with `COMMAND`, only the time is evidence.
     """
 
     TASK = "task"
@@ -65,7 +65,7 @@ class Attribution(Value, frozen=True):
 
 
 TASKS_OWN = Attribution(rest=Who.TASK)
-"""Of a restore, and of checkpoints that older versions took after a change."""
+"""The attribution of restores, and of checkpoints that older versions took after a change."""
 
 
 def attribute_changes(
@@ -77,14 +77,14 @@ def attribute_changes(
     between: tuple[float, float],
     looks: Sequence[float] = (),
 ) -> Attribution:
-    """Say whose each change is that came `between` two looks of the task, in Unix seconds.
+    """Attribute each change made `between` two scans by the task, in Unix seconds.
 
-    `changed` has git's names of what each file held and holds, empty for no file. `claims` are those since the look
-    before and shortly before that; `changed_at` gives nanoseconds. At `looks` other tasks that are open looked at the
-    folder: where several are at work, a person may be as well.
+    `changed` has git's hashes of each file's old and new content, empty for no file. `claims` are those since shortly
+    before the first scan; `changed_at` returns nanoseconds. `looks` are the times at which other open tasks scanned the
+    folder: where several tasks work, a person may work as well.
     """
     since, now = between
-    # What begins later has no part in what was there when the look was asked for, however late it came to be made.
+    # A claim that begins after the scan was requested has no part in it, however late the scan itself was.
     own = [claim for claim in claims if claim.task == task and claim.until >= since and claim.at <= now]
     others = [claim for claim in claims if claim.task != task]
     found: dict[Who, list[str]] = {}
@@ -113,13 +113,13 @@ def attribute_changes(
 
 
 def _outermost_times(times: Sequence[float]) -> Sequence[float]:
-    """Return the first and the last, when there are many: commands before and after the two looks are near those."""
-    told = sorted(times)
-    return told if len(told) <= _MOST_TIMES else [*told[: _MOST_TIMES // 2], *told[-_MOST_TIMES // 2 :]]
+    """Return the first and last times if there are many: commands before and after the two scans are near those."""
+    found = sorted(times)
+    return found if len(found) <= _MOST_TIMES else [*found[: _MOST_TIMES // 2], *found[-_MOST_TIMES // 2 :]]
 
 
 def _is_written(place: bytes, sides: tuple[str, str], own: Sequence[Claim]) -> bool:
-    """Tell whether the task's own edits account for the whole change of a file."""
+    """True if the task's own edits explain the whole change of a file."""
     facts = [sides_of for claim in own for path, *sides_of in claim.wrote if path == place]
     chain = [sides[0]]
     for before, after in facts:
@@ -140,14 +140,14 @@ def _who_changed(place: bytes, at: int, own: Sequence[Claim], others: Sequence[C
     if not mine:
         return Who.PERSON, ""
     if any(claim.ran and claim.until == FOR_EVER for claim in mine):
-        return Who.DOUBT, ""  # a job goes on, and nobody knows when it writes
+        return Who.DOUBT, ""  # a job still runs, and it is unknown when it writes
     if not all(claim.ran for claim in mine):
         return Who.TASK, ""
     return (Who.NAMED if all(claim.paths is not None for claim in mine) else Who.COMMAND), ""
 
 
 def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
-    """Tell whether a file changed while this claim held. A finished edit names the files that it wrote."""
+    """True if a file changed while this claim held. A finished edit names the files that it wrote."""
     if claim.paths is None:
         return place.startswith(claim.root + b"/") and _is_within(at, claim)
     is_open = claim.ran or claim.is_cut or not claim.at or claim.until == FOR_EVER
@@ -160,7 +160,7 @@ def _is_within(at: int, claim: Claim) -> bool:
 
 
 def changed_at(root: bytes, path: Path, since: float) -> int:
-    """Return when a file changed, was deleted, or was moved with its folder, in nanoseconds; always after `since`."""
+    """Time in nanoseconds at which a file changed, was deleted, or moved with its folder; always after `since`."""
     place, after = os.path.join(root, path), (since - _TICK) * 1e9
     while True:
         try:
@@ -173,16 +173,16 @@ def changed_at(root: bytes, path: Path, since: float) -> int:
 
 
 def _has_company(run: Claim, others: Sequence[Claim], looks: Sequence[float]) -> bool:
-    """Tell whether another task changed files near a command, or was already at work in the folder when it ended."""
+    """True if another task changed files near a command, or was already working in the folder when it ended."""
     if any(claim.at <= run.until + NEAR and run.at <= claim.until + NEAR for claim in others):
         return True
     return any(run.at - NEAR <= at <= run.until for at in looks)
 
 
 def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
-    """Tell whether somebody else may have changed files while the command ran.
+    """True if somebody else may have changed files while the command ran.
 
-    That is so when it took long, or when one of `times`, at which others changed files, is near it.
+    That is so if it took long, or if one of `times`, at which others changed files, is near it.
     """
     if one.ended - one.began > LONG:
         return True
@@ -190,7 +190,7 @@ def is_disturbed_by_others(one: Attribution, times: Iterable[float]) -> bool:
 
 
 def is_disturbed(began: float, ended: float, times: Iterable[float]) -> bool:
-    """Tell whether one of the times is near a command."""
+    """True if one of the times is near a command."""
     return any(began - NEAR <= at <= ended + NEAR for at in times)
 
 

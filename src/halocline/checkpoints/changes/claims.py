@@ -1,8 +1,7 @@
 """Records who is changing files: a line before each change and one after it, in one file for all stores.
 
-A checkpoint learns from it whose a change is. A line is written before the files are, so that a process that died in
-between has still said what it was at, and tasks in one folder know of each other. Lines are only appended: there is no
-lock.
+Checkpoints attribute changes by it. The first line is written before the files change, so that it is also known what a
+process that died was doing, and tasks in one folder know of each other. Lines are only appended: there is no lock.
 """
 
 import os
@@ -21,21 +20,20 @@ from halocline.protocol.values import Value
 
 NAME = "claims"
 LARGEST = 1 << 20
-"""Bytes of the file above which its older half is dropped."""
+"""Size of the file in bytes above which its older half is dropped."""
 AFTER_DEATH = 60.0
-"""Seconds after which a change is not put down any more to a process that died without saying when it was done."""
+"""Seconds after which changes no longer count as those of a process that died during a change."""
 FOR_EVER = float("inf")
-"""Until when something is claimed that has not ended."""
+"""The end of a claim that has not ended."""
 
 
 class Line(Value, frozen=True):
-    """One line. `paths` are absolute, byte by byte in latin-1, as names need not be text; None: any file in `root`.
+    """One line. `paths` are absolute, decoded as latin-1 because names need not be text; None: any file in `root`.
 
-    `what` is begun, wrote, ended, kept, looked (what the task claimed up to then was saved), or told: it has heard of
-    the checkpoint that `after` names. `at` is in Unix seconds.
-    `before` and `after` are git's names of what a file that was written held and holds, empty for no file. `ran`: a
-    command does the writing, so that nobody knows what it wrote. Of a file that was kept, `before` and `mode` say what
-    it was when the checkpoint was asked for that is to show it.
+    `what` is begun, wrote, ended, kept, looked (the task's claims up to then are saved), or told (the task knows the
+    checkpoint in `after`). `at` is in Unix seconds. `before` and `after` are git's hashes of a written file's old and
+    new content, empty for no file. `ran`: a command does the writing, so that it is unknown what it wrote. For a kept
+    file, `before` and `mode` are its state when the checkpoint that should show it was requested.
     """
 
     what: str
@@ -51,9 +49,9 @@ class Line(Value, frozen=True):
 
 
 class Claim(Value, frozen=True):
-    """A time in which a task may have changed these files, or with None any file in its folder.
+    """A time span in which a task may have changed these files, or with None any file in its folder.
 
-    `wrote` is what an edit said of a file: what it held before and after, the oldest first. `is_cut`: its process died.
+    `wrote` are the contents before and after each edit of a file, oldest first. `is_cut`: its process died.
     """
 
     task: str
@@ -66,7 +64,7 @@ class Claim(Value, frozen=True):
     is_cut: bool = False
 
     def names(self, place: bytes) -> bool:
-        """Tell whether the claim names the file or a folder above it."""
+        """True if the claim names the file or a folder above it."""
         if self.paths is None:
             return False
         while len(place) > 1:
@@ -87,7 +85,7 @@ class Claims:
         self._open: set[tuple[str, ...] | None] = set()
 
     def begin(self, paths: Sequence[str] | None, at: float | None = None, *, ran: bool = False) -> None:
-        """Say that these files, or any, may change from now on; `ran`: by a command."""
+        """Record that these files, or any, may change from now on; `ran`: by a command."""
         named = self._named(paths)
         self._add(
             Line("begun", self._task, _place_as_text(self._root), time.time() if at is None else at, named, ran=ran)
@@ -95,56 +93,56 @@ class Claims:
         self._open.add(named)
 
     def wrote(self, path: str, before: str, after: str) -> None:
-        """Say what an edit that was begun has done to a file."""
+        """Record what an announced edit did to a file."""
         named = self._named([path])
         self._add(Line("wrote", self._task, _place_as_text(self._root), time.time(), named, before=before, after=after))
 
     def end(self, paths: Sequence[str] | None = None) -> None:
-        """Say that what was begun is done. What nobody announced is nobody's."""
+        """Record that an announced change is done; does nothing if it was not announced."""
         if (named := self._named(paths)) in self._open:
             self._add(Line("ended", self._task, _place_as_text(self._root), time.time(), named))
             self._open.discard(named)
 
     @property
     def is_any_open(self) -> bool:
-        """Tell whether a command that may change any file is running."""
+        """True while a command that may change any file is running."""
         return None in self._open
 
     def looked(self, at: float) -> None:
-        """Say that all that was claimed and done before this time is saved."""
+        """Record that everything claimed and done before this time is saved."""
         self._add(Line("looked", self._task, _place_as_text(self._root), at))
 
     def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
-        """Say what a file is that an edit is about to change before the checkpoint that was `asked` for shows it."""
+        """Record a file's state before an edit changes it, for the checkpoint requested at `asked`."""
         place = _place_as_text(os.path.join(self._root, path))
         mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
         self._add(Line("kept", self._task, _place_as_text(self._root), asked, (place,), before=sha, mode=mode))
 
     def read_unsaved(self) -> dict[bytes, Entry | None]:
-        """Return what the task kept of files, before this object was made, for checkpoints that never came about."""
+        """Return file states that the task kept, before this object was created, for checkpoints never saved."""
         mine = [line for line in _read_lines(self._file) if self._is_mine(line) and line.at < self._began]
         saved = max((line.at for line in mine if line.what == "looked"), default=0.0)
         found: dict[bytes, Entry | None] = {}
         for line in (line for line in mine if line.what == "kept" and line.at > saved):
             if line.pid != os.getpid() and _is_alive(line.pid):
-                continue  # who lives saves it
+                continue  # that process still runs and saves it
             entry = Entry(line.mode.encode(), line.before) if line.before else None
             for place in line.paths or ():
                 found.setdefault(os.path.relpath(_place_as_bytes(place), self._root), entry)
         return found
 
-    def note_told(self, checkpoint: str) -> None:
-        """Say that the task has heard of a checkpoint."""
+    def note_known(self, checkpoint: str) -> None:
+        """Record that the task knows a checkpoint."""
         self._add(Line("told", self._task, _place_as_text(self._root), time.time(), after=checkpoint))
 
-    def is_told(self, checkpoint: str) -> bool:
-        """Tell whether the task has heard of a checkpoint."""
+    def is_known(self, checkpoint: str) -> bool:
+        """True if the task knows a checkpoint."""
         return any(
             line.what == "told" and line.after == checkpoint for line in _read_lines(self._file) if self._is_mine(line)
         )
 
     def last_look(self) -> float:
-        """Return when the task last looked at its folder, in Unix seconds; 0 when it never did."""
+        """Unix time of the task's last scan of its folder; 0 if there was none."""
         mine = (line.at for line in _read_lines(self._file) if line.what == "looked" and self._is_mine(line))
         return max(mine, default=0.0)
 
@@ -153,7 +151,7 @@ class Claims:
         return [claim for claim in _pair_claims(_read_lines(self._file)) if claim.until >= moment]
 
     def looks_of_others(self, since: float) -> list[float]:
-        """Return when other tasks that are open looked at this folder, at one above it or at one below it."""
+        """Unix times at which other open tasks scanned this folder, one above it or one below it."""
         found = [line for line in _read_lines(self._file) if line.what == "looked" and line.at >= since]
         near = [
             line for line in found if line.task != self._task and _do_overlap(_place_as_bytes(line.root), self._root)
@@ -170,24 +168,24 @@ class Claims:
     def _places(self, paths: Sequence[str]) -> set[bytes]:
         found: set[bytes] = set()
         for path in paths:
-            with suppress(ValueError):  # no file has such a name
+            with suppress(ValueError):  # no file can have such a name
                 found |= places_of(os.path.join(self._root, os.path.expanduser(os.fsencode(path))))
         return found
 
     def _add(self, line: Line) -> None:
         line = replace(line, pid=os.getpid())
-        # Without a line a change counts as somebody else's, which a restore leaves alone.
+        # Without a line, a change counts as somebody else's, which a restore leaves alone.
         with suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
-                os.write(fd, b"\n" + msgspec.json.encode(line))  # a torn line spoils no other
+                os.write(fd, b"\n" + msgspec.json.encode(line))  # a torn line damages no other
             finally:
                 os.close(fd)
 
 
 def trim_file(folder: Path) -> None:
-    """Drop the older half of a file that has grown large. Call it with some store's lock in hand."""
+    """Drop the older half of a large file. Some store's lock must be held."""
     file = folder / NAME
     with suppress(OSError):
         if file.stat().st_size > LARGEST:
@@ -210,7 +208,7 @@ def _read_lines(file: Path) -> list[Line]:
 
 
 def _pair_claims(lines: Iterable[Line]) -> list[Claim]:
-    """The claims, each with its end: said, or that of its process, or that of the look after its death."""
+    """The claims, each with its end: as recorded, or the first scan after its process died."""
     begun: dict[tuple[str, str], list[tuple[Line, list[Line]]]] = {}
     found: list[Claim] = []
     for line in lines:

@@ -1,7 +1,7 @@
-"""What files held at one moment, so that a checkpoint can show it however long git takes to get there.
+"""Keeps the contents of files at one moment, so that a checkpoint can show them however long git takes.
 
-An edit need not wait for a checkpoint that was asked for before it: what the file holds is kept, the checkpoint reads
-whatever it finds, and is corrected by what was kept. What an edit wrote is saved without git, except for new files.
+An edit need not wait for a checkpoint requested before it: the file's content is kept, the checkpoint reads whatever it
+finds, and is corrected by the kept content. Edited files are saved without git, except for new ones.
 """
 
 import os
@@ -14,16 +14,16 @@ from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.reading import Kept, Reader
 
 MOST_FILES, MOST_BYTES = 48, 1 << 20
-"""What is read without git; the index is not told of it, so that the next scan finds it again."""
+"""Limits of what is read without git; the index is not updated, so the next scan finds these files again."""
 # None: there was no such file.
 Contents = Mapping[index.Path, Kept | None]
 
 
 def keep_contents(workspace: Path, paths: Sequence[str], largest: int) -> Contents | None:
-    """What these files hold now; None when one of them is no plain file of at most `largest` bytes in the workspace."""
+    """The contents of these files; None unless each is a regular file of at most `largest` bytes in the workspace."""
     root = os.fsencode(workspace)
     places = index.list_ordinary(root, paths, largest)
-    # Fewer lie outside the workspace; a link stands for two places.
+    # Fewer places mean a file outside the workspace; a link has two places.
     if places is None or len(places) != len(set(paths)):
         return None
     try:
@@ -34,7 +34,7 @@ def keep_contents(workspace: Path, paths: Sequence[str], largest: int) -> Conten
 
 
 def read_few(workspace: Path, places: Sequence[index.Path]) -> Contents | None:
-    """What these files and links hold; None when they are so many or so large that git had better read them."""
+    """The contents of these files and links; None if they are so many or so large that git should read them."""
     if len(places) > MOST_FILES:
         return None
     try:
@@ -48,9 +48,9 @@ def read_few(workspace: Path, places: Sequence[index.Path]) -> Contents | None:
 def change_tree(
     git: Git, tree: str, contents: Contents, *known: str, sure: Collection[index.Path] = frozenset()
 ) -> str:
-    """The tree with these files. Those that neither it nor the trees `known` hold stay out when they are ignored.
+    """The tree with these files. Ignored files are left out, unless it or one of the `known` trees has them.
 
-    Of those that are `sure` it is known that they are not.
+    Files in `sure` are known not to be ignored.
     """
     found = {
         place: place in sure or any(trees.find_entry(git, one, place) for one in (tree, *known)) for place in contents
@@ -62,12 +62,12 @@ def change_tree(
 
 
 def store_contents(store: Path, kept: Kept | None) -> trees.Entry | None:
-    """Keep in a store what a file held."""
+    """Save a file's content in a store."""
     return None if kept is None else trees.Entry(kept.mode, objects.write_object(store, b"blob", kept.content))
 
 
 def with_unsaved(git: Git, tree: str, unsaved: Mapping[index.Path, trees.Entry | None]) -> str:
-    """Return the tree with what files were before edits, as far as the store has that and no rule leaves them out."""
+    """Return the tree with files as they were before edits, without lost contents and ignored files."""
     lost = find_spoilt(git, {entry.sha for entry in unsaved.values() if entry})
     doubtful = [place for place, entry in unsaved.items() if entry and not trees.find_entry(git, tree, place)]
     ignored = index.list_ignored(git, doubtful) if doubtful else ()

@@ -1,10 +1,10 @@
-"""Puts files to what a list of changes says: all of them, or none even when the process is killed.
+"""Applies a list of file changes: all of them or none, even if the process is killed.
 
-A journal in the store says first what every file was and shall be; both are in the store. While it is there, the
-change is not made, and whoever takes the store's lock next puts back what was done. Where several folders change
-together, each store has a journal, and that of the first says when all is made. Every single file appears in one step,
-so it is the one or the other; one that is neither is somebody else's, and is left alone. A file is judged and changed
-in a folder that is held open, and was opened below the workspace without following a link.
+First a journal in the store records every file's content before and after; both contents are in the store. While the
+journal is there, the change is not committed, and the next process to take the store's lock undoes it. If several
+folders change together, each store has a journal, and that of the first records the commit. Each file is replaced
+atomically, so it is either old or new; one that is neither was changed by another program and is left alone. A file is
+checked and changed in a folder that is held open and was opened below the workspace without following links.
 """
 
 import os
@@ -48,7 +48,7 @@ _FULL = frozenset({ENOSPC, EDQUOT})
 
 
 class NotRestored(HaloclineError):
-    """A restore could not be carried out; every file is as it was."""
+    """A restore failed; every file is as it was."""
 
     code = "not_restored"
 
@@ -57,7 +57,7 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
     """Make all changes in all stores. Deletions come first, so that a folder can take the place of a file.
 
     Raises:
-        NotRestored: a file could not be written, or changed meanwhile. All are as before.
+        NotRestored: a file could not be written, or changed in the meantime. All files are as before.
     """
     journals = _write_journals(together)
     for git, journal in journals:
@@ -74,12 +74,12 @@ def apply_changes(together: Sequence[tuple[Git, Sequence[Change]]]) -> None:
             write_journal(first.store, replace(journal, is_made=True))
     except OSError as error:
         others = _put_all_back(begun)
-        but = f", but for what somebody else changed meanwhile: {', '.join(others)}" if others else ""
+        but = f", except those that another program changed in the meantime: {', '.join(others)}" if others else ""
         what = os.fsdecode(error.filename) if error.filename else "a file"
-        mend = "Make room on the disk" if error.errno in _FULL else "Close what uses it or mend its permissions"
+        mend = "Free disk space" if error.errno in _FULL else "Close the program that uses it or fix its permissions"
         raise NotRestored(
             f"Nothing was restored: {what} cannot be changed ({error.strerror or error}).",
-            f"Every file is as it was{but}. {mend}, and restore again.",
+            f"All files are as they were{but}. {mend}, then restore again.",
         ) from error
     except BaseException:
         _put_all_back(begun)
@@ -93,7 +93,7 @@ def _write_journals(together: Sequence[tuple[Git, Sequence[Change]]]) -> list[tu
     parts = tuple((str(git.store), str(git.workspace)) for git, _ in together) if len(together) > 1 else ()
     for git, _ in together:
         if (git.store / JOURNAL).exists():
-            raise NotRestored("Nothing was restored: an earlier restore is being ended.", "Try again in a moment.")
+            raise NotRestored("Nothing was restored: an earlier restore is still finishing.", "Try again in a moment.")
     return [(git, Journal(temporary, _order_changes(changes), parts)) for git, changes in together]
 
 
@@ -122,29 +122,29 @@ def _settle_below(root: int, paths: Iterable[Path]) -> None:
 
 
 def others_of(store: File) -> list[tuple[File, File]]:
-    """The other stores, with their workspaces, that a restore was changing which did not come to its end."""
+    """The other stores, with their workspaces, of a restore that was interrupted."""
     journal = read_journal(store)
     parts = journal.parts if journal else ()
     return [(File(other), File(workspace)) for other, workspace in parts if other != str(store)]
 
 
 def _is_made(journal: Journal) -> bool:
-    """Whether all stores had been changed: the first one's journal knows."""
+    """True if all stores had been changed, by the first one's journal."""
     first = read_journal(File(journal.parts[0][0])) if journal.parts else None
     return first is not None and first.temporary == journal.temporary and first.is_made
 
 
 def _waits_for_it(store: File, journal: Journal) -> bool:
-    """Whether another store has yet to learn from the journal of this one, which is the first, that all is made."""
+    """True if this is the first store and another one still needs its journal to know that the change was committed."""
     found = [read_journal(other) for other, _ in others_of(store)]
     is_first = journal.parts[0][0] == str(store)
     return is_first and any(other and other.temporary == journal.temporary for other in found)
 
 
 def mend_restore(git: Git) -> str:
-    """End what a process that died left half done, and say what was put back; call it with the store's lock in hand.
+    """Undo the unfinished restore of a process that died and describe what was done; the store's lock must be held.
 
-    The other stores that change together are seen to first. Where the folder is gone, the journal waits for it.
+    The other stores that change together must be handled first. If the folder is gone, the journal waits for it.
     """
     if not git.workspace.is_dir():
         return ""
@@ -156,17 +156,18 @@ def mend_restore(git: Git) -> str:
             remove_journal(git.store)
         return ""
     others = _put_back(git, journal)
-    said = "A restore was cut short when Halocline was killed. "
+    start = "A restore was interrupted when Halocline was killed. "
     if not others:
-        return said + "It was taken back; the files are as before it."
-    return said + f"It was taken back, but for what changed since or is lost: {', '.join(map(os.fsdecode, others))}."
+        return start + "It was undone; the files are as before it."
+    names = ", ".join(map(os.fsdecode, others))
+    return start + f"It was undone, except for files that changed since or are lost: {names}."
 
 
 def secure_files(git: Git, changes: Iterable[Change]) -> None:
-    """See that every file could be put back to what it is now, before one is changed; keep anew what is damaged.
+    """Make sure that every file can be put back to its present content; save damaged contents again.
 
     Raises:
-        NotRestored: one could not. Nothing was changed.
+        NotRestored: one cannot. Nothing was changed.
     """
     root, now = os.fsencode(git.workspace), {change.before.sha: change for change in changes if change.before}
     for sha in find_spoilt(git, now):
@@ -177,13 +178,13 @@ def secure_files(git: Git, changes: Iterable[Change]) -> None:
                 rescue_blobs(git, [kept.content])
                 continue
         raise NotRestored(
-            f"Nothing was restored: {os.fsdecode(full)} cannot be saved first, so this could not be undone.",
-            "The store of this folder's checkpoints is damaged: copy that file elsewhere, delete it, and try again.",
+            f"Nothing was restored: {os.fsdecode(full)} cannot be saved first, so the restore could not be undone.",
+            "This folder's checkpoint store is damaged: copy that file elsewhere, delete it, then try again.",
         )
 
 
 def write_tree(git: Git, commit: str, folder: File) -> None:
-    """Put the files of a commit into a folder. Raises NotRestored where one is already; those before it stay."""
+    """Write the files of a commit to a folder. Raises NotRestored if one exists; those written before it stay."""
     listing = git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
     changes = [_new_change(record) for record in listing]
     folder.mkdir(parents=True, exist_ok=True)
@@ -197,7 +198,7 @@ def write_tree(git: Git, commit: str, folder: File) -> None:
     except OSError as error:
         name = os.path.join(place, os.fsdecode(error.filename or b""))
         raise NotRestored(
-            f"{name} cannot be written: {error.strerror or error}.", "Name an empty folder that you can write."
+            f"{name} cannot be written: {error.strerror or error}.", "Choose an empty folder that you can write to."
         ) from error
 
 
@@ -206,7 +207,7 @@ def _export_file(root: int, change: Change, contents: Mapping[str, bytes]) -> No
     try:
         with held_below(root, path, making_folders=True) as target:
             if target.find():
-                raise OSError(None, "it is there already")
+                raise OSError(None, "it already exists")
             _replace_file(target, change.after, contents, f".halo-{os.urandom(6).hex()}.tmp")
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
@@ -219,7 +220,7 @@ def _new_change(record: bytes) -> Change:
 
 
 def entry_at(root: int, path: Path) -> Entry | None:
-    """What is there: a file or a link. None for anything else, and where a folder on the way is a link."""
+    """The file or link at a path. None for anything else, and if a folder on the way is a link."""
     try:
         with held_below(root, os.fsdecode(path)) as target:
             return _make_entry(target)
@@ -241,12 +242,12 @@ def _make_change(root: int, change: Change, contents: Mapping[str, bytes], tempo
     path = os.fsdecode(change.path)
     with held_below(root, path, making_folders=change.before is None) as target:
         if _make_entry(target) != change.before:
-            raise OSError(None, "it changed meanwhile")
+            raise OSError(None, "it changed in the meantime")
         _set_file(root, target, change.after, contents, temporary)
 
 
 def _set_file(root: int, target: Target, entry: Entry | None, contents: Mapping[str, bytes], temporary: str) -> None:
-    """Let a file be this, in one step."""
+    """Set a file to an entry, atomically."""
     if entry is None:
         target.drop()
         _remove_if_empty(root, os.path.dirname(os.fspath(target.path)))
@@ -266,7 +267,7 @@ def _replace_file(target: Target, entry: Entry | None, contents: Mapping[str, by
             os.symlink(contents[entry.sha], temporary, dir_fd=target.folder)
         else:
             like = found if found and stat.S_ISREG(found.st_mode) else None
-            # Git knows only whether a file is a program.
+            # Git only records whether a file is executable.
             target.stage(temporary, contents[entry.sha], like, runs=entry.mode == PROGRAM)
         target.replace(temporary)
     except BaseException:
@@ -276,7 +277,7 @@ def _replace_file(target: Target, entry: Entry | None, contents: Mapping[str, by
 
 
 def _remove_if_empty(root: int, folder: str) -> None:
-    """Remove the folder, and those above it, as far as they are empty."""
+    """Remove the folder and those above it, as long as they are empty."""
     while folder and _remove_folder(root, folder):
         folder = os.path.dirname(folder)
 
@@ -289,7 +290,7 @@ def _remove_folder(root: int, path: str) -> bool:
 
 
 def _put_back(git: Git, journal: Journal) -> list[Path]:
-    """Every file as it was, the last one first. Gives those that somebody else changed."""
+    """Undo all changes, the last one first. Returns the files that were not undone: changed since, or lost."""
     others: list[Path] = []
     lost = find_spoilt(git, (change.before.sha for change in journal.changes if change.before))
     with opened_folder(os.fspath(git.workspace)) as root:
@@ -305,7 +306,7 @@ def _put_back(git: Git, journal: Journal) -> list[Path]:
 
 
 def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temporary: str) -> bool:
-    """Tell whether a file is now as it was before. `contents` lacks what is lost."""
+    """Undo one change; return True if the file is now as it was before. `contents` lacks lost contents."""
     try:
         with held_below(root, os.fsdecode(change.path), making_folders=change.after is None) as target:
             target.drop(temporary)
@@ -316,7 +317,7 @@ def _put_one_back(root: int, change: Change, contents: Mapping[str, bytes], temp
                 return True
             return now == change.before
     except OSError as error:
-        if error.errno in NOT_BELOW:  # somebody put a link or a file in the place of a folder
+        if error.errno in NOT_BELOW:  # a link or a file took the place of a folder
             return change.before is None
         raise
 
@@ -330,18 +331,20 @@ def _place_of(git: Git, path: Path) -> str:
 
 
 def _read_contents(git: Git, entries: Iterable[Entry | None]) -> Mapping[str, bytes]:
-    """What blobs hold. Raises GitFailed or NotRestored for one that is damaged or lost."""
+    """Read the contents of blobs. Raises GitFailed or NotRestored for one that is damaged or lost."""
     wanted = {entry.sha for entry in entries if entry}
     held = read_blobs(git, wanted)
     if wanted - held.keys():
-        raise NotRestored("Nothing was restored: a saved content is lost.", "Choose another checkpoint.")
+        raise NotRestored(
+            "Nothing was restored: the saved content of a file is lost from the store.", "Choose another checkpoint."
+        )
     return held
 
 
 def walk_below(root: int, path: str) -> Iterator[tuple[str, list[str]]]:
-    """The folder and those below it, each after the one that holds it, with the names of what else is in it.
+    """Walk a folder and those below it, parents first; yields each with the names of its other entries.
 
-    No link is followed, and any depth will do.
+    Links are not followed; the depth is not limited.
     """
     left = [path]
     while left:

@@ -1,4 +1,4 @@
-"""What differs between two trees, file by file, as data for surfaces. What is long is cut, and says so."""
+"""Compares two trees, file by file, as data for surfaces. Long diffs are cut, and marked as such."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from halocline.checkpoints.store.git import Git
 from halocline.protocol.values import Value
 
 LONGEST, MOST = 200_000, 2_000_000
-"""Bytes of one file's diff, and of all together, that are kept."""
+"""Largest size in bytes of one file's diff, and of all diffs together."""
 _KINDS = {"A": "added", "D": "deleted", "M": "changed", "R": "renamed", "T": "changed", "C": "added"}
 _OPTIONS = ("-r", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv")
 _FILE = re.compile(rb"^diff --git ", re.MULTILINE)
@@ -16,7 +16,7 @@ _FILE = re.compile(rb"^diff --git ", re.MULTILINE)
 class FileDifference(Value, frozen=True, omit_defaults=False):
     """One file. `kind` is added, deleted, changed or renamed (`before` is its old name); `cut` is in bytes.
 
-    `added` and `removed` count lines, and are None for what is not text. `diff` is unified.
+    `added` and `removed` count lines, or are None for a file that is not text. `diff` is unified.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Comparison(Value, frozen=True):
 
 
 def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:
-    """What differs between two commits or trees. Names begin with `root`, when there is one."""
+    """Compare two commits or trees. Names begin with `root`, if given."""
     inside = f"{root}/" if root else ""
     prefixes = (f"--src-prefix=a{root}/", f"--dst-prefix=b{root}/") if root else ()
     changed = list(_parse_changes(git.run("diff-tree", "-z", "--raw", *_OPTIONS, old, new)))
@@ -52,7 +52,7 @@ def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:
     files = []
     left = MOST
     for (letter, before, path), (added, removed) in zip(changed, counts, strict=True):
-        # A file that became a link is shown as one that went and one that came.
+        # A file that became a link is shown as one deletion and one addition.
         patch = next(patches, b"") + (next(patches, b"") if letter == "T" else b"")
         kept = _cut_patch(patch, max(0, min(LONGEST, left)))
         left -= len(kept)
@@ -71,7 +71,7 @@ def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:
 
 
 def _parse_changes(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
-    """The kind's letter, the old name where it is another, and the name."""
+    """The kind's letter, the old name if it differs, and the name."""
     fields = iter(raw.split(b"\0")[:-1])
     for head in fields:
         if not head.startswith(b":"):
@@ -84,7 +84,7 @@ def _parse_changes(raw: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 def _parse_counts(raw: bytes) -> Iterator[tuple[int | None, int | None]]:
     fields = iter(raw.split(b"\0")[:-1])
     for head in fields:
-        match head.split(b"\t", 2):  # a name may hold more of them
+        match head.split(b"\t", 2):  # a name may contain more tabs
             case [added, removed, path]:
                 if not path:
                     next(fields), next(fields)
@@ -102,5 +102,5 @@ def _split_patches(raw: bytes) -> Iterator[bytes]:
 
 
 def _cut_patch(patch: bytes, room: int) -> bytes:
-    """Whole lines, as many as fit."""
+    """Cut a patch to as many whole lines as fit."""
     return patch if len(patch) <= room else patch[: patch.rfind(b"\n", 0, room) + 1]

@@ -1,6 +1,6 @@
-"""The journal of a restore: it says in a store what every file was and shall be, before the first one is changed.
+"""The journal of a restore: it records in a store every file's state before and after, before any file is changed.
 
-While it is there, the change is not made. One that nobody can read is put aside with words: it stops no task.
+While it is there, the change is not committed. An unreadable journal is set aside with a message: it stops no task.
 """
 
 import os
@@ -19,7 +19,7 @@ from halocline.protocol.values import Value
 
 
 class Change(Value, frozen=True):
-    """The change of one file, from `before` to `after`; None stands for no file."""
+    """The change of one file from `before` to `after`; None means no file."""
 
     path: Path
     before: Entry | None
@@ -27,10 +27,10 @@ class Change(Value, frozen=True):
 
 
 class Journal(Value, frozen=True):
-    """The changes of one restore, and the name that its files have while they are written, new each time.
+    """The changes of one restore, and the name of its temporary files, unique to it.
 
-    `parts` are the stores, each with its workspace, that change together, when these are several. In the first of them
-    `is_made` says that all is made.
+    `parts` are the stores that change together, each with its workspace, if there are several. In the first one's
+    journal, `is_made` means that the change is committed.
     """
 
     temporary: str
@@ -40,7 +40,7 @@ class Journal(Value, frozen=True):
 
 
 def write_journal(store: File, journal: Journal) -> None:
-    """Write it, so that it outlives a loss of power."""
+    """Write it durably, safe against a power cut."""
     new = store / f"{JOURNAL}.new"
     with open(new, "wb") as file:
         file.write(msgspec.json.encode(journal))
@@ -51,27 +51,27 @@ def write_journal(store: File, journal: Journal) -> None:
 
 
 def read_journal(store: File) -> Journal | None:
-    """Read it; None when there is none, and when it cannot be read."""
+    """Read it; None if there is none or it cannot be read."""
     with suppress(OSError, msgspec.DecodeError):
         return json_input.decode((store / JOURNAL).read_bytes(), type=Journal)
     return None
 
 
 def remove_journal(store: File) -> None:
-    """Say that the change is over."""
+    """Remove it: the change is over."""
     (store / JOURNAL).unlink(missing_ok=True)
-    sync_files([store])  # that of the first store must not be lost before those of the others
+    sync_files([store])  # the first store's must not disappear before the others'
 
 
 def put_journal_aside(store: File) -> str:
-    """Rename a journal that nobody can read; says so to a person. Empty when there is none."""
+    """Rename an unreadable journal and return a message for the user; empty when there is no journal."""
     if not os.path.lexists(store / JOURNAL):
         return ""
     aside = store / f"{JOURNAL}.damaged-{time.time():.3f}"
     with suppress(OSError):
         (store / JOURNAL).rename(aside)
     return (
-        "A restore was cut short when Halocline was killed, and its journal cannot be read, so it was not taken back: "
+        "A restore was interrupted when Halocline was killed, and its journal cannot be read, so it was not undone: "
         "some files may be as before it, others as after it. `halo checkpoints diff` shows what differs from a "
         f"checkpoint. The journal was kept as {aside}."
     )

@@ -1,4 +1,4 @@
-"""Brings together what two sides made of one file. Nothing is guessed: what overlaps is not merged."""
+"""Merges the changes of two sides to one file. Nothing is guessed: overlapping changes are not merged."""
 
 import os
 import tempfile
@@ -8,11 +8,11 @@ from halocline.checkpoints.store.git import Git, GitFailed
 from halocline.checkpoints.store.trees import Entry
 
 LARGEST = 1_000_000
-"""Bytes of one side above which a file is not merged."""
+"""Largest side in bytes that is merged."""
 
 
 def merge_file(git: Git, base: Entry | None, now: Entry | None, target: Entry | None) -> Entry | None:
-    """The file with both sides' changes, kept in the store; None when they overlap or it is no text."""
+    """The file with both sides' changes, saved in the store; None if they overlap or it is not text."""
     if base is None or now is None or target is None:
         return None
     mode = target.mode if now.mode == base.mode else now.mode
@@ -21,7 +21,7 @@ def merge_file(git: Git, base: Entry | None, now: Entry | None, target: Entry | 
         for name, side in (("now", now), ("base", base), ("target", target)):
             try:
                 content = git.run("cat-file", "blob", side.sha)
-            except GitFailed:  # without a whole base nobody can tell who changed what
+            except GitFailed:  # without the base it is unknown which side changed what
                 return None
             if len(content) > LARGEST or b"\0" in content:
                 return None

@@ -1,8 +1,8 @@
-"""Puts files back to a checkpoint. What the task did not do stays; where a person edited the same file, it is merged.
+"""Restores files to a checkpoint. Changes that the task did not make stay; your edits to the same file are merged.
 
-First the present is saved: that is the undo. Then only differences between it and the target are looked at, so ignored
-files, files that were left out and everything unknown to the store stay. No link is followed: a file whose way or place
-is taken by something unknown is kept as it is, and reported. All changes are made, or none (`applying`).
+First the present state is saved, for undo. Then only differences between it and the target count, so ignored files,
+files left out and everything unknown to the store stay. Links are not followed: a file whose path is blocked by
+something unknown is kept as it is, and reported. All changes are made, or none (`restore.apply`).
 """
 
 import os
@@ -27,20 +27,20 @@ from halocline.protocol.going_back import RootRestored
 from halocline.protocol.values import Value
 
 _LOOKED_BACK = 32
-"""Checkpoints before the target that are asked for the times at which somebody else was at work."""
+"""Number of checkpoints before the target that are checked for times at which somebody else changed files."""
 
 
 class RestorePlan(Value, frozen=True):
-    """What a restore would do, as paths in the workspace.
+    """The effects of a restore, as paths in the workspace.
 
-    Only what the task did is taken out again. What differs from the target and is not touched: `yours` the person
-    changed, `others` another task, which is named behind the path; `doubtful` changed while a command of the task ran,
-    and somebody else was at work as well; `conflicts` the task and somebody else changed so that it cannot be merged,
-    `kept` cannot be written or removed, and the contents of `lost` are gone from the store.
+    Only the task's own changes are undone. These files differ from the target and are not touched: `yours` were changed
+    by you, `others` by another task, whose name follows the path; `doubtful` changed while a command of the task ran
+    and somebody else was changing files too; `conflicts` have changes by the task and by somebody else that cannot be
+    merged; `kept` cannot be written or removed; the saved contents of `lost` are gone from the store.
 
-    `assumed` are those of the files that would change which the task is taken to have changed only because a command of
-    it ran at that time, and nobody else was seen at work. `late` are the folders of which the checkpoint was taken
-    after files had changed already; these changes stay.
+    `assumed` are files that would change and count as the task's only because one of its commands ran at that time and
+    nobody else was seen changing files. `late` are the folders whose checkpoint was taken after files had already
+    changed; these changes stay.
     """
 
     creates: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class RestorePlan(Value, frozen=True):
 
     @property
     def changes(self) -> int:
-        """How many files it would change."""
+        """Number of files it would change."""
         return sum(map(len, (self.creates, self.overwrites, self.deletes, self.merges)))
 
 
 class Restored(Value, frozen=True):
-    """What a restore did. `undo` is the checkpoint of how the files were before; the others are as in a plan.
+    """The result of a restore. `undo` is the checkpoint of the files before it; the other fields are as in a plan.
 
-    Paths in further folders are whole; `elsewhere` names these, and their checkpoints.
+    Paths in further folders are absolute; `elsewhere` lists these folders with their checkpoints.
     """
 
     checkpoint: str
@@ -94,7 +94,7 @@ class _Steps(Value, frozen=True):
 
 
 class Target(Value, frozen=True):
-    """A checkpoint of one folder; `root` is that folder when it is not the task's first."""
+    """A checkpoint of one folder; `root` is that folder unless it is the task's first."""
 
     repository: Repository
     checkpoint: str
@@ -102,7 +102,7 @@ class Target(Value, frozen=True):
 
 
 class _Ready(Value, frozen=True):
-    """A folder whose files may be changed now: the lock of its store is held, and the present is saved."""
+    """A folder that is ready to change: the lock of its store is held, and the present state is saved."""
 
     target: Target
     git: Git
@@ -112,7 +112,7 @@ class _Ready(Value, frozen=True):
 
 
 def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
-    """What `restore_files` would do now. Raises UsageError when there is no such checkpoint, and NotRestored."""
+    """Plan what `restore_files` would do now. Raises UsageError if there is no such checkpoint, and NotRestored."""
     plans = [_plan_one(target, overwrite=overwrite) for target in targets]
     fields = RestorePlan.__struct_fields__
     return RestorePlan(**{name: tuple(path for one in plans for path in getattr(one, name)) for name in fields})
@@ -121,7 +121,7 @@ def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> Resto
 def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
     repository = target.repository
     with repository.opened() as git, _readable_store(target):
-        repository.take_up(git)
+        repository.save_unfinished(git)
         commit = repository.resolve(git, target.checkpoint)
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
@@ -148,7 +148,7 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
 
 
 def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Restored:
-    """Put the files back to the targets, all or none; with `overwrite`, also those that somebody else changed since.
+    """Restore the files to the targets, all or none; with `overwrite`, also those that somebody else changed since.
 
     Raises:
         UsageError: there is no such checkpoint.
@@ -157,7 +157,7 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Rest
         CheckpointsOff: git is missing, or the store is busy.
     """
     with ExitStack() as locks:
-        # In one order, so that two that restore the same folders do not wait for each other.
+        # In one order, so that two restores of the same folders cannot deadlock.
         order = sorted(targets, key=lambda target: target.repository.path)
         held = {target.root: locks.enter_context(target.repository.opened()) for target in order}
         together = len(targets) > 1
@@ -165,17 +165,17 @@ def restore_files(targets: Sequence[Target], *, overwrite: bool = False) -> Rest
         if changing := [one for one in ready if one.steps.changes]:
             _apply_all(changing)
         for one in changing:
-            # What the files are like now is the restore's doing, not a person's.
+            # The files' present state is the restore's doing, not a person's.
             with suppress(GitFailed, CheckpointsOff):
                 one.target.repository.save_now(one.git, f"{AFTER}{one.commit[:10]}")
     return _describe_restored(ready)
 
 
 def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) -> _Ready:
-    """With several folders the undo is a checkpoint of its own, which names all of theirs."""
+    """Save the present state and list the steps. With several folders, the undo is always a new checkpoint."""
     repository = target.repository
     with _readable_store(target):
-        repository.take_up(git)
+        repository.save_unfinished(git)
         commit = repository.resolve(git, target.checkpoint)
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()
@@ -186,7 +186,7 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
 
 
 def _apply_all(changing: Sequence[_Ready]) -> None:
-    """All can be put back before one is changed."""
+    """Apply all changes, once it is certain that all of them can be undone."""
     for one in changing:
         with _readable_store(one.target):
             secure_files(one.git, one.steps.changes)
@@ -195,7 +195,7 @@ def _apply_all(changing: Sequence[_Ready]) -> None:
         for one in changing
     ]
     for claim, changes in claims:
-        claim.begin([*changes])  # so that no command of another task takes it for its own doing
+        claim.begin([*changes])  # so that no other task's command is credited with these changes
         for path, change in changes.items():
             claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
     try:
@@ -228,14 +228,13 @@ def _describe_restored(ready: Sequence[_Ready]) -> Restored:
 
 @contextmanager
 def _readable_store(target: Target) -> Iterator[None]:
-    """Before any file is changed, everything that is needed of the store was read."""
+    """Translate failures of the store, which is read completely before any file is changed, to NotRestored."""
     try:
         yield
     except GitFailed as error:
         of = f" of {target.root}" if target.root else ""
         raise NotRestored(
-            f"Nothing was restored: the store{of} does not have all of checkpoint {target.checkpoint} any more"
-            f" ({error.text}).",
+            f"Nothing was restored: the store{of} no longer has all of checkpoint {target.checkpoint} ({error.text}).",
             "The files are as they were. Choose another checkpoint: halo checkpoints list",
         ) from error
 
@@ -243,7 +242,7 @@ def _readable_store(target: Target) -> Iterator[None]:
 def _list_steps(
     git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
 ) -> _Steps:
-    """`commits` are the task's newest checkpoint, the present and the target; `last` says whose what is newest is."""
+    """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest."""
     newest, present, target = commits
     steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
     done = deeds_by_file(steps, _times_before(git, target))
@@ -279,7 +278,7 @@ def _is_assumed(done: Iterable[Deed]) -> bool:
 
 
 def _list_differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
-    """Each file that differs, with what it is on both sides."""
+    """Each file that differs, with its entry on both sides."""
     fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
     found = {}
     for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
@@ -288,7 +287,7 @@ def _list_differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
 
 
 def _parse_sides(head: bytes) -> Sides:
-    """Return what a file was and is, from a line of a raw diff."""
+    """Parse a file's old and new entry from a line of a raw diff."""
     old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
     return _make_entry(old_mode, old_blob), _make_entry(new_mode, new_blob)
 
@@ -298,7 +297,7 @@ def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
 
 
 def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
-    """The checkpoints after the target, the oldest first."""
+    """The checkpoints after the target, oldest first."""
     listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
     fields = listing.decode(errors="replace").split("\0")
     messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
@@ -320,14 +319,14 @@ def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
 
 
 def _times_before(git: Git, target: str) -> list[float]:
-    """When somebody else changed files shortly before the target: they may have gone on while the next command ran."""
+    """Times shortly before the target at which somebody else changed files: it may have continued after the target."""
     listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
     found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
     return [at for one in found if one for at in one.times]
 
 
 def _possible_paths(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
-    """Those that can be changed without touching what the store does not know."""
+    """The paths that can be changed without touching anything unknown to the store."""
     root = os.fsencode(git.workspace)
     allowed = {path for path in wanted if not is_within(path, left_out) and _may_change(root, path)}
     deleted = {path for path in allowed if wanted[path][1] is None}
@@ -337,7 +336,7 @@ def _possible_paths(git: Git, wanted: dict[Path, Sides], left_out: Collection[Pa
 
 
 def _may_change(root: bytes, path: Path) -> bool:
-    """Whether the folder takes changes, or the nearest one that is there."""
+    """True if the folder, or the nearest existing one above it, is writable."""
     folder = os.path.dirname(os.path.join(root, path))
     while not os.path.isdir(folder) and len(folder) > len(root):
         folder = os.path.dirname(folder)
@@ -345,7 +344,7 @@ def _may_change(root: bytes, path: Path) -> bool:
 
 
 def _is_free(root: int, path: Path, deleted: Collection[Path]) -> bool:
-    """Whether a file can be made there without touching anything that is not about to be deleted."""
+    """True if a file can be created there without touching anything that is not about to be deleted."""
     parts = path.split(b"/")
     for depth in range(1, len(parts) + 1):
         place = b"/".join(parts[:depth])
@@ -367,11 +366,11 @@ def _files_below(root: int, folder: Path) -> Iterable[Path]:
 
 
 def _as_texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:
-    """As people read them: whole, where the folder is not the task's first."""
+    """Paths as text; absolute if the folder is not the task's first."""
     before = f"{root}/" if root else ""
     return tuple(before + path.decode(errors="replace") for path in paths)
 
 
 def _with_tasks(found: Iterable[tuple[Path, str]], root: str) -> tuple[str, ...]:
-    """Files of other tasks, each with its task."""
+    """Files changed by other tasks, each with its task."""
     return tuple(f"{text} ({task})" if task else text for path, task in found for text in _as_texts([path], root))

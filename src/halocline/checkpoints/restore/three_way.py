@@ -1,7 +1,7 @@
-"""What becomes of one file in a restore. Pure.
+"""Decides what a restore does to one file. Pure.
 
-Only what the task did is taken out again, the newest change first; what somebody else did before, between or after it
-stays, and is merged where both changed the file. A file that the task did not make is never deleted.
+Only the task's changes are undone, newest first; changes by somebody else before, between or after them stay, and are
+merged where both changed the file. A file that the task did not create is never deleted.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ FILES = (b"100644", b"100755")
 
 Sides = tuple[Entry | None, Entry | None]
 Merge = Callable[[Entry, Entry, Entry], Entry | None]
-"""Brings base, now and target of a file together; None where that cannot be done."""
+"""Merges base, now and target of a file; None if that is impossible."""
 
 
 class Fate(StrEnum):
-    """`GO`: it becomes what it was without the task. `YOURS`, `OTHER`, `DOUBT`, `CONFLICT`: it stays, as somebody else
+    """The outcome for a file. `GO`: the task's changes are undone; `MERGE`: the same, by merging.
 
-    changed it, another task did, one or the other may have, or both the task and somebody else. `UNKNOWN` files are
-    none of the task's, and not spoken of.
+    It stays in these cases: `YOURS`, you changed it; `OTHER`, another task did; `DOUBT`, it is unclear who did;
+    `CONFLICT`, both the task and somebody else did. `UNKNOWN` files are not the task's and are not reported.
     """
 
     GO = "go"
@@ -38,7 +38,7 @@ class Fate(StrEnum):
 
 
 class Step(Value, frozen=True):
-    """A checkpoint after the target: what it is called, what it changed, and whose that is where it says so."""
+    """A checkpoint after the target: its label, its changes, and who made them if it records that."""
 
     label: str
     sides: Mapping[Path, Sides] = {}
@@ -46,7 +46,7 @@ class Step(Value, frozen=True):
 
 
 class Deed(Value, frozen=True):
-    """One change of a file. `is_assumed`: it is the task's only because a command of the task ran at that time."""
+    """One change of a file. `is_assumed`: it counts as the task's only because its command ran at that time."""
 
     who: Who
     before: Entry | None
@@ -55,14 +55,14 @@ class Deed(Value, frozen=True):
 
 
 def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[Path, list[Deed]]:
-    """Each file's changes since the target, the oldest first, with who made them as far as that is sure.
+    """Each file's changes since the target, oldest first, with who made them as far as that is certain.
 
-    At `earlier` times, in Unix seconds, somebody else changed files before the target was saved.
+    `earlier` are Unix times at which somebody else changed files before the target was saved.
     """
-    told = [(step, step.by or _of_old(step.label)) for step in steps]
-    times = [*earlier, *(at for _, by in told for at in by.times)]
+    attributed = [(step, step.by or _of_old(step.label)) for step in steps]
+    times = [*earlier, *(at for _, by in attributed for at in by.times)]
     found: dict[Path, list[Deed]] = {}
-    for step, by in told:
+    for step, by in attributed:
         listed, is_sure = by.by_path(), not is_disturbed_by_others(by, times)
         for path, (before, after) in step.sides.items():
             who = listed.get(path, by.rest)
@@ -74,12 +74,12 @@ def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[
 
 
 def _of_old(label: str) -> Attribution:
-    """Return whose the changes of a checkpoint are that does not say so: it is of an older version."""
+    """Attribute the changes of a checkpoint of an older version, which does not record it."""
     return Attribution() if label == FIRST or label.startswith(BEFORE) else TASKS_OWN
 
 
 def decide_fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: bool) -> tuple[Fate, Entry | None]:
-    """Return what becomes of a file that is one thing now and another in the target, and what it will be."""
+    """Return the fate of a file that differs between now and the target, and its new entry."""
     now, target = sides
     if target is None and not _may_delete(done, overwrite=overwrite):
         return (
@@ -107,18 +107,18 @@ def decide_fate(sides: Sides, done: Sequence[Deed], merge: Merge, *, overwrite: 
 
 
 def _last_changer(done: Sequence[Deed]) -> Who:
-    """Return who changed it last, beside the task."""
+    """Return who else changed it last, apart from the task."""
     return next((deed.who for deed in reversed(done) if deed.who is not Who.TASK), Who.PERSON)
 
 
 def _may_delete(done: Sequence[Deed], *, overwrite: bool) -> bool:
-    """Tell whether the task made the file, or may have made it and a person wants it gone nevertheless."""
+    """True if the task created the file, or may have and the person chose to overwrite."""
     maker = next((deed.who for deed in done if deed.before is None), Who.PERSON)
     return maker is Who.TASK or (overwrite and maker is Who.DOUBT)
 
 
 def _join_deeds(done: Iterable[Deed]) -> list[Deed]:
-    """The task's changes, the newest first; those that follow each other without anybody between are one."""
+    """The task's changes, newest first; consecutive ones are joined."""
     found: list[Deed] = []
     is_next = False
     for deed in done:
@@ -131,7 +131,7 @@ def _join_deeds(done: Iterable[Deed]) -> list[Deed]:
 
 
 def is_within(path: Path, places: Collection[Path]) -> bool:
-    """Whether the path or a folder above it is one of the places."""
+    """True if the path or a folder above it is one of the places."""
     while path:
         if path in places:
             return True

@@ -1,1 +1,1 @@
-"""One store of checkpoints: a bare git repository of ours."""
+"""A store of checkpoints: a bare git repository of our own."""

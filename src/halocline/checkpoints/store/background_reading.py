@@ -1,7 +1,7 @@
-"""Reads a folder that is too large for a step to wait for, while the task goes on without checkpoints.
+"""Reads a large folder in the background, while the task continues without checkpoints.
 
-What must stay true: what was read is kept, also for the next task, and nobody is told that a restore takes back changes
-made before the checkpoint.
+What must stay true: files already read stay saved, also for the next task, and no message claims that a restore undoes
+changes made before the checkpoint.
 """
 
 import asyncio
@@ -13,16 +13,16 @@ from halocline.checkpoints.store.git import CheckpointsOff, Git, TakesLong
 from halocline.protocol.errors import HaloclineError
 
 LATE = " (late: what changed while the files were being read is in it)"
-"""The end of the label of a checkpoint that was taken after files had changed."""
-READY = "Checkpoints are ready. From now on you can undo changes."
+"""Suffix of the label of a checkpoint that was taken after files had changed. Labels in stores are matched with it."""
+READY = "Checkpoints are ready. Changes from now on can be undone."
 _STRETCH, REST = 8.0, 0.1
-"""Seconds for which a store is read on, at least, before others may have it, and for which they may then."""
+"""Seconds to read, at least, before other processes get the store's lock, and seconds that they then have for it."""
 _MOST = 3
-"""Times that a task falls behind before its checkpoints are given up."""
+"""Number of times a task may fall behind before its checkpoints are turned off."""
 
 
 class BackgroundReading:
-    """`read_on` blocks until all is read. `caught_up` is called then, `failed` when that cannot be done."""
+    """`read_on` blocks until all is read; then `caught_up` is called, or `failed` on an error."""
 
     def __init__(
         self, read_on: Callable[[], None], caught_up: Callable[[], None], failed: Callable[[Exception], None]
@@ -35,18 +35,18 @@ class BackgroundReading:
 
     @property
     def is_under_way(self) -> bool:
-        """Tell whether files are being read now."""
+        """True while files are being read."""
         return self._reading is not None
 
     def begin(self, late: TakesLong) -> None:
-        """Go on reading what one checkpoint had no time for. Raises CheckpointsOff when that happens over and over."""
+        """Read what a checkpoint had no time for. Raises CheckpointsOff if that happens over and over."""
         self._times += 1
         if self._times > _MOST:
             raise CheckpointsOff(late.text, late.hint)
         self._reading = asyncio.create_task(self._read())
 
     async def end(self) -> None:
-        """Wait for the reading, which was told to stop."""
+        """Wait for the reading, which must have been stopped."""
         if self._reading is not None:
             await self._reading
 
@@ -62,7 +62,7 @@ class BackgroundReading:
 
 
 def read_stretch(git: Git, largest: int) -> bool:
-    """Read on for a while, with the store's lock in hand, and tell whether all is read."""
+    """Read for a while, with the store's lock held. True if all is read."""
     began = time.monotonic()
     wanted, _ = index.scan_index(git, largest)
     now = time.monotonic()
@@ -74,16 +74,16 @@ def read_stretch(git: Git, largest: int) -> bool:
 
 
 def describe_delay(late: TakesLong) -> str:
-    """Say to the person when checkpoints will be ready, and why not yet."""
+    """Tell the user when checkpoints will be ready, and why they are not yet."""
     when = f"about {_round_seconds(late.seconds)} s" if late.seconds else "a while"
-    return f"Checkpoints will be ready after {when}: {late.text}. Changes made before that cannot be undone."
+    return f"Checkpoints will be ready in {when}: {late.text}. Changes made before that cannot be undone."
 
 
 def describe_unread(count: int) -> str:
-    """Say what `checkpoints list` shows for a folder with files still to be read."""
+    """The message of `checkpoints list` for a folder with files still to be read."""
     return (
-        f"{count:,} files of this folder must still be read before a checkpoint can be taken; "
-        "the next task here goes on reading. Changes made before that cannot be undone."
+        f"{count:,} files of this folder must still be read before a checkpoint can be saved; "
+        "the next task here continues reading. Changes made before that cannot be undone."
     )
 
 

@@ -1,8 +1,7 @@
-"""Begins a store with the index and the objects of the project's own git, which are only read.
+"""Starts a store with the index and the objects of the project's own git, which are only read.
 
-Git then reads no file whose time and size its index knows. What our rules leave out, and what git keeps in another form
-than the file has (line ends, filters), is not taken over.
-The objects stay the project's until `upkeep` has copied them.
+Git then skips files whose time and size the index knows. Files that our rules leave out, and files that git stores
+converted (line endings, filters), are not taken over. The objects stay the project's until `upkeep` has copied them.
 """
 
 import os
@@ -25,16 +24,16 @@ from halocline.git.repository import GitUnusable, Repository, check_ownership, f
 
 _CONVERTED = re.compile(rb"\b(filter|ident|working-tree-encoding)\b")
 _CONVERSIONS = ("filter", "ident", "working-tree-encoding")
-# What would make objects unreadable for a store without the same settings, or converts line ends.
+# Settings that make objects unreadable for a store without them, or that convert line endings.
 _TELLING = re.compile(r"core\.(autocrlf|attributesfile)|extensions\.(objectformat|partialclone)")
 _NO = ("false", "0", "no", "off")
 _MOST_INDEX = 256 << 20
 
 
 def borrow_index(git: Git, largest: int) -> list[bytes] | None:
-    """Let the store begin with what the project's git knows of its files, unless that cannot be done.
+    """Start the store with the index of the project's git, if possible.
 
-    Gives what differs from the index then, if that is known already.
+    Returns the files that differ from the index, if that is known already.
     """
     lender = find_lender(git.workspace)
     if lender is None or not _may_be_named(lender.common):
@@ -42,16 +41,16 @@ def borrow_index(git: Git, largest: int) -> list[bytes] | None:
     try:
         return _borrow_from(git, lender, largest)
     except (OSError, Unreadable, GitFailed, GitUnusable):
-        layout.lend_objects(git.store, None)
+        layout.set_alternate(git.store, None)
         return None
 
 
 def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | None:
     changed_at, data = _read_stable(lender.folder / "index")
-    layout.lend_objects(git.store, lender.common / "objects")
+    layout.set_alternate(git.store, lender.common / "objects")
     is_whole = git.workspace == lender.top
     index = git.store / "index.borrowed"
-    # Git compares the files while the index is looked through, as nearly always nearly all of it can be used.
+    # Git compares the files while we check the index, since nearly all of it can nearly always be used.
     from concurrent.futures import Future, ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
@@ -71,7 +70,7 @@ def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | No
     if len(kept) < len(found.paths):
         content = found.of(kept, below)
         _write_index(index, content + sha1(content, usedforsecurity=False).digest(), changed_at)
-    # Only now: an index that was not gone through holds what must not be saved.
+    # Only now: an unchecked index may contain what must not be saved.
     index.rename(git.store / "index")
     if differences is None or len(usable) < len(found.paths):
         return None
@@ -79,7 +78,7 @@ def _borrow_from(git: Git, lender: Repository, largest: int) -> list[bytes] | No
 
 
 def find_lender(workspace: Path) -> Repository | None:
-    """The repository of the person's in whose work tree a folder lies, when it has something to lend."""
+    """The project's git repository with a folder in its work tree, if its index and objects can be borrowed."""
     try:
         found = find_repository(workspace, os.environ)
         check_ownership(found)
@@ -89,18 +88,18 @@ def find_lender(workspace: Path) -> Repository | None:
 
 
 def _may_be_named(place: Path) -> bool:
-    """Whether a file of alternates can hold the path as it is."""
+    """True if the alternates file can contain the path as it is."""
     return "\n" not in os.fspath(place)
 
 
 def _conflicting_settings(lender: Repository) -> list[str]:
-    """Keys of settings in force for the project that tell against taking over its index as it is."""
+    """Keys of the project's settings that prevent taking over its index as it is."""
     telling = (setting for setting in lender.settings if _TELLING.fullmatch(setting.key))
     return [setting.key for setting in telling if setting.value.lower() not in _NO]
 
 
 def _read_stable(path: Path) -> tuple[int, bytes]:
-    """When it was written, and what it holds: both of the same file, which git may replace at any time."""
+    """Modification time and content of one and the same file; git may replace it at any time."""
     with open_regular(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > _MOST_INDEX:
@@ -109,7 +108,7 @@ def _read_stable(path: Path) -> tuple[int, bytes]:
 
 
 def _plain_entries(found: ForeignIndex, below: bytes, largest: int) -> Sequence[int]:
-    """The entries in the workspace that are files of which git knows everything, and not too large."""
+    """The entries that are ordinary files in the workspace and not too large."""
     entries: Sequence[int] = range(len(found.paths))
     if found.odd or max(found.sizes, default=0) > largest:
         entries = [n for n in entries if n not in found.odd and found.sizes[n] <= largest]
@@ -117,12 +116,12 @@ def _plain_entries(found: ForeignIndex, below: bytes, largest: int) -> Sequence[
 
 
 def _ignored_names(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
-    """Which of them our own rules leave out although the project keeps them."""
+    """The paths that our own rules leave out although the project tracks them."""
     rules = (git.store / "info" / "exclude").read_bytes().splitlines()
     suspects = build_suspicion(rules).among(paths)
     if not suspects:
         return frozenset()
-    # 1 says that none is ignored.
+    # 1 means that none is ignored.
     answer = git.run("check-ignore", "--no-index", "-z", "--stdin", data=b"\0".join(suspects) + b"\0", accept=(0, 1))
     return frozenset(answer.split(b"\0"))
 
@@ -130,21 +129,21 @@ def _ignored_names(git: Git, paths: Sequence[bytes]) -> frozenset[bytes]:
 def _usable_entries(
     git: Git, lender: Repository, found: ForeignIndex, entries: Sequence[int], may_convert: bool
 ) -> Sequence[int]:
-    """Those that the project's git keeps as they are on the disk."""
+    """The entries that the project's git stores unconverted."""
     rules = _attribute_files(lender, found.paths)
     if not entries or not (may_convert or rules):
         return entries
     if may_convert or any(_CONVERTED.search(read_regular(path)) for path in rules):
         converted = _converted_names(git, lender, [found.paths[n] for n in entries])
         entries = [n for n in entries if found.paths[n] not in converted]
-    # Other line ends are another size.
+    # Different line endings mean a different size.
     shas = "".join(f"{found.sha(n)}\n" for n in entries).encode()
     sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=shas).split(b"\n") if entries else ()
     return [n for n, size in zip(entries, sizes, strict=False) if size == b"%d" % found.sizes[n]]
 
 
 def _attribute_files(lender: Repository, paths: Sequence[bytes]) -> list[Path]:
-    """The files that may say how the project's files are kept, the person's own and the project's."""
+    """The attribute files for the project: the user's own and the project's."""
     inside = [os.fsdecode(path) for path in paths if path.endswith(b".gitattributes")]
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "git", "attributes")
     above = (lender.top / ".gitattributes", lender.common / "info" / "attributes", own)
@@ -153,7 +152,7 @@ def _attribute_files(lender: Repository, paths: Sequence[bytes]) -> list[Path]:
 
 def _converted_names(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozenset[bytes]:
     data = b"\0".join(paths) + b"\0"
-    from halocline.git.view import lend_folder  # few projects convert what they keep
+    from halocline.git.view import lend_folder  # few projects convert files
 
     place = lend_folder(lender, os.environ)
     try:
@@ -167,6 +166,6 @@ def _converted_names(git: Git, lender: Repository, paths: Sequence[bytes]) -> fr
 
 
 def _write_index(path: Path, content: bytes, changed_at: int) -> None:
-    """With the time of the original: git tells by it which files may have changed in the moment of writing."""
+    """Write with the original's time, by which git knows which files may have changed while it was written."""
     write_private(path, content)
     os.utime(path, ns=(changed_at, changed_at))

@@ -1,4 +1,4 @@
-"""What saved blobs hold, and whether that is what was saved: a disk may have spoilt it, and nobody looked since."""
+"""Reads saved blobs and checks them against their hash: a disk may have damaged them since."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,23 +13,23 @@ from halocline.checkpoints.store.git import Git, GitFailed
 
 T = TypeVar("T")
 AT_ONCE = 64
-"""Blobs whose content is in memory at one time."""
+"""Number of blobs whose contents are in memory at a time."""
 
 
 def name_of(content: bytes) -> str:
-    """The hash by which git knows a file's content."""
+    """Git's hash of a file's content."""
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def read_blobs(git: Git, shas: Iterable[str]) -> Mapping[str, bytes]:
-    """What blobs hold; those that are not there are left out. Raises GitFailed when one is damaged."""
+    """The contents of blobs, without missing ones. Raises GitFailed when one is damaged."""
     wanted = sorted(set(shas))
     answer = git.run("cat-file", "--batch", data="".join(f"{sha}\n" for sha in wanted).encode()) if wanted else b""
     return dict(_parse_blobs(answer))
 
 
 def find_spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
-    """Those that are lost or damaged: each is read and compared with its name."""
+    """The blobs that are lost or damaged; each is read and its hash checked."""
     left = iter(sorted(set(shas)))
     found: set[str] = set()
     while few := list(islice(left, AT_ONCE)):
@@ -38,17 +38,17 @@ def find_spoilt(git: Git, shas: Iterable[str]) -> frozenset[str]:
 
 
 def rescue_blobs(git: Git, contents: Iterable[bytes]) -> Collection[str]:
-    """Keep contents anew, beside damaged ones of that name; git finds the whole one. Gives their names."""
+    """Save contents again beside damaged blobs of the same hash; git finds the intact one. Returns their hashes."""
     return {objects.write_object(git.store, b"blob", content) for content in contents}
 
 
 def sync_files(files: Iterable[Path]) -> None:
-    """Make these survive a loss of power, as far as they are there; of many, all that the machine has to write."""
+    """Make existing files survive a power cut; with many files, everything unwritten on the machine is synced."""
     settle_opened(files, lambda path: os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
 def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
-    """The same of what is opened in another way; `opened` gives a descriptor."""
+    """The same for files that are opened by `opened`, which returns a descriptor."""
     few = list(islice(files := iter(files), AT_ONCE))
     if next(files, None) is not None:
         os.sync()
@@ -65,7 +65,7 @@ def settle_opened(files: Iterable[T], opened: Callable[[T], int]) -> None:
 def _find_spoilt(git: Git, few: Sequence[str]) -> set[str]:
     try:
         held = read_blobs(git, few)
-    except GitFailed:  # it stopped at a damaged one, and does not say at which
+    except GitFailed:  # it stopped at a damaged one without naming it
         if len(few) == 1:
             return set(few)
         half = len(few) // 2

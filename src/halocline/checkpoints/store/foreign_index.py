@@ -1,6 +1,6 @@
-"""Reads the index of the project's git, and writes what of it a store can use. The form: git's `index-format`.
+"""Reads the index of the project's git, and writes the part that a store can use. Source: git's `index-format`.
 
-What is not understood for certain is refused: reading all files is slow, and never wrong.
+Anything not understood for certain is refused: reading all files is slow but never wrong.
 """
 
 import struct
@@ -9,29 +9,28 @@ from dataclasses import dataclass
 
 from halocline.protocol.errors import HaloclineError
 
-# Mode, size and flags, which stand among times, numbers and the hash.
+# Mode, size and flags; the skipped bytes are times, numbers and the hash.
 _FIELDS = struct.Struct(">24xI8xI20xH")
 _HEAD, _FIXED = 12, 62
 _LONG_NAME, _EXTENDED, _SPECIAL = 0x0FFF, 0x4000, 0xF000
 _PLAIN = frozenset((0o100644, 0o100755, 0o120000))
-# Extensions that change nothing about what the entries mean. A shared index and folders in place of files do.
+# Extensions that do not change the meaning of entries. A split index and sparse folders would.
 _HARMLESS = frozenset((b"TREE", b"REUC", b"UNTR", b"FSMN", b"EOIE", b"IEOT"))
 _SHA = 20
 
 
 class Unreadable(HaloclineError):
-    """An index of a form that is not understood."""
+    """An index in an unknown format."""
 
     code = "index_unreadable"
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignIndex:
-    """What an index holds. Of entry `n`: its path in the repository, the size of the file as it was read, and where its
+    """A parsed index. For entry `n`: its path in the repository, the file's size when read, its offset in `data`.
 
-    bytes are in `data`. `odd` are those that are no file or link in the work tree, or about whose state git was told
-    something special. `trees` is what the index knows of the trees of folders. There may be a million entries: hence
-    lists instead of objects.
+    `odd` are entries that are not a file or link in the work tree, or have special flags. `trees` is the cached tree
+    extension. There may be a million entries, hence lists instead of objects.
     """
 
     data: bytes
@@ -46,7 +45,7 @@ class ForeignIndex:
         return self.data[self.places[n] + 40 : self.places[n] + 60].hex()
 
     def of(self, entries: Sequence[int], below: bytes) -> bytes:
-        """An index of these entries, as one of the folder `below` alone has it, without its checksum."""
+        """An index of these entries with paths relative to the folder `below`, without its checksum."""
         is_whole = len(entries) == len(self.paths) and not below
         if is_whole and not self.is_short:
             packed = [self.data[_HEAD : self.places[-1]]]
@@ -58,10 +57,10 @@ class ForeignIndex:
 
 
 def parse_index(data: bytes) -> ForeignIndex:
-    """Take an index apart.
+    """Parse an index.
 
     Raises:
-        Unreadable: it is of another form.
+        Unreadable: its format is unknown.
     """
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
@@ -80,12 +79,12 @@ def _pack_entry(data: bytes, place: int, path: bytes) -> bytes:
     return data[place : place + 60] + flags + path + b"\0" * (8 - (_FIXED + length) % 8)
 
 
-# Paths, sizes, where each entry begins and the last ends, and which are odd.
+# Paths, sizes, offsets of the entries and of the end, and the odd entries.
 _Raw = tuple[list[bytes], list[int], list[int], list[int]]
 
 
 def _parse_long(data: bytes, count: int) -> _Raw:
-    """Versions 2 and 3."""
+    """Parse versions 2 and 3."""
     paths, sizes, places, odd, at, unpack = [], [], [_HEAD], [], _HEAD, _FIELDS.unpack_from
     for n in range(count):
         mode, size, flags = unpack(data, at)
@@ -106,7 +105,7 @@ def _parse_long(data: bytes, count: int) -> _Raw:
 
 
 def _parse_short(data: bytes, count: int) -> _Raw:
-    """Version 4, where a name says how it differs from the last."""
+    """Parse version 4, where each name is relative to the previous one."""
     paths, sizes, places, odd, at, name = [], [], [_HEAD], [], _HEAD, b""
     for n in range(count):
         mode, size, flags = _FIELDS.unpack_from(data, at)
@@ -123,7 +122,7 @@ def _parse_short(data: bytes, count: int) -> _Raw:
 
 
 def _parse_number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, and where it ends."""
+    """Parse a variable-length number; returns it and the offset after it."""
     value = data[at] & 127
     while data[at] & 128:
         at += 1

@@ -1,4 +1,4 @@
-"""Runs git on a store of ours, apart from every configuration, hook and variable that is not ours.
+"""Runs git on a store of our own, isolated from all other configuration, hooks and variables.
 
 A command never outlives its deadline or a `stop`; a git that outlives us (kill -9) keeps the store's lock.
 """
@@ -21,24 +21,24 @@ from halocline.protocol.values import Value
 
 _READ_LISTS = frozenset({"ls-files", "check-ignore", "update-index", "check-attr"})
 """Commands that read `.gitignore` and `.gitattributes` in the workspace."""
-LEAVE_OUT = "Leave folders out with .haloclineignore, or allow more seconds: checkpoints_patience."
-"""What a person can do about a folder that is too large."""
+LEAVE_OUT = "Exclude folders with .haloclineignore, or allow more seconds with the setting checkpoints_patience."
+"""Hint for a folder that is too large."""
 
 
 class GitFailed(HaloclineError):
-    """A git command ended with an error; `text` holds its last words."""
+    """A git command failed; `text` has the end of its error output."""
 
     code = "checkpoint_failed"
 
 
 class CheckpointsOff(HaloclineError):
-    """Checkpoints cannot be kept here; `text` says why."""
+    """Checkpoints cannot be saved here; `text` says why."""
 
     code = "checkpoints_off"
 
 
 class TakesLong(CheckpointsOff):
-    """A checkpoint is not ready in time. What was read stays read; `seconds` is how long the rest takes, 0: unknown."""
+    """A checkpoint is not ready in time. What was read stays saved; `seconds` estimates the rest (0: unknown)."""
 
     def __init__(self, text: str, hint: str, seconds: float = 0.0) -> None:
         super().__init__(text, hint)
@@ -46,13 +46,13 @@ class TakesLong(CheckpointsOff):
 
 
 class Stopped(HaloclineError):
-    """The work was broken off because Halocline is closing."""
+    """The work was stopped because Halocline is closing."""
 
     code = "checkpoints_stopped"
 
 
 class Blocked(HaloclineError):
-    """Git would wait for ever for a file of the workspace that is no regular file; `text` names it."""
+    """Git would wait forever for a file in the workspace that is not a regular file; `text` names it."""
 
     code = "checkpoint_blocked"
 
@@ -66,19 +66,19 @@ class Runner:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Kill what runs now; whatever is asked for later is refused."""
+        """Kill running programs and refuse new ones."""
         self._is_stopped = True
         for process in tuple(self._running):
             process.kill()
 
     def check(self) -> None:
-        """Raises Stopped after `stop`."""
+        """Raise Stopped after `stop`."""
         if self._is_stopped:
             raise Stopped("Checkpoints were stopped.")
 
     @contextmanager
     def reading(self, workspace: Path, end: Callable[[], None]) -> Iterator[None]:
-        """While git reads lists of rules in a workspace: `end` it when it waits for one. Raises Blocked."""
+        """Watch a git that reads ignore or attribute files: `end` it if it waits for one. Raises Blocked."""
         look = partial(find_blocking_below, os.fspath(workspace), GIT_LISTS)
         with watch_program(look, end) as watch:
             yield
@@ -87,17 +87,17 @@ class Runner:
             self.check_lists()
 
     def check_lists(self) -> None:
-        """Raises Blocked while the file is there that git waited for last."""
+        """Raise Blocked while the file that git last waited for is still there."""
         if self._blocking and (found := describe_blocking(self._blocking)):
-            raise Blocked(f"Git would wait for ever: {found}.", "Then everything is saved again.")
+            raise Blocked(f"Git would wait forever: {found}.", "After that, checkpoints are saved again.")
 
     def run(self, process: subprocess.Popen[bytes], data: bytes, seconds: float) -> tuple[int, bytes, bytes]:
-        """Feed `data` and wait for the end, which is forced after `seconds`. Gives exit code, output and errors."""
+        """Feed `data` and wait for the end, forced after `seconds`. Returns exit code, output and error output."""
         self._running.add(process)
-        # `communicate` can watch the time, but then it sleeps between looks at whether the process has ended.
+        # `communicate` has a timeout, but with it, it sleeps between checks for the end of the process.
         clock = threading.Timer(seconds, process.kill)
         with process:
-            # `stop` may have looked for the process just before it was noted here.
+            # `stop` may have run just before the process was added.
             if self._is_stopped:
                 process.kill()
             clock.start()
@@ -114,8 +114,8 @@ class Git(Value, frozen=True):
     """The git program, bound to one store and its workspace.
 
     `deadline` is in `time.monotonic` seconds, for all commands together; `lock` is the descriptor of the store's lock,
-    which every git inherits, so that it is free only when no git of ours lives. `index` is another index than the
-    store's own. One that does not enter the workspace runs in the store; it is still a git from outside the workspace.
+    which every git inherits, so that it is free only when no git of ours runs. `index` replaces the store's own index.
+    Without `enters_workspace`, git runs in the store; the program still never comes from the workspace.
     """
 
     program: str
@@ -128,14 +128,14 @@ class Git(Value, frozen=True):
     enters_workspace: bool = True
 
     def run(self, *arguments: str, data: bytes = b"", accept: Collection[int] = (0,)) -> bytes:
-        """Give what the command writes.
+        """Run a command and return its output.
 
         Raises:
-            GitFailed: its exit code is not one to accept.
-            CheckpointsOff: there is no git.
+            GitFailed: its exit code is not in `accept`.
+            CheckpointsOff: git is not installed.
             TakesLong: the deadline has passed.
             Stopped: the runner was stopped.
-            Blocked: a list of rules is no regular file, and git would wait for it.
+            Blocked: an ignore or attribute file is not a regular file, and git would wait for it.
         """
         self.runner.check()
         seconds = max(self.deadline - time.monotonic(), 0)
@@ -147,14 +147,14 @@ class Git(Value, frozen=True):
                 stack.enter_context(self.runner.reading(self.workspace, process.kill))
             code, output, errors = self.runner.run(process, data, seconds)
         if code == -signal.SIGKILL and time.monotonic() >= self.deadline:
-            raise TakesLong("the files of this folder take too long to read", LEAVE_OUT)
+            raise TakesLong("this folder's files take too long to read", LEAVE_OUT)
         if code not in accept:
             last_words = errors.decode(errors="replace").strip()[-500:]
             raise GitFailed(f"git {arguments[0]} failed ({code}): {last_words}")
         return output
 
     def word(self, *arguments: str, data: bytes = b"") -> str:
-        """The output of a command that answers with one word."""
+        """The output of a command that prints one word."""
         return self.run(*arguments, data=data).decode().strip()
 
     def _start(self, arguments: tuple[str, ...], data: bytes, environment: ChildEnvironment) -> subprocess.Popen[bytes]:
@@ -168,13 +168,13 @@ class Git(Value, frozen=True):
                 stderr=subprocess.PIPE,
                 pass_fds=() if self.lock is None else (self.lock,),
                 umask=0o077,
-                # Ctrl-C on the terminal is meant for us, not for git.
+                # Ctrl-C in the terminal is for us, not for git.
                 process_group=0,
             )
         except FileNotFoundError as error:
             if error.filename == self.program:
                 raise CheckpointsOff("git was not found", "Install git.") from None
-            raise GitFailed(f"the folder {self._folder} is gone") from None
+            raise GitFailed(f"the folder {self._folder} no longer exists") from None
 
     @property
     def _folder(self) -> Path:
@@ -190,7 +190,7 @@ class Git(Value, frozen=True):
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_TERMINAL_PROMPT": "0",
-            # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here; the store holds no such files.
+            # Git before 2.32 ignores GIT_CONFIG_GLOBAL and looks here; the store contains no such files.
             "HOME": str(self.store),
             "XDG_CONFIG_HOME": str(self.store),
         }

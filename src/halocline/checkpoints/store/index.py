@@ -1,10 +1,10 @@
-"""Brings a store's index up to date with the workspace: which files go in, and reading them.
+"""Updates a store's index from the workspace: selects the files and reads them.
 
-Git finds what differs. What it names is looked at and read below the workspace by `reading`, and git gets contents and
-names from us: wherever its own walk was led, nothing that lies outside gets in.
+Git finds which files differ. `reading` then opens them below the workspace, and git gets contents and names from us:
+even if git's own walk was led outside, nothing from there gets in.
 
-What is left out: ignored files (the project's rules and ours), files over the limit, unreadable and special files. Of
-nested repositories the files go in, and their git is not touched.
+Left out are ignored files (by the project's rules and ours), files over the limit, unreadable and special files. Files
+of nested repositories are included; their git folders are not touched.
 """
 
 import os
@@ -17,52 +17,52 @@ from halocline.checkpoints.store import contents, layout, objects
 from halocline.checkpoints.store.git import LEAVE_OUT, Git, TakesLong
 from halocline.checkpoints.store.reading import Kept, Reader
 
-# More than this are kept in one pack, which is five times smaller than a file for each.
+# More than this go into one pack, which is five times smaller than single files.
 _FEW = 50
 _AT_ONCE, _A_WHILE = 16 << 20, 2.0
-"""Bytes of contents in memory at one time, one file aside, and seconds of reading, before they go into the store."""
+"""Bytes in memory at a time, apart from one file, and seconds of reading, before contents go into the store."""
 
-# A folder of very many repositories is no project.
+# A folder of very many repositories is not a project.
 _MOST_NESTED = 30
 _MARK = b".halocline-nested"
 # Git refuses an index that has a link of this name.
 _NO_LINKS = (b".gitmodules",)
 _NO_BLOB = "0" * 40
 
-# As git names it: bytes, relative to the workspace.
+# A path as git names it: bytes, relative to the workspace.
 Path = bytes
-# Git never changes an index in place: it is always another file with another time.
+# Git never changes an index in place: it always writes a new file with a new time.
 Stamp = tuple[int, int, int]
 
 
-# Whether reading may go on, given the seconds that it will take.
+# True if reading may continue, given the seconds that the rest will take.
 GoOn = Callable[[float], bool]
 
 
 def in_time(deadline: float) -> GoOn:
-    """Read as long as all will be read by the deadline, in `time.monotonic` seconds."""
+    """Read as long as it will be finished by the deadline, in `time.monotonic` seconds."""
     return lambda seconds: time.monotonic() + seconds < deadline
 
 
 def reading_until(moment: float) -> GoOn:
-    """Read until that moment, in `time.monotonic` seconds."""
+    """Read until `moment`, in `time.monotonic` seconds."""
     return lambda seconds: time.monotonic() < moment
 
 
 def update_index(git: Git, largest: int) -> frozenset[Path]:
-    """Read what changed into the index; `largest` is in bytes. Gives what is left out although no rule ignores it."""
+    """Read changed files into the index; `largest` is in bytes. Returns files left out that no rule ignores."""
     wanted, left_out = scan_index(git, largest)
     add_paths(git, wanted, largest)
     return left_out
 
 
 def add_paths(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lambda seconds: True) -> None:
-    """Read these into the index; those that are gone are taken out, and what cannot be read stays as it was.
+    """Read these files into the index; deleted ones are removed, unreadable ones stay as they were.
 
-    What was read goes into the index piece by piece, so that it is kept when the reading is broken off.
+    The index is updated batch by batch, so that interrupted work is not lost.
 
     Raises:
-        TakesLong: it may not go on.
+        TakesLong: `go_on` returned False.
     """
     if not wanted:
         return
@@ -75,12 +75,12 @@ def add_paths(git: Git, wanted: Sequence[Path], largest: int, go_on: GoOn = lamb
                 seconds = (time.monotonic() - began) / done * left
                 if not go_on(seconds):
                     freshen_index(git)
-                    raise TakesLong(f"{left:,} files of this folder are still to be read", LEAVE_OUT, seconds)
+                    raise TakesLong(f"{left:,} files of this folder must still be read", LEAVE_OUT, seconds)
     freshen_index(git)
 
 
 def index_stamp(git: Git) -> Stamp | None:
-    """Another one for every state of the index; None when there is none."""
+    """An identity of the index's state, different after every write; None if there is no index."""
     try:
         found = os.stat(git.store / "index")
     except FileNotFoundError:
@@ -89,20 +89,20 @@ def index_stamp(git: Git) -> Stamp | None:
 
 
 def freshen_index(git: Git) -> None:
-    """Note anew when files were written that the index holds as they are."""
-    # 1 says that others differ.
+    """Update the times in the index of files whose content it already has."""
+    # 1 means that some files differ.
     git.run("update-index", "-q", "--refresh", accept=(0, 1))
 
 
 def list_ignored(git: Git, places: Sequence[Path]) -> frozenset[Path]:
-    """Which of these files the rules leave out."""
-    # 1 says that none is ignored.
+    """The files among these that the rules leave out."""
+    # 1 means that none is ignored.
     answer = git.run("check-ignore", "-z", "--stdin", data=b"\0".join(places) + b"\0", accept=(0, 1))
     return frozenset(answer.split(b"\0")[:-1])
 
 
-def leave_out(git: Git) -> None:
-    """Take out of the index what our rules leave out by now."""
+def drop_ignored(git: Git) -> None:
+    """Remove files from the index that our rules now leave out."""
     rules = str(git.store / "info" / "exclude")
     found = git.run("ls-files", "-z", "--cached", "--ignored", "--exclude-from", rules)
     if found:
@@ -110,9 +110,9 @@ def leave_out(git: Git) -> None:
 
 
 def scan_index(git: Git, largest: int, listing: Sequence[bytes] | None = None) -> tuple[list[Path], frozenset[Path]]:
-    """What changed or is new since the index was written, and what of it is left out although no rule ignores it.
+    """Files that are new or changed since the index was written, and those left out although no rule ignores them.
 
-    `listing` is what `list_differing` gave just now.
+    `listing` is a fresh result of `list_differing`.
     """
     wanted: list[Path] = []
     left_out: set[Path] = set()
@@ -128,12 +128,12 @@ def scan_index(git: Git, largest: int, listing: Sequence[bytes] | None = None) -
 
 
 def list_differing(git: Git) -> list[bytes]:
-    """What differs from the index, each after a letter and a blank. A nested repository is one folder."""
+    """Files that differ from the index, each after a letter and a space. A nested repository is one folder."""
     return git.run("ls-files", "-z", "-t", "--modified", "--others", "--exclude-standard").split(b"\0")[:-1]
 
 
 def _with_nested(git: Git, reader: Reader, listing: Sequence[bytes] | None) -> Sequence[bytes]:
-    """What differs, also within nested repositories."""
+    """Files that differ, including those in nested repositories."""
     entered: set[Path] = set()
     while True:
         found, listing = list_differing(git) if listing is None else listing, None
@@ -145,9 +145,9 @@ def _with_nested(git: Git, reader: Reader, listing: Sequence[bytes] | None) -> S
 
 
 def _enter_nested(git: Git, nested: Sequence[Path]) -> None:
-    """Let git go into nested repositories as into any folder: it does when the index has a file there.
+    """Make git enter nested repositories like any folder, which it does if the index has a file there.
 
-    One that is not on the disk will do. The next update takes it out again.
+    A file that does not exist is enough. The next update removes it.
     """
     if nested:
         blob = objects.write_object(git.store, b"blob", b"").encode()
@@ -164,7 +164,7 @@ def _is_folder(reader: Reader, path: Path) -> bool:
 
 
 def _goes_in(reader: Reader, path: Path, largest: int, is_known: bool) -> bool | None:
-    """Tell whether a file belongs in the index; None if it is neither in the index nor below the workspace."""
+    """True if a file belongs in the index; None if it is neither in the index nor below the workspace."""
     try:
         info = reader.look(path)
     except OSError:
@@ -185,13 +185,13 @@ def _is_storable(info: os.stat_result, largest: int) -> bool:
 
 
 def list_ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path] | None:
-    """Where these files lie in the workspace; None when one of them needs the judgement of a whole scan."""
+    """The paths of these files in the workspace; None if one of them needs a full scan."""
     found: set[Path] = set()
     for text in paths:
         try:
             places = places_of(os.path.join(root, os.fsencode(text)))
         except ValueError:
-            # No file has such a name.
+            # No file can have such a name.
             return None
         for place in places:
             if not place.startswith(root + b"/"):
@@ -203,12 +203,12 @@ def list_ordinary(root: bytes, paths: Sequence[str], largest: int) -> list[Path]
 
 
 def places_of(full: bytes) -> set[bytes]:
-    """Return where a file is: the file itself and, when it is a link, the one it leads to."""
+    """Return the path of a file and, if it is a link, also that of its target."""
     folder, name = os.path.split(full)
     try:
         return {os.path.realpath(full), os.path.join(os.path.realpath(folder), name)}
     except OSError:
-        # A folder on the way became a link, or a link a folder, between two looks at it.
+        # A folder on the way became a link, or a link a folder, in between.
         return {full}
 
 
@@ -228,7 +228,7 @@ def _is_of_git(full: bytes) -> bool:
 def _read_batches(
     reader: Reader, wanted: Sequence[Path], largest: int
 ) -> Iterator[tuple[int, Mapping[Path, Kept | None]]]:
-    """Yield the contents of these files in batches, without those that cannot be read, and how many were tried."""
+    """Yield the number of files tried so far and a batch of their contents, without unreadable ones."""
     held, size, began = dict[Path, Kept | None](), 0, time.monotonic()
     for done, path in enumerate(wanted, 1):
         with suppress(OSError):
@@ -240,7 +240,7 @@ def _read_batches(
 
 
 def _keep_contents(git: Git, held: Mapping[Path, Kept | None]) -> Iterator[bytes]:
-    """Write contents into the store, and give what an index holds of them."""
+    """Write contents to the store, and yield their index entries."""
     names = {path: contents.name_of(kept.content) for path, kept in held.items() if kept}
     blobs = {names[path]: kept.content for path, kept in held.items() if kept}
     if len(blobs) > _FEW:

@@ -1,7 +1,7 @@
-"""What a store consists of on disk, written without starting git.
+"""The files of a store on disk, written without starting git.
 
-Its configuration is complete and isolated: no hooks, no signing, no filters, no other excludes than ours, and bytes
-are kept as they are, whatever the project's `.gitattributes` say of line ends, encodings and filters.
+Its configuration is complete and isolated: no hooks, no signing, no filters, no excludes but ours. Bytes are saved as
+they are, whatever the project's `.gitattributes` says about line endings, encodings and filters.
 """
 
 import os
@@ -54,9 +54,9 @@ _SPECIAL = frozenset("\\*?[ ")
 
 
 def prepare_store(store: Path, workspace: Path) -> bool:
-    """Make the store, or put right what differs. Call it with the store's lock in hand.
+    """Create the store, or correct what differs. The store's lock must be held.
 
-    Gives whether other files are left out than before.
+    Returns True if the rules for files to leave out changed.
     """
     for folder in (store, store / "info", store / "objects", store / "refs"):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -67,8 +67,8 @@ def prepare_store(store: Path, workspace: Path) -> bool:
     return _write_if_changed(store / "info" / "exclude", _write_excludes(store, workspace))
 
 
-def lend_objects(store: Path, objects: Path | None) -> None:
-    """Let the store find objects in another folder of objects as well; None: in its own only."""
+def set_alternate(store: Path, objects: Path | None) -> None:
+    """Let the store also find objects in another object folder; None: only in its own."""
     place = alternates_file(store)
     if objects is None:
         place.unlink(missing_ok=True)
@@ -78,13 +78,13 @@ def lend_objects(store: Path, objects: Path | None) -> None:
 
 
 def alternates_file(store: Path) -> Path:
-    """The file that names where else objects are."""
+    """The file that names other object folders."""
     return store / "objects" / "info" / "alternates"
 
 
 @contextmanager
 def without_alternates(store: Path) -> Iterator[Callable[[], None]]:
-    """Let the store find its own objects only; for good, if what this gives is called."""
+    """Let the store find only its own objects; for good, if the yielded function is called."""
     place, aside = alternates_file(store), _aside_place(store)
     place.rename(aside)
     try:
@@ -99,7 +99,7 @@ def _aside_place(store: Path) -> Path:
 
 
 def clear_up(store: Path, refs: str) -> None:
-    """Undo what a killed process left half done; `refs` is the folder of references that we write."""
+    """Clean up after a killed process; `refs` is the folder of references that we write."""
     with suppress(FileNotFoundError):
         _aside_place(store).rename(alternates_file(store))
     for stale in (store / "index.lock", *(store / refs).glob("*.lock")):
@@ -107,7 +107,7 @@ def clear_up(store: Path, refs: str) -> None:
 
 
 def note_unread(store: Path, count: int) -> None:
-    """Write down how many files are still to be read before the first checkpoint, or another large one, is whole."""
+    """Record the number of files still to be read before the first checkpoint, or another large one, is complete."""
     place = store / _UNREAD
     if count:
         write_private(place, b"%d" % count)
@@ -116,7 +116,7 @@ def note_unread(store: Path, count: int) -> None:
 
 
 def read_unread(store: Path) -> int:
-    """Return how many files were still to be read when somebody last noted it; 0 when all are read."""
+    """Return the recorded number of files still to be read; 0 when all are read."""
     try:
         return int((store / _UNREAD).read_bytes() or 0)
     except (OSError, ValueError):
@@ -124,7 +124,7 @@ def read_unread(store: Path) -> int:
 
 
 def mend_store(store: Path) -> None:
-    """Put a file aside that is where the store should be, and leave out what nobody can read of where history ends."""
+    """Set aside a file in place of the store, and drop unreadable lines from the list of cut commits (`shallow`)."""
     if store.exists() and not store.is_dir():
         put_aside(store, time.time())
     shallow = store / "shallow"
@@ -138,14 +138,14 @@ def mend_store(store: Path) -> None:
 
 
 def put_aside(store: Path, moment: float) -> Path:
-    """Rename a store, so that another can be begun in its place; `moment` is in Unix seconds."""
+    """Rename a store, so that a new one can be created in its place; `moment` is in Unix seconds."""
     aside = store.with_name(f"{store.name}.damaged-{moment:.3f}")
     store.rename(aside)
     return aside
 
 
 def bring_back(aside: Path, store: Path) -> None:
-    """Undo `put_aside`; what was begun in its place is thrown away."""
+    """Undo `put_aside`; the new store is deleted."""
     import shutil
 
     shutil.rmtree(store)
@@ -163,7 +163,7 @@ def _write_if_changed(path: Path, text: str) -> bool:
 
 
 def _hidden_patterns(workspace: Path) -> str:
-    """What the workspace hides from the model is not kept either."""
+    """Patterns of files that the workspace hides from the model; checkpoints leave them out too."""
     lines = ""
     for name in IGNORE_FILES:
         with suppress(OSError):
@@ -175,7 +175,7 @@ def _write_excludes(store: Path, workspace: Path) -> str:
     rules = Path(__file__).with_name("excludes.txt").read_text(encoding="utf-8") + _hidden_patterns(workspace)
     if not store.is_relative_to(workspace):
         return rules
-    home = store.parents[1]  # our own files are not the project's, wherever they lie
+    home = store.parents[1]  # our own files are not the project's, wherever they are
     place = home if home != workspace and home.is_relative_to(workspace) else store.parent
     inside = os.fspath(place.relative_to(workspace))
     return rules + "/" + "".join(f"\\{char}" if char in _SPECIAL else char for char in inside) + "/\n"

@@ -1,4 +1,4 @@
-"""The lock of a store. It is free only when its holder and all its children are gone."""
+"""The lock of a store. It is free only when its holder and all of the holder's children are gone."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from halocline.protocol.file_locks import lock_file
 
 @contextmanager
 def hold_lock(path: Path, deadline: float, check: Callable[[], None]) -> Iterator[int]:
-    """Hold the lock and give its descriptor. `check` is called while waiting and may raise.
+    """Hold the lock and yield its descriptor. `check` is called while waiting and may raise.
 
     Raises:
-        LockHeld: somebody else has it until the deadline, in `time.monotonic` seconds.
+        LockHeld: another process keeps it until the deadline, in `time.monotonic` seconds.
     """
 
     def is_given_up() -> bool:

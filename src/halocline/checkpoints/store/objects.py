@@ -1,6 +1,6 @@
-"""Writes and reads git's objects and references without starting git: all are small files of a documented form.
+"""Writes and reads git's objects and references without starting git: small files in a documented format.
 
-Each is whole or not there. Call with the store's lock in hand, but for objects that are kept ahead of a checkpoint.
+Writes are atomic. The store's lock must be held, except for objects that are saved ahead of a checkpoint.
 """
 
 import os
@@ -14,31 +14,31 @@ _WHO = "Halocline <checkpoints@halocline.invalid>"
 
 
 def write_commit(store: Path, tree: str, parent: str | None, label: str, at: int) -> str:
-    """Keep a commit and give its hash; `at` is in Unix seconds."""
+    """Save a commit and return its hash; `at` is in Unix seconds."""
     lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
     lines += [f"author {_WHO} {at} +0000", f"committer {_WHO} {at} +0000", "", label.replace("\0", " ")]
     return write_object(store, b"commit", "\n".join(lines).encode(errors="replace"))
 
 
 def write_ref(store: Path, ref: str, sha: str) -> None:
-    """Let a reference name a commit."""
+    """Point a reference to a commit."""
     path = store / ref
     _write_object_file(path, path.with_name(f"{path.name}.lock"), f"{sha}\n".encode())
 
 
 def write_object(store: Path, kind: bytes, content: bytes) -> str:
-    """Keep an object of this kind and give its hash. One that is there, and whole, is not written again."""
+    """Save an object and return its hash. An intact existing one is not written again."""
     data = b"%b %d\0" % (kind, len(content)) + content
     sha = sha1(data, usedforsecurity=False).hexdigest()
     path = object_place(store, sha)
     if not _does_hold(path, data):
-        # Git knows what is left of a killed writer by this name; two threads may write the same object.
+        # Git recognizes leftovers of killed writers by this name; two threads may write the same object.
         _write_object_file(path, path.with_name(f"tmp_obj_{sha[:20]}_{get_ident():x}"), zlib.compress(data, 1))
     return sha
 
 
 def read_object(store: Path, sha: str) -> bytes:
-    """The content of an object. Raises FileNotFoundError when it is in a pack, or damaged."""
+    """The content of an object. Raises FileNotFoundError if it is in a pack or damaged."""
     try:
         return zlib.decompress(object_place(store, sha).read_bytes()).partition(b"\0")[2]
     except zlib.error as error:
@@ -53,18 +53,18 @@ def _does_hold(path: Path, data: bytes) -> bool:
 
 
 def object_place(store: Path, sha: str) -> Path:
-    """Where an object lies that is in no pack."""
+    """The path of an object that is not in a pack."""
     return store / "objects" / sha[:2] / sha[2:]
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a file that nobody else can open."""
+    """Write a file that only the user can open."""
     with open(path, "wb", opener=partial(os.open, mode=0o600)) as file:
         file.write(data)
 
 
 def _make_private(folder: Path) -> None:
-    """Make a folder, and those above that are missing, which `mkdir` would leave to the umask."""
+    """Create a folder and missing ones above it, all private; `mkdir(parents=True)` would use the umask."""
     if not folder.exists():
         _make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Reads a store that cannot be written, in a copy that has none of its objects: git writes even where it only looks."""
+"""Reads a store that is not writable through a copy without its objects, because git writes even when it only reads."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ _OBJECTS = "objects"
 
 @contextmanager
 def copy_store(store: Path) -> Iterator[Path]:
-    """Make a store in a temporary folder that finds the objects of another one; what is added to it is thrown away."""
+    """Create a temporary store that finds the objects of another one; anything added to it is discarded."""
     with TemporaryDirectory(prefix="halocline-") as folder:
         copy = Path(folder, "store")
         shutil.copytree(store, copy, ignore=lambda place, _: {_OBJECTS} if place == str(store) else set())
         (copy / _OBJECTS).mkdir()
-        layout.lend_objects(copy, store / _OBJECTS)
+        layout.set_alternate(copy, store / _OBJECTS)
         layout.mend_store(copy)
         yield copy

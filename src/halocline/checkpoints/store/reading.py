@@ -1,6 +1,6 @@
-"""Reads the files of a workspace for its store: opened below it, component by component, so that no link is followed.
+"""Reads a workspace's files for its store; opens them below it, component by component, without following links.
 
-Git itself opens none of them to keep what it holds: a folder that is swapped for a link while git walks through it
+Git itself does not open them to save their contents: a folder that is swapped for a link while git walks through it
 would lead it outside.
 """
 
@@ -14,13 +14,13 @@ from halocline.files.opening import READING, open_folder, open_folder_below
 from halocline.protocol.values import Value
 
 LINK, PROGRAM, PLAIN = b"120000", b"100755", b"100644"
-"""The modes of what is kept, as a tree writes them."""
-# Also of a link on the way, or put in the place of a file since it was looked at.
+"""Modes of saved files, as in a git tree."""
+# Also errors for a link on the way, or one that replaced a file since it was checked.
 NOT_BELOW = (ENOENT, ENOTDIR, ELOOP)
 
 
 class Kept(Value, frozen=True):
-    """The contents of a file; `mode` is as a tree writes it, `changed_at` when it became so, in nanoseconds."""
+    """The contents of a file; `mode` is as in a git tree, `changed_at` its change time in nanoseconds."""
 
     content: bytes
     mode: bytes
@@ -28,10 +28,10 @@ class Kept(Value, frozen=True):
 
 
 class Reader:
-    """Looks at and reads what lies below a folder, which is an absolute path without links. Use it in a `with`.
+    """Reads files below a folder, which is an absolute path without links. Use it in a `with`.
 
-    Names in one order are quickest: the folder of the last one stays open. What a link on the way leads to is not
-    there. Raises OSError for what is there and cannot be looked at or read.
+    Sorted names are fastest: the folder of the last one stays open. What is behind a link on the way counts as missing.
+    Raises OSError for existing files that cannot be read.
     """
 
     def __init__(self, root: str | bytes) -> None:
@@ -46,9 +46,9 @@ class Reader:
         os.close(self._root)
 
     def look(self, path: bytes) -> os.stat_result | None:
-        """Find out about a file, a link or a folder; None when there is none."""
+        """Stat a file, link or folder; None if there is none."""
         try:
-            folder, name = self._opened(path)
+            folder, name = self._open_parent(path)
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
             if error.errno in NOT_BELOW:
@@ -56,24 +56,24 @@ class Reader:
             raise
 
     def may_read(self, path: bytes) -> bool:
-        """Tell whether a file could be opened."""
+        """True if a file could be opened."""
         try:
-            folder, name = self._opened(path)
+            folder, name = self._open_parent(path)
             return os.access(name, os.R_OK, dir_fd=folder)
         except OSError:
             return False
 
     def read(self, path: bytes, most: int) -> Kept | None:
-        """Read a file of at most `most` bytes, or a link; None when there is none, or a folder in its place."""
+        """Read a file of at most `most` bytes, or a link; None if there is none, or a folder."""
         try:
-            return read_in(*self._opened(path), most)
+            return read_in(*self._open_parent(path), most)
         except OSError as error:
             if error.errno in NOT_BELOW:
                 return None
             raise
 
-    def _opened(self, path: bytes) -> tuple[int, bytes]:
-        """The folder of a file, open, and the file's name in it."""
+    def _open_parent(self, path: bytes) -> tuple[int, bytes]:
+        """The open folder of a file, and the file's name in it."""
         if b"/../" in b"/%b/" % path:
             raise OSError(ENOENT, os.strerror(ENOENT), path)
         place, _, name = path.rpartition(b"/")
@@ -85,7 +85,7 @@ class Reader:
 
 
 def read_in(folder: int, name: AnyStr, most: int) -> Kept | None:
-    """Read a file or a link in an open folder; None for a folder. Raises OSError, also when there is nothing."""
+    """Read a file or link in an open folder; None for a folder. Raises OSError, also if there is nothing."""
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(found.st_mode):
         return Kept(os.fsencode(os.readlink(name, dir_fd=folder)), LINK, found.st_ctime_ns)
@@ -98,7 +98,7 @@ def _read_kept(file: int, most: int) -> Kept:
     with open(file, "rb", buffering=0) as stream:
         info = os.fstat(file)
         if not stat.S_ISREG(info.st_mode):
-            raise OSError(EINVAL, "it is no plain file")
+            raise OSError(EINVAL, "it is not a regular file")
         at_once, content = min(info.st_size, most) + 1, bytearray()
         while len(content) <= most and (chunk := stream.read(at_once)):
             content += chunk

@@ -1,6 +1,6 @@
-"""The store of one workspace: a bare git repository of ours, with its own index; the project's git is not involved.
+"""The store of one workspace: a bare git repository of our own with its own index; the project's git is not involved.
 
-Every method blocks and belongs in a thread. Whoever touches the index holds the store's lock, so processes take turns.
+Every method blocks and belongs in a thread. The index is only used with the store's lock held, so processes take turns.
 A checkpoint is a commit under `refs/halocline/<task>/<n>`; its message is the label.
 """
 
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _REFS = "refs/halocline"
 BEFORE, AFTER = "Before restoring ", "After restoring "
-"""How the labels of the checkpoints around a restore begin."""
+"""Prefixes of the labels of the checkpoints around a restore."""
 FIRST, FOUND = "Start", "Found changed"
-"""The label of what is saved when a task begins or is opened again, and of what somebody else did since."""
+"""Labels of the checkpoint at the start or reopening of a task, and of changes that somebody else made."""
 JOURNAL = "restoring.json"
-"""Of a restore that is being made."""
+"""File name of the journal of a running restore."""
 
 OnRead = Callable[[], Contents]
 
 
 class Repository:
-    """Saves and shows checkpoints. `store` is the folder that holds the stores of all workspaces."""
+    """Saves and reads checkpoints. `store` is the folder with the stores of all workspaces."""
 
     def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
         self.workspace = Path(os.path.realpath(workspace))
@@ -70,26 +70,26 @@ class Repository:
         self._program = program
         self._limits = limits
         self._runner = Runner()
-        # What to tell of a restore that another process did not live to end; empty mostly.
+        # Message about a restore that another process left unfinished; usually empty.
         self.mended = ""
         self._keeper = Runner()
         self.claims = Claims(self.path.parent, self.workspace, task)
         self._task = task
         self._may_borrow = True
-        self._has_taken_up = False
+        self._has_saved_unfinished = False
         self._newest: Last | None = None
         self._written: tuple[index.Stamp | None, str] | None = None
 
     def stop(self) -> None:
-        """Break off what another thread does, and refuse all else that needs the lock."""
+        """Stop what other threads do here, and refuse everything else that needs the lock."""
         self._runner.stop()
         self._keeper.stop()
 
     def keep_up(self) -> None:
-        """Do what upkeep there is. Copying the project's objects holds up nobody; freeing space does for a while.
+        """Do pending upkeep. Copying the project's objects blocks nobody; freeing space blocks for a while.
 
         Raises:
-            HaloclineError, OSError: it has to be tried again later.
+            HaloclineError, OSError: try again later.
         """
         self.stand_alone()
         trim_file(self.path.parent)
@@ -100,14 +100,14 @@ class Repository:
 
     @property
     def is_borrowing(self) -> bool:
-        """Tell whether checkpoints need objects of the project's git."""
+        """True if checkpoints need objects of the project's git."""
         return upkeep.is_borrowing(self.path)
 
     def stand_alone(self) -> None:
-        """Copy what checkpoints need of the project's objects, where it can be written. Most of it holds up nobody.
+        """Copy the objects that checkpoints need from the project's git, if possible; mostly without the lock.
 
         Raises:
-            HaloclineError, OSError: it has to be tried again later.
+            HaloclineError, OSError: try again later.
         """
         if not self.is_borrowing or not os.access(self.path.parent, os.W_OK):
             return
@@ -121,11 +121,11 @@ class Repository:
                 upkeep.stand_alone(git)
 
     def _give_back(self) -> None:
-        """An object that was borrowed is gone: the next checkpoint reads the files instead."""
+        """Stop borrowing, because a borrowed object is gone: the next checkpoint reads the files instead."""
         with self._held(self._limits.seconds, self._keeper):
             self._may_borrow = False
             (self.path / "index").unlink(missing_ok=True)
-            layout.lend_objects(self.path, None)
+            layout.set_alternate(self.path, None)
 
     def save(
         self,
@@ -137,16 +137,16 @@ class Repository:
         asked: float = 0.0,
         patient: bool = False,
     ) -> Saved:
-        """Make a checkpoint; `on_read` is called when the files may change again, and gives what was kept of them.
+        """Save a checkpoint; `on_read` is called when the files may change again, and returns contents kept of them.
 
-        One is made `always`, or else when something changed since the last. It was `asked` for then, in Unix seconds.
-        With `patient` nobody waits for it.
-        A damaged index is made anew; a damaged store is put aside, once, and another one begun.
+        Without `always`, nothing is saved if nothing changed since the last one. `asked` is the Unix time of the
+        request. With `patient`, the task does not wait for it. A damaged index is rebuilt; a damaged store is set
+        aside, once, and a new one started.
 
         Raises:
             GitFailed: git failed, in a new store as well.
             CheckpointsOff: git is missing.
-            TakesLong: it is not ready in time; `read_on` reads what is left.
+            TakesLong: it is not ready in time; `read_on` reads the rest.
             OSError: the store cannot be written.
         """
         with self._held(self._limits.patience if patient else self._limits.seconds) as git:
@@ -162,17 +162,17 @@ class Repository:
                 return self._save_anew(git, label, on_read)
 
     def _borrow(self, git: Git) -> Sequence[bytes] | None:
-        """Begin with what the project's git knows; give what differs from that, when it is known already."""
+        """Start with the index of the project's git; returns the files that differ from it, if known already."""
         if not self._may_borrow or (self.path / "index").exists():
             return None
-        from halocline.checkpoints.store.borrowing import borrow_index  # once in the life of a store
+        from halocline.checkpoints.store.borrowing import borrow_index  # once per store
 
         return borrow_index(git, self._limits.largest)
 
     def read_on(self) -> None:
-        """Read into the index what a checkpoint would have to read, however long that takes.
+        """Read everything that a checkpoint would have to read into the index, however long that takes.
 
-        The store is given back every few seconds, for others who save.
+        The lock is released every few seconds, for other processes that save.
 
         Raises:
             CheckpointsOff, GitFailed, OSError: it cannot be done.
@@ -186,23 +186,23 @@ class Repository:
             return read_stretch(git, self._limits.largest)
 
     def freshen(self) -> None:
-        """Let the index know files again that look changed and are not; git would read each of them at every look.
+        """Refresh index entries of files that only look changed; git would otherwise read them at every scan.
 
         Raises:
-            HaloclineError, OSError: it stays as it was.
+            HaloclineError, OSError: the index stays as it was.
         """
         with self._held(self._limits.seconds) as git:
             is_known = self._written is not None and self._written[0] == index.index_stamp(git)
             index.freshen_index(git)
-            if is_known and self._written:  # it holds the same files
+            if is_known and self._written:  # it still has the same files
                 self._written = (index.index_stamp(git), self._written[1])
 
     def keep(self, paths: Sequence[str]) -> Contents | None:
-        """What these files hold, before they change; None when a checkpoint has to read them first."""
+        """The contents of these files before they change; None if a checkpoint must read them first."""
         return keep_contents(self.workspace, paths, self._limits.largest)
 
     def hold(self, paths: Sequence[str], asked: float) -> Contents | None:
-        """The same for the checkpoint that was `asked` for then; should this process die, the next one makes it."""
+        """The same for the checkpoint requested at `asked`; if this process dies, the next one saves it."""
         contents = self.keep(paths)
         with suppress(OSError):
             for place, kept in (contents or {}).items():
@@ -210,7 +210,7 @@ class Repository:
         return contents
 
     def save_now(self, git: Git, label: str, *, always: bool = False) -> Saved:
-        """Make a checkpoint with the lock in hand, and never put the store aside."""
+        """Save a checkpoint with the lock held; never sets the store aside."""
         return self._with_index(lambda: self._save(git, label, None, dict, always=always))
 
     def _with_index(self, work: Callable[[], T]) -> T:
@@ -223,13 +223,13 @@ class Repository:
             return work()
 
     def list(self, task: str | None) -> tuple[CheckpointInfo, ...]:
-        """What is kept, oldest first, of one task or of all; what restores left is in it elsewhere."""
+        """The checkpoints of one task or of all, oldest first, without those saved after restores."""
         if not self.path.exists():
             return ()
         pattern = f"{_REFS}/{task}/" if task else f"{_REFS}/"
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
         if os.path.lexists(self.path / JOURNAL) or not self.path.is_dir():
-            with self.read():  # which mends it
+            with self.read():  # this repairs it
                 pass
         git = self._bound(self._limits.patience, Runner(), None)
         asked = ("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
@@ -242,7 +242,7 @@ class Repository:
         return tuple(info for info in found if not info.label.startswith(AFTER))
 
     def newest_with(self, git: Git, commit: str) -> str:
-        """The newest checkpoint of the task that has this one, ours if it can be. Raises UsageError when none has."""
+        """The newest checkpoint of a task that contains this one, preferably ours. Raises UsageError if none does."""
         if (last := self._last(git)) and not git.word("rev-list", "--max-count=1", commit, f"^{last.sha}"):
             return last.sha
         return newest_of_others(git, commit, _REFS)
@@ -256,20 +256,20 @@ class Repository:
             return git.run("diff-tree", *options, before, after).decode(errors="replace")
 
     def adopt(self, target: str) -> None:
-        """Let our checkpoints go on from another task's. Raises UsageError."""
+        """Continue our checkpoints from another task's. Raises UsageError."""
         with self.opened() as git:
             write_ref(self.path, f"{self._refs}/1", sha := self.resolve(git, target))
-        self.claims.note_told(sha)
+        self.claims.note_known(sha)
 
     def export(self, target: str, folder: Path) -> None:
-        """Put the files of a checkpoint into a folder. Raises UsageError, and NotRestored when one is in the way."""
+        """Write the files of a checkpoint to a folder. Raises UsageError, and NotRestored if one already exists."""
         with self.opened() as git:
             from halocline.checkpoints.restore.apply import write_tree
 
             write_tree(git, self.resolve(git, target), folder)
 
     def compare(self, old: str, new: str | None, root: str = "") -> "Comparison":
-        """What differs between two checkpoints, or one and the workspace as it is now. Raises UsageError."""
+        """Compare two checkpoints, or one and the workspace as it is now. Raises UsageError."""
         from halocline.checkpoints.restore.compare import compare_trees
 
         with self.read() as git:
@@ -277,25 +277,25 @@ class Repository:
             return compare_trees(git, before, self.resolve(git, new) if new is not None else self.present(git)[0], root)
 
     def present(self, git: Git) -> tuple[str, frozenset[index.Path]]:
-        """The tree of the workspace as it is now, and what is left out of it."""
+        """The tree of the workspace as it is now, and the files left out of it."""
         left_out = self._with_index(lambda: index.update_index(git, self._limits.largest))
         return git.word("write-tree"), left_out
 
     def resolve(self, git: Git, target: str) -> str:
-        """The commit for a number within the task, `task/n` or a hash. Raises UsageError when there is none."""
+        """The commit for a number within the task, `task/n` or a hash. Raises UsageError if there is none."""
         return resolve_name(git, target, (f"{self._refs}/{target}", f"{_REFS}/{target}", target))
 
     def opened(self) -> AbstractContextManager[Git]:
-        """Hold the lock of the store, for something that a person asked for. Raises UsageError when there is none."""
+        """Hold the lock of the store, for a request by a person. Raises UsageError if there is no store."""
         if not self.path.exists():
             raise UsageError(f"There are no checkpoints of {self.workspace}.")
         return self._held(self._limits.patience)
 
     @contextmanager
     def read(self) -> Iterator[Git]:
-        """Open the store for something that only reads it; a copy, where the store cannot be written.
+        """Open the store for reading; as a copy, if the store is not writable.
 
-        Raises UsageError when there is none.
+        Raises UsageError if there is no store.
         """
         if not self.path.exists() or os.access(self.path.parent, os.W_OK):
             with self.opened() as git:
@@ -304,15 +304,15 @@ class Repository:
         from halocline.checkpoints.store.read_only import copy_store
 
         if os.path.lexists(self.path / JOURNAL):
-            self.mended = "A restore was cut short here; it is taken back once Halocline's home can be written."
+            self.mended = "A restore was interrupted here; it will be undone once Halocline's home is writable."
         with copy_store(self.path) as copy:
             yield replace(self._bound(self._limits.patience, self._runner, None), store=copy)
 
     @contextmanager
     def _held(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
-        """Hold the lock of the store, which is made when missing, and give a git bound to both.
+        """Hold the lock of the store, created if missing, and yield a git bound to both.
 
-        Raises TakesLong when another process holds it all the time.
+        Raises TakesLong when another process holds the lock all the time.
         """
         runner = runner or self._runner
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -320,25 +320,25 @@ class Repository:
             with lock.hold_lock(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
                 layout.mend_store(self.path)
                 is_changed = layout.prepare_store(self.path, self.workspace)
-                # We hold the lock, so no git of ours lives.
+                # We hold the lock, so no git of ours is running.
                 layout.clear_up(self.path, self._refs)
                 git = self._bound(seconds, runner, held)
                 if os.path.lexists(self.path / JOURNAL):
                     self.mended = self._mend(git, runner)
                 if is_changed and (self.path / "index").exists():
-                    with suppress(GitFailed):  # whoever reads the index next finds the same, and repairs it
-                        index.leave_out(git)
+                    with suppress(GitFailed):  # the next reader of the index finds the same and repairs it
+                        index.drop_ignored(git)
                 yield git
         except LockHeld as error:
             raise TakesLong(str(error), "") from None
 
     def _mend(self, git: Git, runner: Runner) -> str:
-        """End a restore that was cut short, here and in the stores that it was changing as well."""
+        """Undo an interrupted restore, here and in the other stores that it was changing."""
         from halocline.checkpoints.restore.apply import mend_restore, others_of
 
         for other, workspace in others_of(self.path):
             now = time.monotonic()
-            # Who has that lock sees to it, and comes here, too: nobody waits for the other.
+            # The holder of that lock does the same for us, so neither waits for the other.
             with suppress(TimeoutError, OSError), lock.hold_lock(other.with_suffix(".lock"), now, runner.check) as held:
                 mend_restore(Git(self._program, other, workspace, now + self._limits.patience, runner, held))
         return mend_restore(git)
@@ -357,13 +357,13 @@ class Repository:
         always: bool = False,
         asked: float = 0.0,
     ) -> Saved:
-        before = self.take_up(git, on_read)
+        before = self.save_unfinished(git, on_read)
         last, since = self._last(git), self.claims.last_look()
         asked = asked or time.time()
         known = (last.tree,) if last else ()
         left_out: frozenset[index.Path] = frozenset()
         if paths is not None and last and (contents := self.keep(paths)) is not None:
-            # What was kept is older than what was found just now.
+            # Kept contents are older than those just read.
             contents = {**contents, **on_read()}
             tree = change_tree(git, last.tree, contents)
         else:
@@ -378,7 +378,7 @@ class Repository:
             self.claims.looked(asked)
             return Saved(last.sha, is_new=False, left_out=left_out, before=before)
         by = (
-            self._attributed(dict(list_differing(git, last.tree, tree)), (since, asked), contents)
+            self._attribute_between(dict(list_differing(git, last.tree, tree)), (since, asked), contents)
             if last
             else Attribution()
         )
@@ -393,12 +393,12 @@ class Repository:
         self._newest = Last(sha, tree, n)
         return self._newest
 
-    def take_up(self, git: Git, on_read: OnRead = dict) -> tuple[tuple[str, str], ...]:
-        """Make the checkpoint that a process did not live to make; gives those of which the task has not heard."""
-        if self._has_taken_up:
+    def save_unfinished(self, git: Git, on_read: OnRead = dict) -> tuple[tuple[str, str], ...]:
+        """Save the checkpoint that a dead process could not; returns checkpoints that the task does not know yet."""
+        if self._has_saved_unfinished:
             return ()
-        self._has_taken_up, last = True, self._last(git)
-        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_told(last.sha) else ()
+        self._has_saved_unfinished, last = True, self._last(git)
+        untold = ((last.sha, FIRST),) if last and last.n == 1 and not self.claims.is_known(last.sha) else ()
         if not (unsaved := self.claims.read_unsaved()):
             return untold
         tree = with_unsaved(git, last.tree if last else change_tree(git, self.present(git)[0], on_read()), unsaved)
@@ -406,14 +406,14 @@ class Repository:
         return untold if is_same else (*untold, (self._commit(tree, last, label, Attribution()).sha, label))
 
     def attribution(self, git: Git, old: str, new: str, since: float) -> Attribution:
-        """Attribute the differences of two commits or trees; the task last looked at `since`, in Unix seconds."""
+        """Attribute the differences of two commits or trees; `since` is the Unix time of the task's last scan."""
         trees = [git.word("rev-parse", f"{one}^{{tree}}") for one in (old, new)]
-        return self._attributed(dict(list_differing(git, *trees)), (since, time.time()), {})
+        return self._attribute_between(dict(list_differing(git, *trees)), (since, time.time()), {})
 
-    def _attributed(
+    def _attribute_between(
         self, found: Mapping[index.Path, tuple[str, str]], between: tuple[float, float], contents: Contents
     ) -> Attribution:
-        """The same between two looks; `contents` were read at a moment that they tell."""
+        """The same between two scans; `contents` know when they were read."""
         since, root = between[0], os.fsencode(self.workspace)
 
         def changed_at(path: index.Path) -> int:
@@ -421,13 +421,13 @@ class Repository:
             is_of_then = kept is not None and kept.changed_at / 1e9 >= since
             return kept.changed_at if kept and is_of_then else attribution.changed_at(root, path, since)
 
-        # Asked only now: a task that changed something while the files were read said so before.
+        # Read only now: a task that changed something while the files were read has recorded it before.
         claims = self.claims.since(since - attribution.NEAR)
         looks = self.claims.looks_of_others(since - attribution.NEAR)
         return attribution.attribute_changes(found, root, self._task, claims, changed_at, between, looks)
 
     def _tree(self, git: Git) -> str:
-        """The tree of the index; git is not asked twice about an index that nobody has written since."""
+        """The tree of the index, cached while the index is unchanged."""
         if self._written is None or self._written[0] != index.index_stamp(git):
             tree = git.word("write-tree")
             self._written = (index.index_stamp(git), tree)
@@ -445,6 +445,6 @@ class Repository:
         try:
             return replace(self._save(git, label, None, on_read), aside=aside)
         except HaloclineError:
-            # The new one fails as well, so the old one was not at fault.
+            # The new one fails as well, so the old one was not the problem.
             layout.bring_back(aside, self.path)
             raise

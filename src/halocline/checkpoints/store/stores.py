@@ -1,6 +1,6 @@
-"""All stores of a home: what they take, whose checkpoints they hold, and giving those up.
+"""All stores of a home: their size, the tasks with checkpoints in them, and deleting checkpoints.
 
-Counting starts no git. Giving up holds a store's lock, so that no other process is saving meanwhile.
+Counting starts no git. Deleting holds a store's lock, so that no other process saves at the same time.
 """
 
 import os
@@ -21,7 +21,7 @@ _REFS = "refs/halocline"
 _NO_TASK = "by-hand"
 _TITLE = "Checkpoints of "
 _PATIENCE = 5.0
-# A task that wants to save waits for fifteen seconds.
+# A task that wants to save waits up to fifteen seconds.
 _LONGEST = 10.0
 _GATHERING = 300.0
 
@@ -35,10 +35,10 @@ class TaskCheckpoints(Value, frozen=True):
 
 
 class Store(Value, frozen=True):
-    """One workspace's store; `size` is in bytes on the disk. `is_damaged`: put aside, and of no use any more.
+    """One workspace's store; `size` is in bytes on disk. `is_damaged`: it was set aside and is of no more use.
 
-    `is_borrowing`: some of what it needs is the project's own git's. `is_half_restored`: a restore of its folder was
-    cut short, so that some files may be as before it and others as after it.
+    `is_borrowing`: it needs objects of the project's own git. `is_half_restored`: a restore of its folder was
+    interrupted, so some files may be as before it and others as after it.
     """
 
     path: Path
@@ -51,30 +51,30 @@ class Store(Value, frozen=True):
 
 
 def list_stores(folder: Path) -> list[Store]:
-    """Those below the folder of all stores, the largest first."""
+    """The stores in the folder of all stores, largest first."""
     found = [describe_store(path) for path in folder.glob("*") if (path / "objects").is_dir()]
     return sorted(found, key=lambda store: store.size, reverse=True)
 
 
 def repository_of(store: Store) -> Repository:
-    """Return what saves and restores with a store, as no task."""
+    """Return the repository of a store, not bound to a task."""
     return Repository(store.path.parent, Path(store.workspace), _NO_TASK, "git", Limits())
 
 
 def disk_size(place: Path) -> int:
-    """What a file, or all files below a folder, take on the disk. What vanishes meanwhile counts nothing."""
+    """Disk space of a file, or of all files below a folder, in bytes. Files that vanish meanwhile do not count."""
     if not place.is_dir() or place.is_symlink():
         return _count_blocks(place)
     return sum(_count_blocks(os.path.join(parent, name)) for parent, _, names in os.walk(place) for name in names)
 
 
 def half_restored(folder: Path) -> list[str]:
-    """Return the folders in which a restore was cut short; nothing is counted for it."""
+    """Return the folders in which a restore was interrupted, without computing sizes."""
     return sorted(described_workspace(journal.parent) for journal in folder.glob(f"*/{JOURNAL}"))
 
 
 def described_workspace(path: Path) -> str:
-    """Return whose store it is; empty when it does not say so."""
+    """Return the workspace of a store; empty if it is not recorded."""
     title = path / "description"
     if not title.is_file():
         return ""
@@ -89,7 +89,7 @@ def _count_blocks(path: str | Path) -> int:
 
 
 def describe_store(path: Path) -> Store:
-    """One of them."""
+    """Describe one store."""
     workspace = described_workspace(path)
     refs = path / _REFS
     tasks = (_count_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
@@ -112,10 +112,10 @@ def _count_checkpoints(folder: Path) -> TaskCheckpoints:
 
 
 def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner | None = None) -> None:
-    """Keep only so many of the newest checkpoints of these tasks. `collect_garbage` frees what they took.
+    """Delete all but the given number of newest checkpoints of these tasks. `collect_garbage` then frees the space.
 
     Raises:
-        TimeoutError: another process uses the store all the time, or a restore that was cut short must be ended first.
+        TimeoutError: another process uses the store all the time, or an interrupted restore must be undone first.
     """
     check = (runner or Runner()).check
     with lock.hold_lock(path.with_suffix(".lock"), time.monotonic() + seconds, check):
@@ -132,23 +132,23 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
             _cut_history(path)
             upkeep.mark_garbage(path)
         else:
-            # A process that uses the store begins it anew.
+            # A process that uses the store creates it again.
             shutil.rmtree(path)
 
 
 def _is_needed(path: Path) -> bool:
-    """Whether files have still to be put back from it, here or in another folder that was being restored with this."""
+    """True if an interrupted restore still needs it, here or in another folder that was restored with this one."""
     return (path / JOURNAL).exists() and os.path.isdir(describe_store(path).workspace)
 
 
 def collect_garbage(path: Path, seconds: float, runner: Runner | None = None, patience: float = _GATHERING) -> None:
-    """Free what no checkpoint needs; nothing to do when the whole store is gone.
+    """Free the space of objects that no checkpoint needs; does nothing if the store is gone.
 
-    Most of it is done in `patience`, while tasks go on saving; they have to wait for `seconds` at most.
+    Most of it takes up to `patience` seconds, while tasks can still save; then they wait at most `seconds`.
 
     Raises:
         TimeoutError: another process uses the store all the time.
-        HaloclineError: git failed, or took too long; nothing is lost.
+        HaloclineError: git failed or took too long; nothing is lost.
     """
     if not path.exists():
         return
@@ -160,17 +160,17 @@ def collect_garbage(path: Path, seconds: float, runner: Runner | None = None, pa
 
 
 def forget_task(folder: Path, task: str) -> None:
-    """Give up a task's checkpoints; what they took is freed later. A store that is busy keeps them."""
+    """Delete a task's checkpoints; their space is freed later. A busy store keeps them."""
     for path in [store.path for store in list_stores(folder) if any(task == one.task for one in store.tasks)]:
         with suppress(TimeoutError):
             give_up(path, {task: 0}, 1)
 
 
 def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: Runner) -> int:
-    """Give up the oldest tasks' checkpoints until all stores take at most `quota` bytes, but never those of `spared`.
+    """Delete the oldest tasks' checkpoints until all stores take at most `quota` bytes, but never those of `spared`.
 
-    Gives how many tasks lost theirs. What does not fit into `seconds`, or is busy, is left for another time. Stopping
-    the runner raises Stopped.
+    Returns the number of tasks that lost theirs. What takes longer than `seconds`, or is busy, is left for another
+    time. Stopping the runner raises Stopped.
     """
     deadline, lost = time.monotonic() + seconds, 0
     left: set[Path] = set()
@@ -187,7 +187,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
         )
         if not tasks:
             break
-        # One by one would gather garbage as often as there are tasks.
+        # One by one, garbage would be collected as often as there are tasks.
         oldest = tasks[: max(1, len(tasks) // 4)]
         for path in {path for _, _, path in oldest}:
             given_up = {task: 0 for _, task, place in oldest if place == path}
@@ -201,7 +201,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
 
 
 def _cut_history(path: Path) -> None:
-    """Let the oldest checkpoint that is left of each task be its first one: its parent would keep all before alive."""
+    """Make each task's oldest remaining checkpoint its first one; its parent would keep all earlier ones alive."""
     refs = path / _REFS
     first = [(folder, _count_checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
     cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
@@ -218,5 +218,5 @@ def _remove_empty(folder: Path) -> None:
 
 
 def total_size(found: Iterable[Store]) -> int:
-    """What these take, in bytes on the disk."""
+    """Total size in bytes on disk."""
     return sum(store.size for store in found)

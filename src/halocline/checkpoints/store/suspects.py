@@ -1,6 +1,6 @@
-"""Which of many files a set of ignore rules could be about: quickly told, never too few.
+"""Finds quickly which of many files a set of ignore rules could match; never too few.
 
-Git's own answer takes as long for 20,000 files as a whole checkpoint; it is asked about these only.
+For 20,000 files, git's own answer takes as long as a whole checkpoint; git is asked only about these.
 """
 
 import re
@@ -12,7 +12,7 @@ _WILD = re.compile(rb"[*?\[\\]")
 
 
 class Suspicion(Value, frozen=True):
-    """What a name must be, begin with, end with or hold to be suspected. `knows_all` is false when no rule helps."""
+    """Names, suffixes, prefixes and parts that rules could match. `knows_all` is false if one could match any name."""
 
     names: frozenset[bytes]
     endings: frozenset[bytes]
@@ -21,7 +21,7 @@ class Suspicion(Value, frozen=True):
     knows_all: bool
 
     def among(self, paths: Sequence[bytes]) -> list[bytes]:
-        """The paths that a rule could be about."""
+        """The paths that a rule could match."""
         if not self.knows_all:
             return list(paths)
         whole = b"\0".join(paths)
@@ -48,7 +48,7 @@ class Suspicion(Value, frozen=True):
 
 
 def build_suspicion(rules: Iterable[bytes]) -> Suspicion:
-    """What lines of a `.gitignore` make suspicious; the last part of each says enough."""
+    """Build it from lines of a `.gitignore`; the last part of each is enough."""
     names, endings, beginnings, pieces, knows_all = set(), set(), [], [], True
     for line in rules:
         rule = line.strip().rstrip(b"/")
@@ -70,5 +70,5 @@ def build_suspicion(rules: Iterable[bytes]) -> Suspicion:
 
 
 def _is_ending(literals: Sequence[bytes]) -> bool:
-    """Whether it is a star and then `.x`, with one dot."""
+    """True for a pattern of a star and a suffix with one dot, such as `*.x`."""
     return len(literals) == 2 and literals[0] == b"" and literals[1].rfind(b".") == 0

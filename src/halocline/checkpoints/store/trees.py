@@ -1,6 +1,6 @@
 """Changes single files of a saved tree without starting git.
 
-The index is not told. It does not matter: it compares by time and size, so the next scan finds these files changed.
+The index is not updated. That is fine: it compares time and size, so the next scan finds these files changed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ _FOLDER = b"40000"
 
 
 class Entry(Value, frozen=True):
-    """One name in a tree; `mode` is as a tree writes it."""
+    """An entry of a tree; `mode` is as git writes it."""
 
     mode: bytes
     sha: str
 
 
 def find_entry(git: Git, tree: str, path: bytes) -> Entry | None:
-    """What a tree holds at a path."""
+    """The entry of a tree at a path."""
     found: Entry | None = Entry(_FOLDER, tree)
     for name in path.split(b"/"):
         if found is None or found.mode != _FOLDER:
@@ -30,7 +30,7 @@ def find_entry(git: Git, tree: str, path: bytes) -> Entry | None:
 
 
 def list_differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[str, str]]]:
-    """The files that two trees do not have alike: the path, and the hashes of both contents, empty for no file."""
+    """The files that differ between two trees: the path, and the hashes of both contents, empty for no file."""
     left: list[tuple[bytes, str, str]] = [(b"", old, new)]
     while left:
         folder, *sides = left.pop()
@@ -48,7 +48,7 @@ def list_differing(git: Git, old: str, new: str) -> Iterator[tuple[bytes, tuple[
 
 
 def change_tree(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
-    """The tree with these paths set, or taken out (None). Folders that become empty go."""
+    """The tree with these paths set, or removed (None). Folders that become empty are removed."""
     folders = _by_folder(changes)
     entries: dict[bytes, dict[bytes, Entry]] = {}
     for folder in folders:  # those above come first
@@ -59,7 +59,7 @@ def change_tree(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> s
         if not folder:
             break
         above, _, name = folder.rpartition(b"/")
-        # Nothing is below a file, so nothing can be taken out there.
+        # Nothing is below a file, so nothing can be removed there.
         if entries[folder] or _is_folder(entries[above].get(name)):
             sha = objects.write_object(git.store, b"tree", _encode_entries(entries[folder])) if entries[folder] else ""
             _set_entry(entries[above], name, Entry(_FOLDER, sha) if sha else None)
@@ -67,7 +67,7 @@ def change_tree(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> s
 
 
 def _by_folder(changes: Mapping[bytes, Entry | None]) -> dict[bytes, dict[bytes, Entry | None]]:
-    """The changes by their folder, with all folders above; the shallowest first."""
+    """The changes by folder, including all folders above; shallowest first."""
     found: dict[bytes, dict[bytes, Entry | None]] = {b"": {}}
     for path, entry in changes.items():
         folder, _, name = path.rpartition(b"/")
@@ -80,7 +80,7 @@ def _by_folder(changes: Mapping[bytes, Entry | None]) -> dict[bytes, dict[bytes,
 def _entries_below(
     git: Git, tree: str, entries: Mapping[bytes, dict[bytes, Entry]], folder: bytes
 ) -> dict[bytes, Entry]:
-    """Return what a folder of the tree holds, once those above it are known."""
+    """Return the entries of a folder in the tree; those above it must be known."""
     if not folder:
         return dict(_read_entries(git, tree))
     above, _, name = folder.rpartition(b"/")
@@ -110,7 +110,7 @@ def _read_entries(git: Git, tree: str) -> Iterator[tuple[bytes, Entry]]:
 
 
 def _read_tree(git: Git, tree: str) -> bytes:
-    """The content of a tree. One that git had to be asked for is written beside, as every checkpoint needs it again."""
+    """The content of a tree. One read through git is saved singly, since every checkpoint needs it again."""
     try:
         return objects.read_object(git.store, tree)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""What a store needs when nobody waits for it: objects of its own, and no objects of tasks that are gone.
+"""Maintenance of a store in the background: copies borrowed objects, frees those of deleted tasks.
 
-All of it may be broken off at any time, and is taken up by whoever comes next.
+All of it can be interrupted at any time; the next user of the store continues it.
 """
 
 import os
@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from halocline.checkpoints.store import layout
 from halocline.checkpoints.store.git import Git, GitFailed
 
-# A commit, and whatever a checkpoint that is being made just now has read already.
+# All commits, and objects already read by a checkpoint that is being saved.
 _EVERYTHING = ("--all", "--indexed-objects")
-# What is packed is copied as it is; searching for smaller forms is not worth a person's battery.
+# Packed objects are copied as they are; searching for smaller deltas is not worth the battery.
 _AS_IT_IS = ("--window=0", "--threads=1")
 _PACKS = "objects/pack"
 _MARK = "garbage"
@@ -21,26 +21,26 @@ _MANY = 20
 
 
 def is_borrowing(store: Path) -> bool:
-    """Whether objects of this store are the project's."""
+    """True if the store uses objects of the project's git."""
     return layout.alternates_file(store).exists()
 
 
 def copy_borrowed(git: Git) -> None:
-    """Copy into the store what it needs of the project's objects. It only adds, so it needs no lock.
+    """Copy the project's objects that the store needs. It only adds, so it needs no lock.
 
     Raises:
-        GitFailed: an object is nowhere.
+        GitFailed: an object is missing.
     """
     _apart_from_folder(git).run("pack-objects", "-q", *_EVERYTHING, *_AS_IT_IS, str(git.store / _PACKS / "pack"))
 
 
 def _apart_from_folder(git: Git) -> Git:
-    """Return one that does not need the folder, which may be gone."""
+    """Return a git that does not need the workspace, which may be gone."""
     return replace(git, enters_workspace=False)
 
 
 def stand_alone(git: Git) -> bool:
-    """Let go of the project's objects if the store has all that it needs. Call it with the store's lock in hand."""
+    """Stop using the project's objects if the store has all it needs. The store's lock must be held."""
     with layout.without_alternates(git.store) as keep:
         try:
             _apart_from_folder(git).run("rev-list", "--objects", "--quiet", *_EVERYTHING)
@@ -51,7 +51,7 @@ def stand_alone(git: Git) -> bool:
 
 
 def has_garbage(store: Path) -> bool:
-    """Whether references were taken away, or very many objects lie about singly; a 256th of them is looked at."""
+    """True if references were deleted, or if there are very many single objects, judged by a 256th of them."""
     sample = store / "objects" / "17"
     return (store / _MARK).exists() or (sample.is_dir() and len(os.listdir(sample)) > _MANY)
 
@@ -62,19 +62,19 @@ def mark_garbage(store: Path) -> None:
 
 
 def gather_objects(git: Git) -> str:
-    """Put all that is needed into one pack, and give its name. It only adds, so it needs no lock and may take long.
+    """Put all needed objects into one pack and return its name. It only adds, so it needs no lock and may take long.
 
     Raises:
-        GitFailed: an object is nowhere, or another process freed it meanwhile.
+        GitFailed: an object is missing, or another process freed it meanwhile.
     """
     return git.word("pack-objects", "-q", *_EVERYTHING, "--local", *_AS_IT_IS, str(git.store / _PACKS / "pack"))
 
 
 def free_objects(git: Git, gathered: str) -> None:
-    """Free what no reference and no index needs. Call it with the store's lock in hand.
+    """Free objects that no reference and no index needs. The store's lock must be held.
 
-    Nobody else writes objects meanwhile, so that what is not needed now is not about to be. What was gathered before
-    stays as it is, so that only the little that came since has to be packed.
+    So no other process writes objects meanwhile, and what is not needed now is not about to be. The pack gathered
+    before is kept, so that only the few newer objects have to be packed.
     """
     for stale in (git.store / _PACKS).glob("*.keep"):
         stale.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""A browser without a window."""
+"""A headless browser."""

@@ -1,7 +1,7 @@
-"""A browser of one task, without a window: a worker process with Playwright and Chromium, behind a gate of our own.
+"""A task's headless browser: a worker process with Playwright and Chromium, behind our own proxy.
 
-What must stay true: no key is in the environment of anything that is started, the keeper holds all of it together, and
-nothing is asked of a server before the policy was asked.
+What must stay true: no started process has a key in its environment, the keeper is the parent of all of them, and no
+server gets a request before the policy allowed it.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from halocline.protocol.values import Value
 
 T = TypeVar("T")
 PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
-"""All that worker, driver and browser see of our environment."""
+"""The only variables of our environment that worker, driver and browser get."""
 LONGEST_LINE = 1 << 26
 START = 40.0
 LONGEST_DEED = 45.0
 END = 4.0
 MOST_REFUSALS = 5
-NONE_OPEN = "No page is open. Launch one first."
+NONE_OPEN = "No page is open. Use the launch action first."
 
 
 class BrowserSetup(Value, frozen=True):
-    """`executable` is Chromium; `remote` a debugging address on this machine to use instead."""
+    """`executable` is Chromium; `remote` is a debugging address on this machine to use instead."""
 
     executable: str = ""
     remote: str = ""
@@ -51,16 +51,16 @@ class BrowserSetup(Value, frozen=True):
 
 
 class LocalBrowser:
-    """Fulfils `ports.browser.Browser`. `way` says how a URL's server is reached, `own_ports` where we listen."""
+    """Implements `ports.browser.Browser`. `network_for` gives a URL's settings, `own_ports` our listening ports."""
 
     def __init__(
         self,
         setup: BrowserSetup,
-        way: Callable[[str], Network],
+        network_for: Callable[[str], Network],
         own_ports: Callable[[], Iterable[int]] = lambda: listened_on(os.getpid()),
     ) -> None:
         self._setup = setup
-        self._way = way
+        self._network_for = network_for
         self._own_ports = own_ports
         self._one_by_one = asyncio.Lock()
         self._session: _Session | None = None
@@ -76,7 +76,7 @@ class LocalBrowser:
             except HaloclineError:
                 raise
             except BaseException:
-                await self.close()  # interrupted, or lost: nobody knows what the page is doing
+                await self.close()  # interrupted or lost: the state of the page is unknown
                 raise
 
     async def _perform(self, act: BrowserAct, reach: Reach) -> PageView:
@@ -87,36 +87,36 @@ class LocalBrowser:
             return await self._launch(act, reach)
         if self._session is None or not self._session.shown:
             raise ToolFailure(NONE_OPEN)
-        return await self._done(self._session, act)
+        return await self._do(self._session, act)
 
     async def _launch(self, act: BrowserAct, reach: Reach) -> PageView:
         if self._session is None:
-            session = self._session = _Session(self._setup, self._way, self._ports)
+            session = self._session = _Session(self._setup, self._network_for, self._ports)
             try:
-                await self._or_end(session.open(), START, "The browser did not start")
+                await self._await_or_close(session.open(), START, "The browser did not start")
             except ToolFailure:
                 await self.close()
                 raise
         self._session.admit(reach)
-        return await self._done(self._session, act)
+        return await self._do(self._session, act)
 
-    async def _done(self, session: "_Session", act: BrowserAct) -> PageView:
-        return await self._or_end(session.do(act), LONGEST_DEED, "The browser did not answer")
+    async def _do(self, session: "_Session", act: BrowserAct) -> PageView:
+        return await self._await_or_close(session.do(act), LONGEST_DEED, "The browser did not answer")
 
-    async def _or_end(self, work: Awaitable[T], patience: float, said: str) -> T:
-        """What comes of the work. A browser that breaks on it, or takes too long, is ended. Raises ToolFailure."""
+    async def _await_or_close(self, work: Awaitable[T], patience: float, failure: str) -> T:
+        """Await the work. A browser that breaks or takes too long is closed. Raises ToolFailure."""
         try:
             async with asyncio.timeout(patience):
                 return await work
         except TimeoutError:
             await self.close()
-            raise ToolFailure(f"{said} within {patience:g} s; it was ended. Launch the page again.") from None
+            raise ToolFailure(f"{failure} within {patience:g} s and was closed. Launch the page again.") from None
         except _Broken as broken:
             await self.close()
             raise ToolFailure(str(broken)) from None
 
     def _ports(self) -> Iterable[int]:
-        """Ours, and the one by which a browser that runs already is steered."""
+        """Our own ports, and the debugging port of a remote browser."""
         steered = self._setup.remote.rstrip("/").rpartition(":")[2]
         return {*self._own_ports(), *([int(steered)] if steered else [])}
 
@@ -127,35 +127,35 @@ class LocalBrowser:
 
 
 class _Broken(Exception):
-    """The browser, or what holds it, is gone or does not work."""
+    """The browser or its worker ended or does not work."""
 
 
 class _Session:
-    """A worker and the line to it. `shown` is the page as the model was last told of it."""
+    """A worker and the connection to it. `shown` is the URL that the model last saw."""
 
     def __init__(
-        self, setup: BrowserSetup, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
+        self, setup: BrowserSetup, network_for: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
     ) -> None:
         self.shown = ""
         self._setup = setup
         self._reach: Reach | None = None
-        self._gate = BrowserGate(self._judge_part, way, own_ports)
+        self._gate = BrowserGate(self._judge_part, network_for, own_ports)
         self._processes = Processes(_browser_environment())
         self._process: Process | None = None
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._errors = -1
         self._judging: set[asyncio.Task[None]] = set()
-        self._hearing: asyncio.Task[None] | None = None
+        self._receiving: asyncio.Task[None] | None = None
         self._answers: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def admit(self, reach: Reach) -> None:
-        """From now on this judges; the page that was shown is left."""
+        """Let `reach` judge from now on; the page shown so far no longer counts."""
         self.shown = ""
         self._reach = reach
 
     async def open(self) -> None:
-        """Start all of it. Raises _Broken."""
+        """Start proxy, worker and browser. Raises _Broken."""
         proxy = await self._gate.start()
         ours, theirs = socket.socketpair()
         try:
@@ -170,7 +170,7 @@ class _Session:
         finally:
             theirs.close()
         self._reader, self._writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
-        self._hearing = asyncio.create_task(self._hear(self._reader))
+        self._receiving = asyncio.create_task(self._receive(self._reader))
         setup = self._setup
         await self._ask(
             {
@@ -185,7 +185,7 @@ class _Session:
         )
 
     async def do(self, act: BrowserAct) -> PageView:
-        """Do it and look. Raises ToolFailure and _Broken."""
+        """Do the action and look at the page. Raises ToolFailure and _Broken."""
         self._gate.refusals()
         origin = _origin_of(self.shown)
         asked = {"deed": act.deed.value, "url": act.url, "point": act.point, "text": act.text, "origin": origin}
@@ -197,20 +197,20 @@ class _Session:
         refused = self._gate.refusals()
         if act.deed is Deed.LAUNCH:
             self._require_reached(view.url, refused)
-        said = [f"Not loaded: {text}" for text in [*refused.values()][:MOST_REFUSALS]]
+        notes = [f"Not loaded: {text}" for text in [*refused.values()][:MOST_REFUSALS]]
         if len(refused) > MOST_REFUSALS:
-            said.append(f"{len(refused) - MOST_REFUSALS} more servers were not asked either.")
+            notes.append(f"{len(refused) - MOST_REFUSALS} more servers were blocked.")
         self.shown = view.url if view.url.startswith(("http://", "https://")) else ""
-        return replace(view, url=self.shown, happened=(*view.happened, *said))
+        return replace(view, url=self.shown, happened=(*view.happened, *notes))
 
     def _require_reached(self, url: str, refused: Mapping[str, str]) -> None:
-        """What our gate says of a page's own server is clearer than what Chromium makes of it. Raises ToolFailure."""
+        """Raise ToolFailure if our proxy refused the page's own server: its reason is clearer than Chromium's."""
         address = address_of(url)
         if address and address.authority in refused:
             raise ToolFailure(f"{url[:500]} was not opened. {refused[address.authority]}")
 
     async def close(self) -> None:
-        """End it: the worker is asked first, as it has a folder to remove, and then nothing is left of it."""
+        """End the worker, which first gets time to remove its folder, and then everything it started."""
         if self._writer is not None:
             self._writer.close()
         if self._process is not None:
@@ -219,14 +219,14 @@ class _Session:
                     await asyncio.shield(self._process.exited)
         await self._processes.close()
         await self._gate.close()
-        for task in (*self._judging, *([self._hearing] if self._hearing else [])):
+        for task in (*self._judging, *([self._receiving] if self._receiving else [])):
             task.cancel()
         if self._errors >= 0:
             os.close(self._errors)
             self._errors = -1
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        self._tell(message)
+        self._send(message)
         answer = await self._answers.get()
         match answer:
             case {"done": done}:
@@ -235,17 +235,17 @@ class _Session:
                 raise ToolFailure(text)
             case {"broken": str(text)}:
                 raise _Broken(f"The browser does not work: {text}")
-        raise _Broken(f"The browser crashed and was ended. Launch the page again.{self._last_words()}")
+        raise _Broken(f"The browser crashed and was closed. Launch the page again.{self._last_words()}")
 
     def _last_words(self) -> str:
         with suppress(OSError):
             size = os.fstat(self._errors).st_size
-            said = os.pread(self._errors, 500, max(0, size - 500)).decode("utf-8", "replace").strip()
-            return f" Its last words: {said}" if said else ""
+            output = os.pread(self._errors, 500, max(0, size - 500)).decode("utf-8", "replace").strip()
+            return f" Its last output: {output}" if output else ""
         return ""
 
-    async def _hear(self, reader: asyncio.StreamReader) -> None:
-        """Answers go to whoever asked; questions are answered beside them."""
+    async def _receive(self, reader: asyncio.StreamReader) -> None:
+        """Queue the worker's answers; its questions get theirs in the background."""
         with suppress(OSError, ValueError):
             while line := await reader.readline():
                 message = json.loads(line)
@@ -262,16 +262,16 @@ class _Session:
         try:
             await self._reach(message["url"])
         except HaloclineError as refused:
-            self._tell({"ask": message["ask"], "verdict": refused.text})
+            self._send({"ask": message["ask"], "verdict": refused.text})
         else:
-            self._tell({"ask": message["ask"], "verdict": ""})
+            self._send({"ask": message["ask"], "verdict": ""})
 
     async def _judge_part(self, url: str) -> tuple[str, ...]:
         if self._reach is None:
             raise ToolFailure(NONE_OPEN)
         return await self._reach(url, part=True)
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(json.dumps(message).encode() + b"\n")
 

@@ -1,6 +1,6 @@
-"""Certificates of one's own for Chromium: on Linux it trusts what the user's NSS database in HOME holds.
+"""Custom CA certificates for Chromium: on Linux it trusts those in the NSS database in HOME.
 
-NSS is there wherever Chromium is; its tools often are not, so the library itself is called.
+NSS is installed wherever Chromium is; its tools often are not, so the library is called directly.
 """
 
 import ctypes
@@ -13,38 +13,38 @@ from pathlib import Path
 
 LIBRARY = "libnss3.so"
 MEMORY = "/dev/shm"
-REFUSED = "The certificates of ca_file or SSL_CERT_FILE could not be given to Chromium."
+REFUSED = "Chromium did not accept the certificates of ca_file or SSL_CERT_FILE."
 SERVERS = (1 << 3) | (1 << 4)
 """A certificate authority, trusted for servers (CERTDB_VALID_CA, CERTDB_TRUSTED_CA)."""
 
 
 class Trust(ctypes.Structure):
-    """CERTCertTrust: for servers, for mail, for programs."""
+    """CERTCertTrust: trust for servers, mail and programs."""
 
     _fields_ = (("ssl", ctypes.c_uint), ("email", ctypes.c_uint), ("objects", ctypes.c_uint))
 
 
 class Item(ctypes.Structure):
-    """SECItem: bytes with their length."""
+    """SECItem: bytes and their length."""
 
     _fields_ = (("kind", ctypes.c_int), ("data", ctypes.c_char_p), ("length", ctypes.c_uint))
 
 
 class NotTrusted(Exception):
-    """The certificates cannot be given to Chromium; the text says why."""
+    """Chromium cannot be made to trust the certificates; the text says why."""
 
 
 def trust_certificates(files: list[str]) -> None:
-    """Have Chromium trust the certificates of these files. HOME must be a folder of ours. Raises NotTrusted.
+    """Make Chromium trust the certificates of these files. HOME must be our own folder. Raises NotTrusted.
 
-    Elsewhere than on Linux it trusts what the system does, and nothing is done.
+    Does nothing except on Linux: elsewhere Chromium trusts what the system trusts.
     """
     if sys.platform != "linux":
         return
     certificates = [data for file in files for data in _read_certificates(file)]
     folder = Path(os.environ["HOME"], ".pki", "nssdb")
     folder.mkdir(parents=True, mode=0o700)
-    # Each certificate is synced to the disk, and a file of all authorities has 140: in memory that takes no time.
+    # NSS syncs each certificate to disk, and a full CA file has 140; in memory that takes no time.
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as place:
         _fill_database(place, certificates)
         for file in Path(place).glob("*.db"):
@@ -55,7 +55,7 @@ def _fill_database(folder: str, certificates: list[bytes]) -> None:
     try:
         nss = ctypes.CDLL(LIBRARY)
     except OSError:
-        raise NotTrusted(f"To trust certificates of one's own needs {LIBRARY}, which is not here.") from None
+        raise NotTrusted(f"Custom certificates need {LIBRARY} (NSS), which is not installed.") from None
     for name in ("PK11_GetInternalKeySlot", "CERT_NewTempCertificate", "CERT_GetDefaultCertDB"):
         getattr(nss, name).restype = ctypes.c_void_p
     if nss.NSS_InitReadWrite(f"sql:{folder}".encode()):
@@ -72,7 +72,7 @@ def _fill_database(folder: str, certificates: list[bytes]) -> None:
 
 
 def _add_certificate(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name: str) -> bool:
-    """Whether it was taken; old files hold some that are not."""
+    """Add a certificate. True if it was accepted; old CA files contain some that are not."""
     database = ctypes.c_void_p(nss.CERT_GetDefaultCertDB())
     item = Item(0, data, len(data))
     certificate = ctypes.c_void_p(nss.CERT_NewTempCertificate(database, ctypes.byref(item), None, 0, 1))
@@ -85,7 +85,7 @@ def _add_certificate(nss: ctypes.CDLL, slot: ctypes.c_void_p, data: bytes, name:
 
 
 def _read_certificates(file: str) -> list[bytes]:
-    """Those of a PEM file, in DER. Raises NotTrusted."""
+    """Read the certificates of a PEM file, as DER. Raises NotTrusted."""
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
     try:
         parts = Path(file).read_text(encoding="utf-8", errors="replace").split(begin)[1:]
@@ -93,5 +93,5 @@ def _read_certificates(file: str) -> list[bytes]:
     except (OSError, ValueError) as error:
         raise NotTrusted(f"The CA file {file} cannot be read: {error}.") from error
     if not found:
-        raise NotTrusted(f"The CA file {file} holds no certificates (PEM).")
+        raise NotTrusted(f"The CA file {file} contains no PEM certificates.")
     return found

@@ -1,4 +1,4 @@
-"""Which browser could be driven here: the installed Chromium, and the library that drives it. Nothing is started."""
+"""Finds the installed Chromium and the library that drives it. Starts nothing."""
 
 import os
 from collections.abc import Iterable
@@ -15,20 +15,20 @@ QUIET = (
     "--disable-sync",
     "--no-first-run",
 )
-"""What keeps a Chromium from asking anybody anything by itself."""
+"""Flags that keep Chromium from contacting servers by itself."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC_PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-NO_LIBRARY = "the library playwright is not installed"
+NO_LIBRARY = "the Python package playwright is not installed"
 INSTALL_LIBRARY = "Install it: pip install 'halocline[browser]'."
 NO_CHROMIUM = "no Chromium was found"
-INSTALL_CHROMIUM = "Install chromium or google-chrome, or name one in the setting browser_executable."
+INSTALL_CHROMIUM = "Install chromium or google-chrome, or set browser_executable to its path."
 
 
 class FoundBrowser(Value, frozen=True):
-    """`program` is empty when there is none that can be used; then `missing` and `hint` say why."""
+    """`program` is empty when no browser can be used; then `missing` says why and `hint` what to do."""
 
     program: str = ""
     missing: str = ""
@@ -36,7 +36,7 @@ class FoundBrowser(Value, frozen=True):
 
 
 def find_browser(executable: str, places: Iterable[str] = MAC_PLACES, remote: str = "") -> FoundBrowser:
-    """The program named in the settings, or the usual ones on PATH and in `places`; a `remote` one needs no program."""
+    """Find the program from the settings, or a usual one on PATH or in `places`; `remote` needs no program."""
     if find_spec("playwright") is None:
         return FoundBrowser(missing=NO_LIBRARY, hint=INSTALL_LIBRARY)
     if remote:
@@ -45,7 +45,7 @@ def find_browser(executable: str, places: Iterable[str] = MAC_PLACES, remote: st
         named = os.path.expanduser(executable)
         if os.access(named, os.X_OK) and os.path.isfile(named):
             return FoundBrowser(named)
-        return FoundBrowser(missing=f"{named} is no program", hint="Correct the setting browser_executable.")
+        return FoundBrowser(missing=f"{named} is not an executable", hint="Correct the setting browser_executable.")
     usual = (find_program(name) for name in NAMES)
     found = next(filter(None, usual), None) or next((one for one in places if os.access(one, os.X_OK)), None)
     return FoundBrowser(found) if found else FoundBrowser(missing=NO_CHROMIUM, hint=INSTALL_CHROMIUM)

@@ -1,7 +1,7 @@
-"""One page in Chromium, through Playwright: deeds, waiting until they had their effect, and the look at the result.
+"""One page in Chromium, through Playwright: do an action, wait for its effect, look at the result.
 
-It runs in the browser's worker process alone. Pages are hostile: what is asked of one has a time limit, and its scripts
-cannot change what is read of it, as that is done in a world of its own.
+It runs only in the browser's worker process. Pages are hostile: every call to one has a time limit, and it is read in
+an isolated world, so its scripts cannot change what is read.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ MOST_PICTURE = 1_000_000
 SCROLL = 600
 MOST_LINES, MOST_LINE, MOST_ITEMS, MOST_TEXT = 30, 300, 40, 8_000
 PASSING = ("ERR_TIMED_OUT", "ERR_CONNECTION_RESET", "ERR_NETWORK_CHANGED", "ERR_EMPTY_RESPONSE", "Timeout ")
-"""Failures that may be gone at a second try."""
+"""Failures that may pass on a second try."""
 ABORTED = "ERR_ABORTED"
 LOOK = """(() => {
   const wanted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,[role=button],[role=link],'
@@ -57,16 +57,16 @@ SIZE = "document.documentElement ? document.documentElement.outerHTML.length : 0
 
 
 MOVED_ON = (
-    "The page went from {before} to {now} by itself, so this was not done. Launch the one that you want to act on."
+    "The page went from {before} to {now} by itself, so nothing was done. Launch the page that you want to act on."
 )
 
 
 class Failed(Exception):
-    """The deed was not done; the text says why."""
+    """The action was not done; the text says why."""
 
 
 class BrowsedPage:
-    """The page. `judge` gives why a URL may not be opened, or nothing."""
+    """The page. `judge` returns why a URL must not be opened, or an empty text."""
 
     def __init__(self, context: BrowserContext, judge: Callable[[str], Awaitable[str]]) -> None:
         self._context = context
@@ -86,30 +86,30 @@ class BrowsedPage:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Let there be an empty page."""
+        """Open an empty page."""
         await self._context.route("**/*", self._route)
-        self._context.on("page", lambda other: self._soon(self._window(other)))
+        self._context.on("page", lambda other: self._run_soon(self._close_window(other)))
         await self._renew()
 
     async def _renew(self) -> None:
-        """A new page, watched before it goes anywhere; a former one is left."""
+        """Open a new page, watched before it loads anything; the old one is closed."""
         if self._page is not None:
-            self._soon(self._shut(self._page))
+            self._run_soon(self._shut(self._page))
         page = self._page = await self._context.new_page()
         cdp = self._cdp = await self._context.new_cdp_session(page)
         tree = await cdp.send("Page.getFrameTree")
         self._frame = tree["frameTree"]["frame"]["id"]
-        cdp.on("Fetch.requestPaused", lambda event: self._soon(self._paused(event)))
+        cdp.on("Fetch.requestPaused", lambda event: self._run_soon(self._judge_document(event)))
         await cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
-        page.on("console", lambda message: self._say(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self._say(f"uncaught: {error}"))
-        page.on("dialog", lambda dialog: self._soon(self._dialog(dialog)))
-        page.on("download", lambda download: self._soon(self._download(download)))
+        page.on("console", lambda message: self._note_console(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self._note_console(f"uncaught: {error}"))
+        page.on("dialog", lambda dialog: self._run_soon(self._dialog(dialog)))
+        page.on("download", lambda download: self._run_soon(self._download(download)))
         page.on("response", self._response)
         page.on("crash", lambda _: self._happened.append("The page crashed. Launch it again."))
 
     async def do(self, deed: str, url: str, point: tuple[int, int], text: str) -> dict[str, Any]:
-        """Do it, wait until it had its effect, and look. Raises Failed."""
+        """Do the action, wait for its effect, and look. Raises Failed."""
         self._happened, self._console, self._left_out, self._refused = [], [], 0, ""
         match deed:
             case "launch":
@@ -123,7 +123,7 @@ class BrowsedPage:
         return await self._view()
 
     def require_origin(self, origin: str) -> None:
-        """Nothing is done on a page of another origin than the one that was judged. Raises Failed."""
+        """Raise Failed if the page has another origin than the one that was judged."""
         parts = urlsplit(self.page.url)
         if origin and origin != f"{parts.scheme}://{parts.netloc}":
             raise Failed(MOVED_ON.format(before=origin, now=self.page.url[:300]))
@@ -144,7 +144,7 @@ class BrowsedPage:
             except Error as error:
                 why = str(error)
                 if self._refused and self._is_answered():
-                    break  # it came, and then wanted to go elsewhere
+                    break  # it loaded, then tried to go elsewhere
                 if self._refused or ABORTED in why or "Download is starting" in why:
                     raise Failed(self._refused or self._not_a_page(url)) from error
                 if attempt == 2 or not any(sign in why for sign in PASSING):
@@ -156,8 +156,8 @@ class BrowsedPage:
         return bool(self._status) and self._status // 100 != 3
 
     def _not_a_page(self, url: str) -> str:
-        said = " ".join(self._happened)
-        return said or f"{url} is no page that can be shown (the server gave nothing, or a file to be saved)."
+        text = " ".join(self._happened)
+        return text or f"{url} is not a page: the server sent nothing, or a file to download."
 
     async def _click(self, x: int, y: int) -> None:
         self._mouse = (x, y)
@@ -176,7 +176,7 @@ class BrowsedPage:
         await asyncio.sleep(SOON)
         if self._elsewhere:
             url, self._elsewhere = self._elsewhere, ""
-            self._happened.append("The page wanted a new window; there is one only, so it was opened in this one.")
+            self._happened.append("The page opened a new window; its URL was loaded in this window instead.")
             await self._follow(url)
         if self._requests != before:
             with suppress(Error):
@@ -193,7 +193,7 @@ class BrowsedPage:
                 self._happened.append(_explain_failure(url, str(error)))
 
     async def _settle(self) -> None:
-        """Until the network is idle and the document has kept its size three times, or for long enough."""
+        """Wait until the network is idle and the document kept its size three times, at most SETTLING seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLING):
                 await asyncio.gather(self._idle(), self._stable())
@@ -210,7 +210,7 @@ class BrowsedPage:
             sizes.append(await self._ask(SIZE))
 
     async def _quiet(self) -> None:
-        """Until the console was silent for a moment."""
+        """Wait until the console is silent for a moment."""
         for _ in range(6):
             before = len(self._console) + self._left_out
             await asyncio.sleep(PACE)
@@ -220,14 +220,14 @@ class BrowsedPage:
     async def _view(self) -> dict[str, Any]:
         url = self.page.url
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
-            await self._leave(url)
+            await self._leave_url(url)
         looked = await self._ask(LOOK)
         seen: dict[str, Any] = looked if isinstance(looked, dict) else {}
         self._is_stuck = not seen
         if not seen:
-            self._happened.append("The page does not respond and could not be read. Launch a page anew.")
+            self._happened.append("The page does not respond and could not be read. Launch a page again.")
         if self._left_out:
-            self._happened.append(f"{self._left_out} more console messages are left out.")
+            self._happened.append(f"{self._left_out} more console messages were omitted.")
         return {
             **seen,
             "url": self.page.url,
@@ -238,10 +238,10 @@ class BrowsedPage:
             "picture": base64.b64encode(await self._picture()).decode(),
         }
 
-    async def _leave(self, url: str) -> None:
-        """No page may lead the browser to what is no web page, such as a file; Chromium's own errors are told."""
+    async def _leave_url(self, url: str) -> None:
+        """Leave a URL that is not a web page, such as a file; Chromium's own error pages are not mentioned."""
         if not url.startswith("chrome-error:"):
-            self._happened.append(f"{url[:200]} is not opened: only http and https pages are.")
+            self._happened.append(f"{url[:200]} was not opened: only http and https pages are allowed.")
         with suppress(Error):
             await self.page.goto("about:blank", timeout=ANSWER * 1000)
 
@@ -253,11 +253,11 @@ class BrowsedPage:
                 break
             if len(data) <= MOST_PICTURE:
                 return data
-        self._happened.append("No picture of the page could be taken.")
+        self._happened.append("No screenshot could be taken.")
         return b""
 
     async def _ask(self, expression: str) -> object:
-        """A value from the page, read in a world that its own scripts cannot reach; None when it gives none."""
+        """Evaluate in a world that the page's scripts cannot reach; None when there is no value in time."""
         assert self._cdp is not None
         with suppress(Error, TimeoutError):
             async with asyncio.timeout(ANSWER):
@@ -267,20 +267,20 @@ class BrowsedPage:
                 return given["result"].get("value")
         return None
 
-    async def _paused(self, event: dict[str, Any]) -> None:
-        """A document is about to be asked for: this happens for every hop of a redirect too."""
+    async def _judge_document(self, event: dict[str, Any]) -> None:
+        """Judge a document before it is requested, on every hop of a redirect."""
         assert self._cdp is not None
         url, paused = event["request"]["url"], {"requestId": event["requestId"]}
         refused = await self._judge(url) if event["frameId"] == self._frame else ""
         self._refused = refused or self._refused
-        with suppress(Error):  # the page may have gone on to something else
+        with suppress(Error):  # the page may have navigated away
             if refused:
                 await self._cdp.send("Fetch.failRequest", {**paused, "errorReason": "Aborted"})
             else:
                 await self._cdp.send("Fetch.continueRequest", paused)
 
     async def _route(self, route: Route) -> None:
-        """Every request. A page in another window is taken into this one."""
+        """Count each request. Navigation in another window is redirected to this one."""
         self._requests += 1
         with suppress(Error):
             if route.request.is_navigation_request() and not self._is_ours(route):
@@ -292,10 +292,10 @@ class BrowsedPage:
     def _is_ours(self, route: Route) -> bool:
         try:
             return route.request.frame.page is self._page
-        except Error:  # the frame of a window that just opens is not known yet
+        except Error:  # the frame of a window that is just opening is not known yet
             return False
 
-    async def _window(self, other: Page) -> None:
+    async def _close_window(self, other: Page) -> None:
         await asyncio.sleep(SOON)
         if other is not self._page:
             await self._shut(other)
@@ -306,13 +306,13 @@ class BrowsedPage:
 
     async def _dialog(self, dialog: Dialog) -> None:
         self._happened.append(f"The page showed a dialog ({dialog.type}), which was dismissed.")
-        self._say(f"dialog ({dialog.type}): {dialog.message}")
+        self._note_console(f"dialog ({dialog.type}): {dialog.message}")
         with suppress(Error):
             await dialog.dismiss()
 
     async def _download(self, download: Download) -> None:
-        self._happened.append("The page wanted to save a file, which is refused.")
-        self._say(f"download: {download.suggested_filename}")
+        self._happened.append("The page started a download, which was blocked.")
+        self._note_console(f"download: {download.suggested_filename}")
         with suppress(Error):
             await download.cancel()
 
@@ -321,27 +321,25 @@ class BrowsedPage:
             if response.request.is_navigation_request() and response.frame is self.page.main_frame:
                 self._status = response.status
 
-    def _say(self, line: str) -> None:
+    def _note_console(self, line: str) -> None:
         if len(self._console) < MOST_LINES:
             self._console.append(line[:MOST_LINE])
         else:
             self._left_out += 1
 
-    def _soon(self, work: Any) -> None:
+    def _run_soon(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
 def _explain_failure(url: str, why: str) -> str:
-    """What Chromium said, without Playwright's log of the call."""
+    """Chromium's error, without Playwright's call log."""
     first = why.split("\n", 1)[0].removeprefix("Page.goto: ")
     if "ERR_CERT" in first:
-        return (
-            f"{url} was not opened: its certificate is not trusted ({_error_code(first)}). The person can set ca_file."
-        )
+        return f"{url} was not opened: its certificate is not trusted ({_error_code(first)}). The user can set ca_file."
     if "Timeout" in first:
-        return f"{url} did not load within {NAVIGATION:g} s, tried twice."
+        return f"{url} did not load within {NAVIGATION:g} s in two attempts."
     return f"{url} could not be opened: {_error_code(first)}."
 
 

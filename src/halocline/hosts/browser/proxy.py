@@ -1,7 +1,7 @@
-"""The only way out of a browser: a proxy on this machine that has every server judged before it connects to it.
+"""The browser's only connection to the network: a local proxy that has every server judged before connecting to it.
 
-What must stay true: a connection goes to the addresses that were judged and serves one request, or one tunnel; nobody
-but our browser is served.
+What must stay true: a connection goes to the addresses that were judged and serves one request or one tunnel; only our
+browser is served.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ HEAD = 30.0
 SILENCE = 300.0
 LARGEST_BODY = 64_000_000
 MOST_REFUSALS = 50
-NOT_FOUND = "{host} was not found: its host name does not resolve."
-OURS = "{server} is Halocline's own. It is not opened."
+NOT_FOUND = "The host name {host} does not resolve."
+OURS = "{server} belongs to Halocline itself and cannot be opened."
 CHROMIUM_ITSELF = frozenset(
     f"{name}.googleapis.com"
     for name in ("content-autofill", "update", "optimizationguide-pa", "safebrowsing", "safebrowsingohttpgateway")
 ) | {"clients2.google.com", "redirector.gvt1.com", "edgedl.me.gvt1.com"}
-"""Servers that Chromium asks on its own account, whatever page it shows. No page needs them."""
+"""Servers that Chromium contacts by itself, whatever page it shows. No page needs them."""
 _CHUNK = 65_536
 _HOP = frozenset(
     (b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te", b"trailer", b"upgrade")
@@ -44,7 +44,7 @@ _BODY_FRAMING = frozenset((b"transfer-encoding", b"content-length"))
 
 
 class Refused(Exception):
-    """It is not connected; the text says why, `status` how the browser is told."""
+    """The connection is refused; the text says why, `status` is the browser's answer."""
 
     def __init__(self, text: str, status: int = 403) -> None:
         super().__init__(text)
@@ -52,11 +52,13 @@ class Refused(Exception):
 
 
 class BrowserGate:
-    """`judge` gives the addresses of a server, `way` how it is reached; `own_ports` are where we ourselves listen."""
+    """`judge` returns a server's addresses, `network_for` its network settings; `own_ports` are our listening ports."""
 
-    def __init__(self, judge: Judge, way: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]) -> None:
+    def __init__(
+        self, judge: Judge, network_for: Callable[[str], Network], own_ports: Callable[[], Iterable[int]]
+    ) -> None:
         self._judge = judge
-        self._way = way
+        self._network_for = network_for
         self._own_ports = own_ports
         self._password = os.urandom(24).hex()
         self._server: asyncio.Server | None = None
@@ -64,13 +66,13 @@ class BrowserGate:
         self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self) -> dict[str, str]:
-        """Listen, and say how to be found by Playwright."""
+        """Listen; returns the proxy settings for Playwright."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_CHUNK)
         port = self._server.sockets[0].getsockname()[1]
         return {"server": f"http://127.0.0.1:{port}", "username": USER, "password": self._password}
 
     async def close(self) -> None:
-        """Cut all connections."""
+        """Stop listening and cut all connections."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -83,9 +85,9 @@ class BrowserGate:
         await asyncio.gather(*serving, return_exceptions=True)
 
     def refusals(self) -> dict[str, str]:
-        """Which servers were not reached since this was last asked, by host and port, and why."""
-        said, self._refusals = self._refusals, {}
-        return said
+        """Take the servers that were not reached since the last call, by host and port, with the reasons."""
+        refusals, self._refusals = self._refusals, {}
+        return refusals
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -102,13 +104,13 @@ class BrowserGate:
         async with asyncio.timeout(HEAD):
             request = await client.request()
         while not self._is_authorized(request):
-            await client.say(407, [("proxy-authenticate", 'Basic realm="halocline"')])
+            await client.respond(407, [("proxy-authenticate", 'Basic realm="halocline"')])
             async with asyncio.timeout(HEAD):
                 request = await client.request()
         try:
             await self._pass_on(request, client)
         except Refused as refused:
-            await client.say(refused.status, [], str(refused))
+            await client.respond(refused.status, [], str(refused))
 
     def _is_authorized(self, request: h11.Request) -> bool:
         given = next((value for name, value in request.headers if name == b"proxy-authorization"), b"")
@@ -120,42 +122,44 @@ class BrowserGate:
         if request.method == b"CONNECT":
             address = address_of(f"https://{target}")
             dialer = await self._dialer(address, target)
-            with self._noting(target):
+            with self._recording_refusals(target):
                 streams = await dialer.tunnel()
             await client.connected()
             await _relay_both(client, *streams)
             return
         address = address_of(target)
         if address is None or address.tls:
-            raise Refused(f"{target[:200]} is no http URL.", 400)
+            raise Refused(f"{target[:200]} is not an http URL.", 400)
         body = await client.body()
         dialer = await self._dialer(address, target)
-        with self._noting(address.authority):
+        with self._recording_refusals(address.authority):
             reader, writer = await dialer.plain()
         try:
-            await _pass_answer(_outgoing_request(request, target, self._way(target)), body, reader, writer, client)
+            await _pass_answer(
+                _outgoing_request(request, target, self._network_for(target)), body, reader, writer, client
+            )
         finally:
             writer.transport.abort()
 
     async def _dialer(self, address: Address | None, target: str) -> Dialer:
-        """A way to the server, once it was judged. Raises Refused."""
+        """A dialer for the server, once it was judged. Raises Refused."""
         if address is None:
-            raise Refused(f"{target[:200]} is no server.", 400)
+            raise Refused(f"{target[:200]} is not a server address.", 400)
         if address.hostname in CHROMIUM_ITSELF:
-            raise Refused(f"{address.hostname} is not asked.")
+            raise Refused(f"{address.hostname} is blocked: only Chromium itself uses it.")
         scheme = "https" if address.tls and address.port != 80 else "http"
         url = f"{scheme}://{address.authority}/"
-        with self._noting(address.authority):
+        with self._recording_refusals(address.authority):
             addresses = await self._judge(url)
-            way = self._way(url)
+            network = self._network_for(url)
             self._require_not_ours(address, addresses)
-            if not addresses and way.proxy is None:
+            if not addresses and network.proxy is None:
                 raise ToolFailure(NOT_FOUND.format(host=address.hostname))
-        return Dialer(address, address.authority, replace(way, pinned=addresses))
+        return Dialer(address, address.authority, replace(network, pinned=addresses))
 
     @contextmanager
-    def _noting(self, server: str) -> Iterator[None]:
-        """Keep why a server was not reached. Raises Refused."""
+    def _recording_refusals(self, server: str) -> Iterator[None]:
+        """Record why a server was not reached. Raises Refused."""
         try:
             yield
         except HaloclineError as error:
@@ -199,8 +203,8 @@ class _Client:
                 raise ConnectionLost("the body was cut off")
         return parts
 
-    async def say(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
-        """A whole answer of our own; only a request for a password keeps the connection."""
+    async def respond(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
+        """Send a response of our own; only a request for the password keeps the connection open."""
         body = text.encode()
         end = [] if status == 407 else [("connection", "close")]
         head = [*headers, ("content-type", "text/plain; charset=utf-8"), ("content-length", str(len(body))), *end]
@@ -216,7 +220,7 @@ class _Client:
 
     @property
     def early(self) -> bytes:
-        """What came behind the request for a tunnel."""
+        """Bytes that followed the request for a tunnel."""
         return self._protocol.trailing_data[0]
 
     async def _event(self) -> object:
@@ -225,16 +229,16 @@ class _Client:
         return event
 
 
-def _outgoing_request(request: h11.Request, target: str, way: Network) -> h11.Request:
-    """The request as the server, or the next proxy, is to see it."""
+def _outgoing_request(request: h11.Request, target: str, network: Network) -> h11.Request:
+    """The request as the server or the next proxy should see it."""
     parts = urlsplit(target)
     headers = [(name, value) for name, value in request.headers if name not in _HOP]
     headers.append((b"connection", b"close"))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    if way.proxy is not None:
+    if network.proxy is not None:
         path = target
-        if way.proxy.authorization:
-            headers.append((b"proxy-authorization", way.proxy.authorization.encode()))
+        if network.proxy.authorization:
+            headers.append((b"proxy-authorization", network.proxy.authorization.encode()))
     return h11.Request(method=request.method, target=path, headers=headers)
 
 
@@ -245,10 +249,10 @@ async def _pass_answer(
     writer: asyncio.StreamWriter,
     client: _Client,
 ) -> None:
-    """Pass the answer on as it comes; the connection ends with it."""
+    """Pass the response on as it arrives; the connection ends with it."""
     server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
-    for said in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
-        writer.write(server.send(said) or b"")
+    for event in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
+        writer.write(server.send(event) or b"")
     await writer.drain()
     while not isinstance(event := server.next_event(), h11.EndOfMessage):
         match event:
@@ -261,7 +265,7 @@ async def _pass_answer(
             case h11.InformationalResponse():
                 continue
             case h11.ConnectionClosed():
-                raise ConnectionLost("the server said nothing")
+                raise ConnectionLost("the server closed the connection without a complete response")
             case _:
                 async with asyncio.timeout(SILENCE):
                     server.receive_data(await reader.read(_CHUNK))
@@ -269,17 +273,17 @@ async def _pass_answer(
 
 
 async def _relay_both(client: _Client, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Both ways, until one side ends."""
+    """Relay in both directions until one side ends."""
     try:
         writer.write(client.early)
-        ways = [
+        pumps = [
             asyncio.ensure_future(_pump_bytes(client.reader, writer)),
             asyncio.ensure_future(_pump_bytes(reader, client.writer)),
         ]
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
     finally:
         writer.transport.abort()
 
@@ -292,7 +296,7 @@ async def _pump_bytes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address is one of this machine's: only to such can a socket be bound."""
+    """True if an address is this machine's: a socket can only be bound to such a one."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((address, 0))

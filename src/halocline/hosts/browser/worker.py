@@ -1,8 +1,8 @@
-"""The program that holds Playwright and, below it, Chromium: `python -m halocline.hosts.browser.worker`.
+"""The process that runs Playwright and, below it, Chromium: `python -m halocline.hosts.browser.worker`.
 
-It is a process of its own because Playwright hands its whole environment on: this one was started without a key in it.
-It speaks JSON lines over the descriptor that the keeper gives it, ends when that closes, and then removes its folder,
-in which everything lies that Chromium writes.
+It is separate because Playwright passes on its whole environment: this process is started without a key in it. It
+exchanges JSON lines over the descriptor that the keeper gives it and ends when that closes. Then it removes its folder,
+which contains everything that Chromium writes.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from halocline.hosts.shell.keeper import STATE_FD
 
 LONGEST_LINE = 1 << 26
 LONGEST_PLACE = 30
-"""Characters of the folder for temporary files: sockets below ours must have names of less than 104."""
+"""Longest path of the temporary folder: paths of sockets below our folder must stay under 104 characters."""
 START = 20_000
 FLAGS = (
     *QUIET,
-    # Everything goes through our proxy, which judges it: no other way for names, and none for calls between browsers.
+    # Everything goes through our proxy, which judges it: no other name lookups, and no WebRTC beside it.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
@@ -35,13 +35,13 @@ FLAGS = (
 
 
 NO_REMOTE = (
-    "Nothing answers at {remote}, which the setting browser_remote names. The person can start a Chromium there with "
-    "--remote-debugging-port and a --user-data-dir of its own, or clear the setting to have one started."
+    "Nothing answers at {remote}, the address in the setting browser_remote. The user can start Chromium there with "
+    "--remote-debugging-port and its own --user-data-dir, or clear the setting so that Halocline starts one."
 )
 
 
 class Worker:
-    """One end of the line; at the other one is `hosts.browser`."""
+    """The worker's end of the connection; `hosts.browser.browser` has the other."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -53,7 +53,7 @@ class Worker:
         self._work: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
-        """Until the line closes."""
+        """Serve until the connection closes."""
         while line := await self._reader.readline():
             message = json.loads(line)
             if "verdict" in message:
@@ -64,7 +64,7 @@ class Worker:
                 task.add_done_callback(self._work.discard)
 
     async def close(self) -> None:
-        """Let Chromium go, or a context in somebody else's."""
+        """Close Chromium, or disconnect from a remote one."""
         for task in self._work:
             task.cancel()
         if self._browser is not None:
@@ -75,11 +75,11 @@ class Worker:
     async def _answer(self, message: dict[str, Any]) -> None:
         try:
             done = await (self._open(**message["open"]) if "open" in message else self._do(message))
-            self._tell({"done": done})
+            self._send({"done": done})
         except Failed as failure:
-            self._tell({"failed": str(failure)})
+            self._send({"failed": str(failure)})
         except Exception as error:
-            self._tell({"broken": _first_lines(str(error)) or type(error).__name__})
+            self._send({"broken": _first_lines(str(error)) or type(error).__name__})
 
     async def _do(self, message: dict[str, Any]) -> dict[str, Any]:
         assert self._page is not None
@@ -99,7 +99,7 @@ class Worker:
         playwright = await async_playwright().start()
         chromium = playwright.chromium
         if remote:
-            browser = await self._reached(chromium, remote)
+            browser = await self._connect_remote(chromium, remote)
         else:
             browser = await chromium.launch(
                 executable_path=executable,
@@ -125,8 +125,8 @@ class Worker:
         browser.on("disconnected", lambda _: self._writer.close())
         return {}
 
-    async def _reached(self, chromium: BrowserType, remote: str) -> Browser:
-        """A browser that runs already. Raises Failed when none does there."""
+    async def _connect_remote(self, chromium: BrowserType, remote: str) -> Browser:
+        """Connect to a running browser. Raises Failed when none listens there."""
         try:
             return await chromium.connect_over_cdp(remote, timeout=START)
         except Error as error:
@@ -138,10 +138,10 @@ class Worker:
         self._count += 1
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._asked[self._count] = future
-        self._tell({"ask": self._count, "url": url})
+        self._send({"ask": self._count, "url": url})
         return await future
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         self._writer.write(json.dumps(message).encode() + b"\n")
 
 
@@ -160,7 +160,7 @@ async def _serve_requests() -> None:
 
 
 def _remove_folder(folder: str) -> None:
-    """Chromium may still write while it ends."""
+    """Remove the folder; retries, as Chromium may still write while it ends."""
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.exists(folder):
@@ -168,7 +168,7 @@ def _remove_folder(folder: str) -> None:
 
 
 def main() -> None:
-    # The folder is to be removed first, and the line's end says when. A handler, as what is ignored is inherited.
+    # The folder must be removed first, once the connection closes. A handler, because children inherit ignored signals.
     signal.signal(signal.SIGTERM, lambda *_: None)
     usual = tempfile.gettempdir()
     folder = tempfile.mkdtemp(prefix="halocline-browser-", dir=usual if len(usual) <= LONGEST_PLACE else "/tmp")

@@ -1,16 +1,16 @@
-"""The languages we can parse: which grammar, for which file names, and what defines something in them.
+"""The languages we can parse: their grammar, file suffixes, and a query for definitions.
 
-A pattern's outer capture is the kind of definition, `@name` its name. What a grammar does not know is left out here.
+A pattern's outer capture is the kind of definition, `@name` its name. Kinds that a grammar does not know are omitted.
 """
 
 from halocline.protocol.values import Value
 
 
 class Grammar(Value, frozen=True):
-    """One language. `module` is the grammar's package, `function` what gives the language there.
+    """One language. `module` is the grammar's package, `function` its function that returns the language.
 
-    `judges` is false for a grammar that takes sound code for broken, so that its word on errors is not asked. One
-    that is `ascii_only` reads beyond its tables for some other characters, and may die; it is given letters instead.
+    `judges` is false for a grammar that reports errors in valid code; its errors are not used. An `ascii_only` grammar
+    reads beyond its tables for some other characters and may crash; it gets letters instead of them.
     """
 
     module: str

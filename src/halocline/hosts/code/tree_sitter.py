@@ -1,7 +1,7 @@
-"""The structure of source code, by tree-sitter, whose grammars are installed along: nothing is fetched.
+"""The structure of source code, by tree-sitter; grammars are installed with Halocline, nothing is downloaded.
 
-What must stay true: parsing is bounded in size and time, and a grammar that is missing or fails means "not known" and
-never stands in the way of a read or an edit. tree-sitter is imported when the first file is parsed.
+What must stay true: parsing is bounded in size and time, and a missing or failing grammar only means "unknown language"
+and never blocks a read or an edit. tree-sitter is imported when the first file is parsed.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _MOST_PARTS = 10_000
 LARGEST = 1_000_000
-"""Bytes of source that are parsed."""
+"""Largest source in bytes that is parsed."""
 TIME_LIMIT = 2.0
 MOST_PROBLEMS = 200
-"""Syntax errors that are looked at: a file with more is broken, or in another language."""
+"""Largest number of syntax errors considered: a file with more is broken or in another language."""
 _LONGEST_TEXT = 120
 _ASCII = bytes(range(128)) + b"x" * 128
 _SCOPES = frozenset({"namespace", "module"})
@@ -34,9 +34,9 @@ _CALLABLE = frozenset({"function", "method", "constructor", "property"})
 
 
 class TreeSitter:
-    """Fulfils `ports.code.Code`. Grammars are loaded once; each parse has its own parser, in a thread.
+    """Implements `ports.code.Code`. Grammars are loaded once; each parse has its own parser, in a thread.
 
-    `time_limit`, in seconds, is for one parse.
+    `time_limit` is in seconds, for one parse.
     """
 
     def __init__(self, time_limit: float = TIME_LIMIT) -> None:
@@ -53,10 +53,10 @@ class TreeSitter:
         grammar = _find_grammar(name)
         if grammar is None or not grammar.judges:
             return ()
-        return await asyncio.to_thread(self._introduced, name, before or "", after)
+        return await asyncio.to_thread(self._new_problems, name, before or "", after)
 
     def _definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
-        grammar, root = _find_grammar(name), self._parsed(name, data)
+        grammar, root = _find_grammar(name), self._parse_root(name, data)
         language = self._language(grammar) if grammar else None
         if grammar is None or root is None or language is None or _is_hostile(root):
             return None
@@ -64,17 +64,17 @@ class TreeSitter:
 
         return find_definitions(root, Query(language, grammar.query), data)
 
-    def _introduced(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
+    def _new_problems(self, name: str, before: str, after: str) -> tuple[SyntaxProblem, ...]:
         new = self._problems(name, after)
         old = self._problems(name, before) if new else None
         return new_problems(old, new) if old is not None and new else ()
 
     def _problems(self, name: str, text: str) -> tuple[SyntaxProblem, ...] | None:
-        root = self._parsed(name, text.encode("utf-8", "replace"))
+        root = self._parse_root(name, text.encode("utf-8", "replace"))
         return None if root is None else find_problems(root, text.split("\n"))
 
-    def _parsed(self, name: str, data: bytes) -> "Node | None":
-        """The tree; None when the language is not known or the file is too large or takes too long."""
+    def _parse_root(self, name: str, data: bytes) -> "Node | None":
+        """The tree's root; None if the language is unknown, or the file is too large or takes too long."""
         grammar = _find_grammar(name)
         language = self._language(grammar) if grammar and len(data) <= LARGEST else None
         if grammar is None or language is None:
@@ -103,13 +103,13 @@ def _load_language(grammar: "Grammar") -> "Language | None":
 
 
 def parse_code(language: "Language", data: bytes, time_limit: float) -> "Node | None":
-    """The root of the tree; None when it took longer than the time limit."""
+    """The tree's root; None when parsing took longer than the time limit."""
     from tree_sitter import Parser
 
     end, view = time.monotonic() + time_limit, memoryview(data)
     try:
         tree = Parser(language).parse(
-            # A callback is asked for the source because only then the other one, which keeps the time, is heard.
+            # The source comes from a callback because only then the progress callback, which keeps the time, is called.
             lambda at, _: bytes(view[at : at + _CHUNK]),
             progress_callback=lambda at, has_error: time.monotonic() > end,
         )
@@ -119,7 +119,7 @@ def parse_code(language: "Language", data: bytes, time_limit: float) -> "Node | 
 
 
 class _Found(Value, frozen=True):
-    """A definition as the query gives it: where it is in the bytes, and what it belongs to by its own words (Go)."""
+    """A definition as the query finds it: its byte range, and in `of` the owner that it names itself (Go)."""
 
     begin: int
     end: int
@@ -131,7 +131,7 @@ class _Found(Value, frozen=True):
 
 
 def find_definitions(root: "Node", query: "Query", data: bytes) -> tuple[Definition, ...]:
-    """What the query finds, in the file's order, each with what it stands in."""
+    """The query's matches in file order, each with its enclosing definitions."""
     from tree_sitter import QueryCursor
 
     found: dict[tuple[int, int], _Found] = {}
@@ -149,7 +149,7 @@ def _node_text(node: "Node", data: bytes) -> str:
 
 
 def _without_inner(found: Iterator[_Found]) -> Iterator[Definition]:
-    """What stands in a function is the function's own business, and is left out."""
+    """Leave out definitions inside functions."""
     around: list[_Found] = []
     for one in found:
         while around and around[-1].end <= one.begin:
@@ -162,7 +162,7 @@ def _without_inner(found: Iterator[_Found]) -> Iterator[Definition]:
 
 
 def new_problems(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...]) -> tuple[SyntaxProblem, ...]:
-    """The new problems, when there are more than before; those that were there before are left out."""
+    """The problems that were not there before; none unless there are now more than before."""
     if len(new) <= len(old):
         return ()
     known = Counter((problem.text, problem.missing) for problem in old)
@@ -176,18 +176,18 @@ def new_problems(old: tuple[SyntaxProblem, ...], new: tuple[SyntaxProblem, ...])
 
 
 def _is_hostile(root: "Node") -> bool:
-    """A query over one error of very many parts takes their number squared, and cannot be stopped."""
+    """True for an error with so many parts that a query, which is quadratic in them, could not be stopped in time."""
     return any(node.child_count > _MOST_PARTS for node in _broken_nodes(root))
 
 
 def find_problems(root: "Node", lines: list[str]) -> tuple[SyntaxProblem, ...]:
-    """The places that do not parse, in order."""
+    """The lines that do not parse, in order."""
     places = dict.fromkeys((node.start_point.row, node.type if node.is_missing else "") for node in _broken_nodes(root))
     return tuple(SyntaxProblem(row + 1, lines[row].strip()[:_LONGEST_TEXT], missing) for row, missing in places)
 
 
 def _broken_nodes(root: "Node") -> Iterator["Node"]:
-    """The outermost nodes that are errors or made up; only what has an error below is entered."""
+    """The outermost nodes that are errors or missing; only nodes with an error below are entered."""
     waiting, found = [root], 0
     while waiting and found < MOST_PROBLEMS:
         node = waiting.pop()

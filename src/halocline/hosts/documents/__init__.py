@@ -1,1 +1,1 @@
-"""Text out of documents and pictures."""
+"""Text from documents, and smaller pictures."""

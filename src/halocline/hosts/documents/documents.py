@@ -1,4 +1,4 @@
-"""Documents and pictures, read by a child process, so that a hostile one can neither fill our memory nor stop us."""
+"""Reads documents and pictures in a child process, so that a hostile file can neither fill our memory nor hang us."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ from halocline.protocol.errors import ToolFailure
 _TIME_LIMIT = 30.0
 _PNG = b"\x89PNG"
 _PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "TMPDIR", "HOME")
-"""All that the child sees of our environment: no keys."""
+"""The only variables of our environment that the child gets: no keys."""
 
 
 class ChildDocuments:
-    """Fulfils `ports.documents.Documents`. `time_limit` is in seconds."""
+    """Implements `ports.documents.Documents`. `time_limit` is in seconds."""
 
     def __init__(self, time_limit: float = _TIME_LIMIT) -> None:
         self._time_limit = time_limit
@@ -32,21 +32,21 @@ class ChildDocuments:
         process = await _start_reader(*arguments)
         try:
             async with asyncio.timeout(self._time_limit):
-                out, said = await process.communicate(data)
+                out, errors = await process.communicate(data)
         except TimeoutError:
-            raise ToolFailure(f"Reading it took over {self._time_limit:g} s and was stopped.") from None
+            raise ToolFailure(f"Reading it took longer than {self._time_limit:g} s and was stopped.") from None
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
-        _require_success(process.returncode, said.decode("utf-8", "replace"))
+        _require_success(process.returncode, errors.decode("utf-8", "replace"))
         return out
 
 
 async def _start_reader(*arguments: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    # -P: a module in the folder we stand in must not take a library's place.
+    # -P: a module in the working folder must not shadow a library.
     command = [sys.executable, "-P", "-m", "halocline.hosts.documents.reader", *arguments]
     env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return await asyncio.create_subprocess_exec(
@@ -54,16 +54,16 @@ async def _start_reader(*arguments: str) -> asyncio.subprocess.Process:
     )
 
 
-def _require_success(code: int | None, said: str) -> None:
+def _require_success(code: int | None, message: str) -> None:
     match code:
         case 0:
             return
         case 3:
             raise ToolFailure(
-                f"The library {said} that reads it is not installed. The person can install it with "
-                "`pip install 'halocline[documents]'`; or use a program that is here, by execute_command."
+                f"The Python package {message}, which reads it, is not installed. The user can install it with "
+                "`pip install 'halocline[documents]'`; or read the file with an installed program by execute_command."
             )
         case 4:
-            raise ToolFailure(f"It cannot be read: {said}.")
+            raise ToolFailure(f"It cannot be read: {message}.")
         case _:
-            raise ToolFailure("It cannot be read: it needs too much time or memory, or the reader crashed on it.")
+            raise ToolFailure("It cannot be read: it needs too much time or memory, or the reader crashed.")

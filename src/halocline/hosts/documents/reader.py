@@ -1,7 +1,7 @@
-"""The program that reads one document, from standard input: `python -m halocline.hosts.documents.reader KIND`.
+"""The program that reads one document from standard input: `python -m halocline.hosts.documents.reader KIND`.
 
-It runs in a process of its own because documents come from strangers. What must stay true: it bounds its own memory and
-time before it reads a byte, writes no more than `MOST_CHARACTERS`, and ends with a code that says what went wrong.
+It runs as a separate process because documents are untrusted. What must stay true: it limits its own memory and time
+before it reads a byte, writes no more than `MOST_CHARACTERS`, and exits with a code for what went wrong.
 """
 
 import json
@@ -36,7 +36,7 @@ def read_pdf(data: bytes) -> Iterator[str]:
     document = pypdfium2.PdfDocument(data)
     for number in range(len(document)):
         text = document[number].get_textpage().get_text_bounded().replace("\r\n", "\n").strip()
-        yield f"[page {number + 1} of {len(document)}{'' if text else ': no text, perhaps a scanned picture'}]"
+        yield f"[page {number + 1} of {len(document)}{'' if text else ': no text, perhaps a scanned image'}]"
         yield text
 
 
@@ -48,7 +48,7 @@ def read_docx(data: bytes) -> Iterator[str]:
 
 
 def _docx_blocks(container: Any) -> Iterator[str]:
-    """Paragraphs and tables in their order; headings and lists as Markdown has them."""
+    """Paragraphs and tables in order; headings and lists as Markdown."""
     for block in container.iter_inner_content():
         if hasattr(block, "rows"):
             yield from (" | ".join(" ".join(cell.text.split()) for cell in row.cells) for row in block.rows)
@@ -72,14 +72,14 @@ def read_xlsx(data: bytes) -> Iterator[str]:
         yield f"[sheet {sheet.title}{' (hidden)' if sheet.sheet_state != 'visible' else ''}]"
         for row in _sheet_rows(sheet):
             if not left:
-                yield f"[the workbook has more than {MOST_ROWS:,} rows; the rest is left out]"
+                yield f"[the workbook has more than {MOST_ROWS:,} rows; the rest is omitted]"
                 return
             left -= 1
             yield row
 
 
 def _sheet_rows(sheet: Any) -> Iterator[str]:
-    """The rows that hold something, as `number: value, tab, value`."""
+    """The rows that are not empty, as `number: value, tab, value`."""
     for number, values in enumerate(sheet.iter_rows(values_only=True), 1):
         cells = ["" if value is None else " ".join(str(value).split()) for value in values]
         if text := "\t".join(cells).rstrip("\t"):
@@ -95,11 +95,11 @@ def read_ipynb(data: bytes) -> Iterator[str]:
             yield _join_lines(cell.get("source", cell.get("input", "")))
             yield from _cell_outputs(cell.get("outputs") or [])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Broken(f"it is no notebook ({type(error).__name__}: {error})") from error
+        raise Broken(f"it is not a notebook ({type(error).__name__}: {error})") from error
 
 
 def _cell_outputs(outputs: list[Cell]) -> Iterator[str]:
-    """What a cell printed, as text; what is no text is named."""
+    """The outputs of a cell as text; pictures are counted and named by type."""
     texts = [text for output in outputs if (text := _output_text(output))]
     if texts:
         text = "\n".join(texts)
@@ -122,15 +122,15 @@ def _join_lines(lines: str | list[str], between: str = "") -> str:
 
 
 def _require_modest(data: bytes) -> None:
-    """Refuse what would unpack to very much, before anything is unpacked."""
+    """Refuse an archive that would unpack to too much, before unpacking anything."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
     if size > MOST_UNPACKED:
-        raise Broken(f"it would unpack to {size:,} bytes, more than the {MOST_UNPACKED:,} that are allowed")
+        raise Broken(f"it would unpack to {size:,} bytes; the limit is {MOST_UNPACKED:,}")
 
 
 def shrink_image(data: bytes, side: int, most: int) -> bytes:
-    """The picture within the sides and bytes: PNG where that fits, else JPEG."""
+    """Fit a picture into `side` pixels and `most` bytes: PNG if that fits, else JPEG."""
     from PIL import Image
 
     picture: Any = Image.open(BytesIO(data))
@@ -146,11 +146,11 @@ def shrink_image(data: bytes, side: int, most: int) -> bytes:
 
 
 def cut_lines(pieces: Iterable[str], most: int) -> Iterator[str]:
-    """The pieces as lines, until they are too many."""
+    """The pieces as lines, up to `most` characters."""
     for piece in pieces:
         most -= len(piece) + 1
         if most < 0:
-            yield "[the document has more text; the rest is left out]\n"
+            yield "[the document has more text; the rest is omitted]\n"
             return
         yield piece + "\n"
 
@@ -164,14 +164,14 @@ READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
 
 
 def _limit_resources() -> None:
-    # Some systems cannot bound one of these; the parent's clock stays.
+    # Some systems cannot set one of these limits; the parent's timeout remains.
     for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most, most))
 
 
 def main(arguments: list[str]) -> int:
-    """Read, write, and say by the exit code how it went."""
+    """Read, write, and return the exit code."""
     _limit_resources()
     kind, *numbers = arguments
     data = sys.stdin.buffer.read()
@@ -186,7 +186,7 @@ def main(arguments: list[str]) -> int:
     except MemoryError:
         return _answer(BROKEN, "it needs too much memory")
     except Exception as error:
-        # The libraries raise whatever their own parsers raise; this process is the wall around them.
+        # The libraries raise any kind of error; this process isolates them.
         return _answer(BROKEN, str(error) or type(error).__name__)
     return 0
 

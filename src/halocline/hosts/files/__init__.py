@@ -1,1 +1,1 @@
-"""Files of this machine."""
+"""Files on this machine."""

@@ -1,4 +1,4 @@
-"""Reads lines out of a file of any size: looks through it once, in pieces, and keeps only what was asked for."""
+"""Reads lines from a file of any size: scans it once, in pieces, and keeps only the requested lines."""
 
 import codecs
 from typing import BinaryIO
@@ -6,13 +6,13 @@ from typing import BinaryIO
 from halocline.ports.host import LineRange
 
 PIECE = 1 << 20
-"""Bytes that are looked through at a time."""
+"""Bytes scanned at a time."""
 ENCODINGS = ("utf-8", "cp1252", "latin-1")
-"""As a file that is read whole is taken: the first that fits all of it."""
+"""The first one that fits the whole file is used, as for files that are read at once."""
 
 
 def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
-    """The lines from `first` to `last` (from 1), clamped to the file: at most `limit` bytes of them."""
+    """Read the lines from `first` to `last` (from 1), clamped to the file, at most `limit` bytes."""
     starts, total, encoding = _look_through(file)
     first = min(max(first, 1), max(total, 1))
     if not encoding:
@@ -21,7 +21,7 @@ def read_lines(file: BinaryIO, first: int, last: int, limit: int) -> LineRange:
 
 
 def _look_through(file: BinaryIO) -> tuple[list[int], int, str]:
-    """Return how many lines end before each piece, how many there are, and the encoding; empty for what is no text."""
+    """Return the number of lines that end before each piece, the total, and the encoding (empty if it is not text)."""
     decoders = {name: codecs.getincrementaldecoder(name)() for name in ENCODINGS}
     starts, lines, end = [], 0, b"\n"
     file.seek(0)
@@ -44,7 +44,7 @@ def _is_decodable(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bo
 
 
 def _cut_lines(file: BinaryIO, starts: list[int], first: int, last: int, limit: int) -> bytes:
-    """The bytes of lines: they are looked for from the last piece on that begins before the first of them does."""
+    """The bytes of the lines; the search starts at the last piece that begins before the first of them."""
     before = max((at for at, lines in enumerate(starts) if lines < first - 1), default=0)
     file.seek(before * PIECE)
     for _ in range(first - 1 - (starts[before] if starts else 0)):

@@ -1,4 +1,4 @@
-"""Files of this machine. What may take time runs in a thread; a write is whole or did not happen."""
+"""Files on this machine. Slow calls run in a thread; writes are atomic."""
 
 import asyncio
 import os
@@ -16,14 +16,14 @@ from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRa
 
 _SMALL = 1 << 16
 _BEGINS, _ENDS = ".halo-", ".tmp"
-"""How a file is named that will take another one's place."""
+"""Name pattern of a temporary file that will replace another."""
 
 
 class LocalFiles:
-    """Fulfils `ports.host.Files`. A look and a small file are not worth a thread, which costs many times more.
+    """Implements `ports.host.Files`. A stat and a small file are read without a thread, which would cost much more.
 
-    `journals` is the folder that makes `write_all` safe from being killed; `may_write` and `scope` are what `only` was
-    given.
+    `journals` is the folder whose journals make `write_all` safe against being killed; `may_write` and `scope` are the
+    arguments of `only`.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class LocalFiles:
         given_up = threading.Event()
         try:
             await asyncio.to_thread(change_files, self._journals, writes, self._may_write, given_up.is_set)
-        finally:  # a thread that still waits for its turn begins nothing any more
+        finally:  # a thread that still waits for the lock must not start
             given_up.set()
 
     async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
@@ -97,7 +97,7 @@ def _list_folder(path: Path, scope: Scope | None) -> list[tuple[str, bool]]:
 
 
 def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> bool:
-    """Whether an entry, or what it is a link to, is hidden."""
+    """True if an entry or its link target is hidden."""
     if scope is None:
         return False
     place = os.path.join(folder, entry.name)
@@ -105,7 +105,7 @@ def _is_hidden(entry: "os.DirEntry[str]", folder: str, scope: Scope | None) -> b
 
 
 def _existing_names(folder: Path, names: Sequence[str], scope: Scope | None) -> list[str]:
-    """Each folder on the way is opened once."""
+    """The names that exist; each folder on the way is opened once."""
     with open_resolved(folder, scope) as (top, place, _):
         parents: dict[str, int | None] = {"": top}
         try:
@@ -138,7 +138,7 @@ def _folder_below(fd: int | None, name: str) -> int | None:
 
 
 def _read_small(path: Path, limit: int, scope: Scope | None) -> bytes | None:
-    """None for a file that may take time to read."""
+    """Read a small file; None for one that may take time."""
     with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
         return read_from(fd, limit) if 0 < found.st_size <= _SMALL else None
@@ -151,7 +151,7 @@ def _read_file(path: Path, limit: int, scope: Scope | None) -> bytes:
 
 
 def _read_lines(path: Path, first: int, last: int, limit: int, scope: Scope | None) -> LineRange:
-    from halocline.hosts.files.line_ranges import read_lines  # which few files are large enough for
+    from halocline.hosts.files.line_ranges import read_lines  # few files are large enough to need it
 
     with open_resolved(path, scope) as (fd, _, found):
         require_regular(found, path)
@@ -163,7 +163,7 @@ def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayW
     with hold_target(Path(admit_path(os.path.realpath(path), may_write)), making_folders=True) as target:
         replaced = target.writable()
         temporary = f"{_BEGINS}{os.urandom(6).hex()}{_ENDS}"
-        # No fsync: a killed process loses nothing that was renamed; only a machine that dies could, at the cost of ms.
+        # No fsync, which takes milliseconds: a killed process loses no renamed file, only a crash of the machine could.
         try:
             target.stage(temporary, data, replaced)
             if target.content() != expected:
@@ -175,17 +175,14 @@ def _write_file(path: Path, data: bytes, expected: bytes | None, may_write: MayW
 
 
 def _remove_leftovers(paths: Sequence[Path], since: int) -> None:
-    """Remove what a write of these files left whose process died."""
+    """Remove temporary files of these files' writes whose process died."""
     for path in temporaries_beside(paths, since):
         with suppress(OSError), hold_target(path) as target:
             target.drop()
 
 
 def temporaries_beside(paths: Sequence[Path], since: int) -> list[Path]:
-    """Return leftovers of writes whose process died. A write that is going on now is younger than `since`
-
-    (nanoseconds of the clock).
-    """
+    """Temporary files of writes whose process died: older than `since` (clock time in nanoseconds)."""
     found = []
     for folder in {os.path.dirname(os.path.realpath(path)) for path in paths}:
         with suppress(OSError), os.scandir(folder) as entries:

@@ -1,9 +1,9 @@
-"""Several files, all or none, even when the process is killed between two of them.
+"""Changes several files, all or none, even if the process is killed between two of them.
 
-Everything new is written beside its place and every old file keeps a second name, as a journal says that was written
-first. Then the names are changed. Renaming the journal makes the change; one that is still there belongs to a process
-that died, and what it did is put back: the task's log does not know of it either, so both agree. What somebody changed
-since then is left alone, and the rest with it.
+A journal is written first. Then each new file is written beside its place and each old file gets a second name; then
+the files are switched by renaming. Renaming the journal commits the change. A journal that is still there belongs to a
+process that died, and its change is undone: the task's log does not contain it either, so both agree. If a file was
+changed since then, no file is touched.
 """
 
 import os
@@ -23,11 +23,11 @@ from halocline.protocol.values import Value
 
 _OPEN, _DONE, _STAGED = ".journal", ".done", b"staged\n"
 UNREADABLE = ".unreadable"
-"""Suffix of a journal that cannot be read. It is kept, and nothing waits for it."""
+"""Suffix of a journal that cannot be read. It is kept and blocks nothing."""
 _CHANGES = "is changing several files"
 PUT_ASIDE = (
-    "The journal of a change of several files cannot be read; it is now {kept}. If that change was cut short, files "
-    "named .halo-*.old beside the changed ones hold what was in them before."
+    "The journal of a change to several files cannot be read; it is now {kept}. If that change was interrupted, files "
+    "named .halo-*.old beside the changed ones have their old content."
 )
 _NOTHING = ""
 
@@ -43,7 +43,7 @@ class Entry(Value, frozen=True):
 
 
 class Plan(Value, frozen=True):
-    """All files of a change, and the folders that it has to make, outermost first."""
+    """All files of a change, and the folders it has to create, outermost first."""
 
     entries: tuple[Entry, ...] = ()
     folders: tuple[str, ...] = ()
@@ -56,13 +56,13 @@ def change_files(
     given_up: Callable[[], bool] = lambda: False,
     patience: float = PATIENCE,
 ) -> None:
-    """Make all files what they shall be, or none. Without a folder for the journal a killed process may leave a part.
+    """Write all files or none. Without a folder for the journal, a killed process may leave half of the change.
 
-    Resolved paths that `may_write` does not admit are an OSError, and so is another process that takes longer than
-    `patience`, in seconds. Once it was `given_up`, nothing is begun any more.
+    Nothing starts once `given_up` returns True.
 
     Raises:
-        FileChangedOutside: one does not hold what was expected.
+        OSError: `may_write` refuses a resolved path, or another process keeps the lock longer than `patience` seconds.
+        FileChangedOutside: a file does not have the expected content.
     """
     entries = tuple(_make_entry(write, may_write) for write in writes)
     if twice := [entry.path for entry in entries if sum(other.path == entry.path for other in entries) > 1]:
@@ -72,21 +72,21 @@ def change_files(
         _carry_out(plan, writes, None)
         return
     make_private_folder(folder)
-    # Whoever has the lock knows that journals belong to the dead.
+    # With the lock held, any journal there belongs to a dead process.
     with lock_file(folder / "lock", _CHANGES, patience, given_up):
         _mend_folder(folder)
         _carry_out(plan, writes, folder)
 
 
 def mend_files(folder: Path | None, patience: float = PATIENCE) -> list[str]:
-    """Put back what processes that died left half done; a sentence for each, and for what keeps it from that."""
+    """Undo the unfinished changes of dead processes; returns a sentence for each, and for what prevented it."""
     if folder is None or not _leftover_journals(folder):
         return []
     try:
         with lock_file(folder / "lock", _CHANGES, patience):
             return _mend_folder(folder)
     except OSError as error:
-        return [f"Whether a change of several files was cut short was not looked at: {error.strerror}."]
+        return [f"Could not check for interrupted changes to several files: {error.strerror}."]
 
 
 def _make_entry(write: FileWrite, may_write: MayWrite | None) -> Entry:
@@ -166,7 +166,7 @@ def _switch_file(target: Target, entry: Entry) -> None:
 
 
 def _finish_change(journal: Path | None, plan: Plan) -> None:
-    """The change is made; what is left is tidying up, and if that fails the next change or start does it."""
+    """Commit the change and clean up; if cleaning up fails, the next change or start does it."""
     done = journal.replace(journal.with_suffix(_DONE)) if journal else None
     with suppress(OSError):
         _remove_traces(plan)
@@ -175,24 +175,24 @@ def _finish_change(journal: Path | None, plan: Plan) -> None:
 
 
 def _mend_folder(folder: Path) -> list[str]:
-    said = []
+    messages = []
     for journal in _leftover_journals(folder):
         try:
             plan, staged = _read_journal(journal)
         except (msgspec.DecodeError, RecursionError):
             kept = journal.replace(journal.with_suffix(UNREADABLE))
-            said.append(PUT_ASIDE.format(kept=kept))
+            messages.append(PUT_ASIDE.format(kept=kept))
             continue
         if plan is None or journal.suffix == _DONE:
             _remove_traces(plan or Plan())
         elif not all(os.path.isdir(os.path.dirname(entry.path)) or not entry.before for entry in plan.entries):
-            continue  # a disk that is not there now; the next start looks again
+            continue  # its disk is not mounted now; the next start tries again
         elif not staged:
             _remove_traces(plan)
         else:
-            said.append(_put_back_if_untouched(plan))
+            messages.append(_put_back_if_untouched(plan))
         journal.unlink()
-    return said
+    return messages
 
 
 def _leftover_journals(folder: Path) -> list[Path]:
@@ -204,7 +204,7 @@ def _leftover_journals(folder: Path) -> list[Path]:
 
 
 def _read_journal(journal: Path) -> tuple[Plan | None, bool]:
-    """What a journal says, and whether names may have been changed; no plan for one that was cut in its first line."""
+    """A journal's plan, and True if files may have been switched; no plan if its first line is incomplete."""
     first, newline, rest = journal.read_bytes().partition(b"\n")
     return (msgspec.json.decode(first, type=Plan) if newline else None), rest == _STAGED
 
@@ -215,22 +215,22 @@ def _put_back_if_untouched(plan: Plan) -> str:
     if changed:
         _remove_traces(plan)
         return (
-            f"A change of {names} was cut short when Halocline was killed. It was not taken back, because "
-            f"{', '.join(changed)} changed since: look whether the files fit together."
+            f"A change to {names} was interrupted when Halocline was killed. It was not undone, because "
+            f"{', '.join(changed)} changed since: check that the files fit together."
         )
     _put_back(plan)
-    return f"A change of {names} was cut short when Halocline was killed. It was taken back; all are as before."
+    return f"A change to {names} was interrupted when Halocline was killed. It was undone; all files are as before."
 
 
 def _is_ours(entry: Entry) -> bool:
-    """Whether a file is still as the change found it or left it."""
+    """True if a file is still as the change found it or left it."""
     with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
         return _hash_of(target.content()) in (entry.before, entry.after)
     return not entry.before
 
 
 def _put_back(plan: Plan) -> None:
-    """Every file as it was before. One that is not as the change left it was not reached, or is somebody else's."""
+    """Restore every file that is as the change left it; others were not reached or changed since."""
     for entry in plan.entries:
         with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
             if entry.before == entry.after or _hash_of(target.content()) != entry.after:
@@ -243,7 +243,7 @@ def _put_back(plan: Plan) -> None:
 
 
 def _remove_traces(plan: Plan) -> None:
-    """Nothing is left beside the files, and no folder that was made for nothing."""
+    """Remove the temporary files, and folders that the change created and left empty."""
     for entry in plan.entries:
         with suppress(FileNotFoundError), hold_target(Path(entry.path)) as target:
             target.drop(entry.new)

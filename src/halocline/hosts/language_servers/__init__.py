@@ -1,1 +1,1 @@
-"""Language servers: found on this machine, started when a file of theirs is read, asked what an edit broke."""
+"""Language servers: found on this machine, started when one of their files is read, asked what an edit broke."""

@@ -1,7 +1,7 @@
 """JSON-RPC with a language server over its standard input and output.
 
-What must stay true: a server that hangs, floods, prints rubbish or dies costs a bounded time and memory, and whoever
-waits for it hears `ServerGone`. Nothing here blocks: what a server does not read is bounded, too.
+What must stay true: a server that hangs, floods, prints rubbish or dies costs bounded time and memory, and pending
+requests to it raise `ServerGone`. Nothing here blocks: unread data to a server is bounded too.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ LARGEST_MESSAGE = 1 << 25
 MOST_UNREAD = 1 << 25
 """Bytes that a server may leave unread."""
 MOST_UNASKED = 1 << 25
-"""Bytes that a server may send without being told or asked anything."""
+"""Bytes that a server may send unasked."""
 EARNED = 1 << 22
-"""Bytes that it may send on top for each message to it. Were the count begun anew, a slow flood would never end."""
+"""Bytes that each message from us allows on top. Resetting the count instead would let a slow flood go on forever."""
 _METHOD_NOT_FOUND = -32601
 
 
 class ServerGone(Exception):
-    """The server has ended, or was given up."""
+    """The server ended or was stopped."""
 
 
 class RequestFailed(Exception):
@@ -42,7 +42,7 @@ class RpcError(msgspec.Struct):
 
 
 class Message(msgspec.Struct):
-    """Any message; a request has `id` and `method`, an answer `id` alone, a notification `method` alone."""
+    """Any message; a request has `id` and `method`, a response only `id`, a notification only `method`."""
 
     id: int | str | None = None
     method: str = ""
@@ -55,11 +55,13 @@ _decoder = json_input.Decoder(Message)
 
 
 class Connection:
-    """One server's ends of two pipes. `told` hears notifications, `asked` answers the server's own requests."""
+    """The pipes to one server. `on_notification` gets its notifications, `answer` answers its requests."""
 
-    def __init__(self, told: Callable[[str, msgspec.Raw], None], asked: Callable[[str, msgspec.Raw], Any]) -> None:
-        self._told = told
-        self._asked = asked
+    def __init__(
+        self, on_notification: Callable[[str, msgspec.Raw], None], answer: Callable[[str, msgspec.Raw], Any]
+    ) -> None:
+        self._on_notification = on_notification
+        self._answer_request = answer
         self._waiting: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._next = 0
         self._unasked = 0
@@ -74,18 +76,18 @@ class Connection:
         self._output, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
 
     async def listen(self) -> None:
-        """Hear the server out, until it ends or cannot be understood."""
+        """Read messages until the server ends or breaks the protocol."""
         try:
             while True:
                 self._take(await self._read())
-                await asyncio.sleep(0)  # a flood must not keep everybody else waiting
+                await asyncio.sleep(0)  # a flood must not block other tasks
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError, ServerGone):
             return
         finally:
             self.close()
 
     async def request(self, method: str, params: JsonObject) -> msgspec.Raw:
-        """Ask, and wait for the answer.
+        """Send a request and wait for the response.
 
         Raises:
             ServerGone, RequestFailed
@@ -104,11 +106,11 @@ class Connection:
             self._waiting.pop(number, None)
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """Tell. Raises ServerGone."""
+        """Send a notification. Raises ServerGone."""
         self._send({"method": method, "params": params})
 
     def close(self) -> None:
-        """Let go of the pipes; whoever waits hears of it."""
+        """Close the pipes; pending requests raise ServerGone."""
         if self._gone:
             return
         self._gone = True
@@ -151,7 +153,7 @@ class Connection:
         if message.method and message.id is not None:
             self._send(self._answer(message))
         elif message.method:
-            self._told(message.method, message.params)
+            self._on_notification(message.method, message.params)
         elif isinstance(message.id, int) and (future := self._waiting.get(message.id)) and not future.done():
             if message.error is not None:
                 future.set_exception(RequestFailed(message.error.code, message.error.message))
@@ -159,9 +161,9 @@ class Connection:
                 future.set_result(message.result)
 
     def _answer(self, message: Message) -> JsonObject:
-        """Answers do not count as something that the server was told: a flood of questions is a flood."""
+        """Build the response; it does not reset the flood limit, so that a flood of requests is stopped too."""
         self._unasked += 1024
         try:
-            return {"id": message.id, "result": self._asked(message.method, message.params)}
+            return {"id": message.id, "result": self._answer_request(message.method, message.params)}
         except NotImplementedError:
-            return {"id": message.id, "error": {"code": _METHOD_NOT_FOUND, "message": "not known here"}}
+            return {"id": message.id, "error": {"code": _METHOD_NOT_FOUND, "message": "method not found"}}

@@ -1,4 +1,4 @@
-"""From what a server says of a text to the errors that an edit brought in. Pure."""
+"""Picks out of a server's diagnostics the errors that an edit introduced. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from halocline.ports.diagnostics import Problem
 
 ERROR = 1
 MOST_KEPT = 500
-"""Errors of one file that are looked at."""
+"""Largest number of errors considered per file."""
 _LONGEST_TEXT = 160
 _LONGEST_MESSAGE = 400
 _LONGEST_NAME = 60
@@ -26,7 +26,7 @@ class Range(msgspec.Struct):
 
 
 class Diagnostic(msgspec.Struct):
-    """What servers send. One without a severity is an error."""
+    """A diagnostic as servers send it. One without a severity counts as an error."""
 
     range: Range
     message: str | dict[str, object] = ""
@@ -36,7 +36,7 @@ class Diagnostic(msgspec.Struct):
 
 
 def select_errors(path: Path, lines: Sequence[str], said: Iterable[Diagnostic], server: str) -> tuple[Problem, ...]:
-    """The errors among what was said, each once, in the file's order, with the line that it stands in."""
+    """The errors among the diagnostics, each once, in file order, with the text of their line."""
     grave = islice((one for one in said if one.severity in (ERROR, None)), MOST_KEPT)
     found = dict.fromkeys(_make_problem(path, lines, one, server) for one in grave)
     return tuple(sorted(found, key=lambda problem: problem.line))
@@ -61,12 +61,12 @@ def _shorten_text(text: str, most: int) -> str:
 
 
 def sort_of(problem: Problem) -> tuple[str, str, str]:
-    """What stays the same of a problem whose line has moved."""
+    """The identity of a problem, which does not change when its line moves."""
     return problem.message, problem.code, problem.text
 
 
 def new_errors(old: Sequence[Problem], now: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Those of now that were not there before, wherever they stood."""
+    """The errors in `now` that are not in `old`, whatever their lines."""
     known = Counter(map(sort_of, old))
     fresh: list[Problem] = []
     for problem in now:

@@ -1,4 +1,4 @@
-"""A text that a server has, with its version, and what the server said of it last."""
+"""A text that a server has open, with its version and its latest diagnostics."""
 
 import asyncio
 from pathlib import Path
@@ -7,12 +7,12 @@ from urllib.parse import unquote
 from halocline.ports.diagnostics import Problem
 
 SETTLE = 0.3
-"""Seconds of silence after which a server that names no version seems to have said all of it."""
+"""Seconds of silence after which the diagnostics of a server that names no version count as complete."""
 SETTLE_VERSIONED = 0.05
 
 
 class Document:
-    """One open file. `problems` are those of `version` once `is_answered`, and older ones until then."""
+    """One open file. `problems` belong to `version` once `is_answered`; until then they may be older."""
 
     def __init__(self, path: Path, text: str, silence: float) -> None:
         self._silence = silence
@@ -28,7 +28,7 @@ class Document:
         self._set(text)
 
     def is_at(self, uri: str) -> bool:
-        """Servers quote in ways of their own."""
+        """True if a URI is this file's; servers quote URIs differently."""
         return uri == self.uri or unquote(uri) == unquote(self.uri)
 
     def change(self, text: str) -> None:
@@ -40,7 +40,7 @@ class Document:
         self._last = None
 
     def hear(self, version: int | None, problems: tuple[Problem, ...], *, final: bool = False) -> None:
-        """The server said something, of a version when it names it. What it says of an older text does not count."""
+        """Take diagnostics from the server; those that name another version do not count."""
         if version not in (None, self.version):
             return
         now = asyncio.get_running_loop().time()
@@ -57,15 +57,15 @@ class Document:
         return self._last is not None and asyncio.get_running_loop().time() >= self._last + self._settle
 
     async def settled(self) -> None:
-        """Wait until the server has said something of this version, and nothing more for a moment."""
+        """Wait until the server sent diagnostics for this version, and then nothing more for a moment."""
         while not self.is_answered:
             if self._last is None:
-                await self._hears()
+                await self._wait_for_diagnostics()
             else:
                 await asyncio.sleep(max(0.001, self._last + self._settle - asyncio.get_running_loop().time()))
 
-    async def _hears(self) -> None:
-        """Wait for a word. The silence of a server that knows this file says that nothing is different."""
+    async def _wait_for_diagnostics(self) -> None:
+        """Wait for diagnostics. If a server that knows this file sends none, nothing has changed."""
         silence = max(self._silence, 2 * self._slowest) if self._is_known else None
         try:
             async with asyncio.timeout(silence):

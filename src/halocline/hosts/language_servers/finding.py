@@ -1,7 +1,7 @@
-"""Which language servers are installed, on PATH or with the project, and how each is to be started.
+"""Finds installed language servers, on PATH or in the project, and how to start each.
 
-What must stay true: a program inside the workspace is code of the repository. Without leave, none is started, none is
-named in what we tell a server, and no folder of the workspace is on a server's PATH.
+What must stay true: a program inside the workspace is code of the repository. Without permission, none is started, none
+is named in what we send a server, and no folder of the workspace is on a server's PATH.
 """
 
 import os
@@ -19,7 +19,7 @@ _LIBRARIES = ("node_modules", "lib/node_modules", "..")
 
 
 class Found(Value, frozen=True):
-    """A server that can be started. `allowed` is false for one that would run the project's code without leave."""
+    """An installed server. `allowed` is false if it would run the project's code without permission."""
 
     row: Row
     program: str
@@ -30,14 +30,14 @@ class Found(Value, frozen=True):
 
 
 class Finder(Value, frozen=True):
-    """Looks in one workspace; `project_programs` is the leave to run what the project brings."""
+    """Searches for one workspace; `project_programs` allows programs of the project to run."""
 
     workspace: Path
     project_programs: bool
     path: str
 
     def find(self, row: Row, file: Path | None = None) -> Found | None:
-        """How to start the server for a file; None when it is not installed, or has no business there."""
+        """Find the server for a file; None when it is not installed or not meant for that project."""
         root = self._root(row, file or self.workspace / "file")
         if root is None:
             return None
@@ -51,20 +51,20 @@ class Finder(Value, frozen=True):
         return Found(row, program, root, self.project_programs or not unruly, options, settings)
 
     def all(self) -> list[Found]:
-        """What there is for any language, whether or not it may be started."""
+        """All installed servers, including those that may not be started."""
         return [found for row in ROWS if (found := self.find(row))]
 
     def environment(self, environment: ChildEnvironment) -> ChildEnvironment:
-        """For a server: without the workspace's folders on PATH, unless they may be."""
+        """A server's environment: PATH without the workspace's folders, unless they are allowed."""
         return declare_environment(environment, {"PATH": os.pathsep.join(self._folders())})
 
     def is_inside(self, program: str) -> bool:
-        """Whether a program belongs to the workspace, or is a link into it."""
+        """True if a program is in the workspace or a link into it."""
         path = Path(program)
         return any(one.is_relative_to(self.workspace) for one in (path, path.resolve()))
 
     def _folders(self) -> list[str]:
-        """PATH; a folder that is not absolute would be one of wherever we stand."""
+        """The folders of PATH, without relative ones, which depend on the working folder."""
         folders = [folder for folder in self.path.split(os.pathsep) if os.path.isabs(folder)]
         return folders if self.project_programs else [folder for folder in folders if not self.is_inside(folder)]
 
@@ -81,7 +81,7 @@ class Finder(Value, frozen=True):
         return None if row.needs_marker else self.workspace
 
     def _library(self, row: Row, program: str) -> str | None:
-        """What the server shall run of its own accord; empty when that is its own matter, None when it is missing."""
+        """The library that the server runs; empty if the server may choose, None if there is none outside."""
         if not row.library or self.project_programs:
             return ""
         for folder in Path(program).resolve().parents:

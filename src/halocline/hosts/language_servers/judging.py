@@ -1,4 +1,4 @@
-"""What edits broke: the texts before them are judged, then those after, and only the difference is told."""
+"""Finds what edits broke: compares the errors of the texts before with those after."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,18 +9,18 @@ from halocline.hosts.language_servers.server import Server
 from halocline.ports.diagnostics import EditedText, Problem
 
 MOST_FILES = 20
-"""Files of one patch that are looked at."""
+"""Largest number of files checked per patch."""
 _MADE, _CHANGED, _REMOVED = 1, 2, 3
 
 
 async def judge_edits(server: Server, edits: Sequence[EditedText]) -> tuple[Problem, ...]:
-    """The errors that edits of one server's files brought in. Raises ServerGone.
+    """The errors that edits of one server's files introduced. Raises ServerGone.
 
-    What moved from one file to another is not new.
+    An error that moved from one file to another is not new.
     """
     edits = edits[:MOST_FILES]
     await server.when_ready()
-    async with server.turn:  # all files are as before, then all are as they are now: they depend on each other
+    async with server.turn:  # first all files as before, then all as now: they depend on each other
         before = await _all_problems(server, {edit.path: edit.before for edit in edits if edit.before is not None})
         for edit in edits:
             _tell_server(server, edit)

@@ -1,7 +1,7 @@
-"""One running language server: started and initialized in the background, told of texts, asked what is wrong in them.
+"""One running language server: started and initialized in the background, sent texts, asked for their diagnostics.
 
-What must stay true: an answer counts only for the version of the text that it was given for; and when the server is
-gone, everybody who waits for it hears so at once.
+What must stay true: diagnostics count only for the version of the text they were computed for; and when the server is
+gone, everything that waits for it stops waiting at once.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import JsonObject
 
 START_LIMIT = 60.0
-"""Seconds for a server to come up and to have read the project."""
+"""Seconds for a server to start, and again to read the project."""
 MOST_DOCUMENTS = 50
 _LOAD_BEGINS = 0.2
-"""Seconds within which a server that reads the whole project first says so."""
+"""Seconds in which a server that first reads the whole project must say so."""
 _MOST_PROGRESS = 100
 _RETRY = 0.1
 _SERVER_CANCELLED, _CONTENT_MODIFIED = -32802, -32801
 _NEXT_TRY = (_SERVER_CANCELLED, _CONTENT_MODIFIED)
 _ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/null'
-"""The keeper gives standard output, and as descriptor 99 what is to be the input."""
+"""The keeper sets standard output; descriptor 99 becomes standard input."""
 
 CAPABILITIES: JsonObject = {
     "textDocument": {
@@ -83,7 +83,7 @@ class _Initialized(msgspec.Struct):
 
 
 class Server:
-    """A server's process. `ready` is done when it has read the project, `gone` when it has ended."""
+    """A server's process. `ready` is set once it has read the project, `gone` once it has ended."""
 
     def __init__(self, found: Found, processes: Processes, environment: ChildEnvironment) -> None:
         self.found = found
@@ -94,7 +94,7 @@ class Server:
         self.turn = asyncio.Lock()
         self._processes = processes
         self._environment = environment
-        self._connection = Connection(self._told, self._asked)
+        self._connection = Connection(self._take_notification, self._answer_request)
         self._pulls = False
         self._process: Process | None = None
         self._ends_with_keeper = False
@@ -104,25 +104,25 @@ class Server:
 
     @property
     def is_warm(self) -> bool:
-        """Whether an answer may be waited for."""
+        """True if it makes sense to wait for its answer."""
         return self.ready.is_set() and self.has_answered and not self.gone.is_set()
 
     async def close(self) -> None:
-        """Let go of it; its process ends with its input, or else with the keeper."""
+        """Close its pipes; its process ends with its input, or else with the keeper."""
         self._ends_with_keeper = True
         await self.give_up()
 
     async def give_up(self) -> None:
-        """End it at once; nobody knows any more what it does."""
+        """Kill it at once: its state is unknown."""
         self._life.cancel()
         await asyncio.wait([self._life])
 
     async def when_ready(self) -> None:
-        """Raises ServerGone."""
+        """Wait until it has read the project. Raises ServerGone."""
         await self._unless_gone(self.ready.wait())
 
     def open(self, path: Path, text: str) -> Document:
-        """Let the server have this text of a file, whatever it had before. Raises ServerGone."""
+        """Send the server this text of a file. Raises ServerGone."""
         document = self.documents.pop(path, None)
         if document is None:
             document = Document(path, text, self.found.row.silence)
@@ -142,24 +142,24 @@ class Server:
         return document
 
     def saved(self, path: Path, kind: int) -> None:
-        """Say that a file on disk was made (1), changed (2) or removed (3). Raises ServerGone."""
+        """Report that a file on disk was created (1), changed (2) or deleted (3). Raises ServerGone."""
         if document := self.documents.get(path):
             item = {"textDocument": {"uri": document.uri}, "text": document.text}
             self._connection.notify("textDocument/didSave", item)
         self._connection.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": kind}]})
 
     def shut(self, path: Path) -> None:
-        """The file needs no more attention. Raises ServerGone."""
+        """Close a file in the server. Raises ServerGone."""
         if document := self.documents.pop(path, None):
             self._connection.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
 
     def doubt(self, document: Document) -> None:
-        """What was said may be old, as other files have changed; a server that tells by itself tells that, too."""
+        """Ask for a document's diagnostics again, since other files changed; a server that pushes does so by itself."""
         if self._pulls:
             document.doubt()
 
     async def answer(self, document: Document) -> None:
-        """Wait until the server has said what is wrong in the document as it is now. Raises ServerGone."""
+        """Wait for the diagnostics of the document's current text. Raises ServerGone."""
         if self._pulls:
             await self._pull(document)
         else:
@@ -206,7 +206,7 @@ class Server:
             hearing = asyncio.create_task(self._connection.listen())
             async with asyncio.timeout(START_LIMIT):
                 await self._introduce()
-            await self._loaded()
+            await self._wait_until_loaded()
             self.ready.set()
             await hearing
         except (OSError, ValueError, ServerGone, RequestFailed, TimeoutError, msgspec.MsgspecError):
@@ -225,12 +225,12 @@ class Server:
                 os.killpg(process.pid, signal.SIGKILL)
 
     async def _start(self) -> None:
-        """Raises OSError."""
+        """Start the process. Raises OSError."""
         await self._processes.ready()
         (theirs, writing), (reading, out) = os.pipe(), os.pipe()
         words = ["/bin/sh", "-c", _ON_PIPES, "sh", self.found.program, *self.found.row.command[1:]]
         try:
-            # From the root: an interpreter that looks for modules where it stands must not find the project's.
+            # In `/`: an interpreter that looks for modules in its working folder must not find the project's.
             self._process = self._processes.start(words, self._environment, "/", (out, theirs), terminal=False)
         except BaseException:
             os.close(writing)
@@ -260,8 +260,8 @@ class Server:
         self._connection.notify("initialized", {})
         self._connection.notify("workspace/didChangeConfiguration", {"settings": self.found.settings})
 
-    async def _loaded(self) -> None:
-        """Many servers answer before they have read the project, and wrongly: wait for what they say that they do."""
+    async def _wait_until_loaded(self) -> None:
+        """Wait for the progress that servers report: many give wrong answers before they have read the project."""
         await asyncio.sleep(_LOAD_BEGINS)
         with suppress(TimeoutError):
             async with asyncio.timeout(START_LIMIT):
@@ -269,16 +269,16 @@ class Server:
                     self._quiet.clear()
                     await self._unless_gone(self._quiet.wait())
 
-    def _told(self, method: str, params: msgspec.Raw) -> None:
+    def _take_notification(self, method: str, params: msgspec.Raw) -> None:
         take: Callable[[msgspec.Raw], None] | None = {
-            "textDocument/publishDiagnostics": self._published,
-            "$/progress": self._progress,
+            "textDocument/publishDiagnostics": self._take_diagnostics,
+            "$/progress": self._take_progress,
         }.get(method)
         if take is not None:
             with suppress(msgspec.ValidationError):
                 take(params)
 
-    def _published(self, params: msgspec.Raw) -> None:
+    def _take_diagnostics(self, params: msgspec.Raw) -> None:
         if self._pulls:
             return
         said = json_input.decode(params, type=_Published)
@@ -287,7 +287,7 @@ class Server:
             found = select_errors(document.path, document.lines, said.diagnostics, self.found.row.name)
             document.hear(said.version, found)
 
-    def _progress(self, params: msgspec.Raw) -> None:
+    def _take_progress(self, params: msgspec.Raw) -> None:
         said = json_input.decode(params, type=_Progress)
         if said.value.kind == "begin" and len(self._loading) < _MOST_PROGRESS:
             self._loading.add(said.token)
@@ -295,8 +295,8 @@ class Server:
             self._loading.discard(said.token)
         self._quiet.set()
 
-    def _asked(self, method: str, params: msgspec.Raw) -> Any:
-        """What a server asks us. Raises NotImplementedError."""
+    def _answer_request(self, method: str, params: msgspec.Raw) -> Any:
+        """Answer a server's request. Raises NotImplementedError."""
         match method:
             case "workspace/configuration":
                 items = json_input.decode(params, type=_Configuration).items

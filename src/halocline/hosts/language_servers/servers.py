@@ -1,7 +1,7 @@
-"""The language servers of one task: which file is whose, when one is started, how long anybody waits.
+"""The language servers of one task: which file belongs to which, when one is started, how long to wait.
 
-What must stay true: a server is started in the background and never waited for before it is warm; an edit waits at most
-`wait` seconds; nothing is started for files that no server knows. What is heavy is imported with the first file.
+What must stay true: a server starts in the background, and no edit waits for it before it is warm; an edit waits at
+most `wait` seconds; nothing starts for files that no server knows. Heavy modules are imported with the first file.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from halocline.hosts.shell.processes import Processes
 
 LARGEST = 1_000_000
-"""Bytes of a text that a server is given."""
+"""Largest text in bytes that is sent to a server."""
 MOST_STARTS = 3
 MOST_SERVERS = 4
 PATIENCE = 30.0
-"""Seconds after which a server that does not answer has hung, and is given up."""
+"""Seconds without an answer after which a server counts as hung and is killed."""
 MOST_ASKED = 20
-"""Files of one server that are opened because they were changed, when a person asks for all problems."""
+"""Largest number of changed files opened per server when you ask for all problems."""
 CURRENT_WAIT = 10.0
-"""Seconds that a person who asks for all problems may have to wait, servers that have to start included."""
+"""Longest wait in seconds when you ask for all problems, including the start of servers."""
 _GIT_PATIENCE = 3.0
 
 
 class LanguageServers:
-    """Fulfils `ports.diagnostics.Diagnostics` for one workspace.
+    """Implements `ports.diagnostics.Diagnostics` for one workspace.
 
-    `wait` is in seconds; servers do not see the environment variables named in `hidden`, nor what is a secret by its
-    name or form; `project_programs` is the leave to start programs that lie in the workspace.
+    `wait` is in seconds. Servers do not get the environment variables named in `hidden`, nor those that look like
+    secrets. `project_programs` allows programs in the workspace to be started.
     """
 
     def __init__(
@@ -72,27 +72,29 @@ class LanguageServers:
         return child_environment(*self._given)
 
     def knows(self, path: Path) -> bool:
-        return self._server(path) is not None
+        return self._server_for(path) is not None
 
     def is_warm(self, path: Path) -> bool:
-        """Whether an edit of such a file would wait for its server."""
-        server = self._server(path)
+        """True if an edit of such a file would wait for its server."""
+        server = self._server_for(path)
         return server is not None and server.is_warm
 
     @property
     def is_busy(self) -> bool:
-        """Whether a server is still asked something."""
+        """True while work with a server is going on."""
         return bool(self._tasks)
 
     def expect(self, path: Path) -> None:
-        server = self._server(path)
+        server = self._server_for(path)
         if server is not None and path not in server.documents:
             self._in_background(self._learn(server, path))
 
     async def introduced(self, edits: Sequence[EditedText]) -> tuple[Problem, ...]:
         groups: dict[Server, list[EditedText]] = {}
         for edit in edits:
-            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST and (server := self._server(edit.path)):
+            if max(len(edit.before or ""), len(edit.after or "")) <= LARGEST and (
+                server := self._server_for(edit.path)
+            ):
                 groups.setdefault(server, []).append(edit)
         if not groups:
             return ()
@@ -116,7 +118,7 @@ class LanguageServers:
 
         wanted: dict[Server, list[Path]] = {server: [] for server in self._servers.values() if not server.gone.is_set()}
         for path in dict.fromkeys((*paths, *await changed_files(self._workspace, _GIT_PATIENCE))):
-            if (server := self._server(path)) and len(wanted.setdefault(server, [])) < MOST_ASKED:
+            if (server := self._server_for(path)) and len(wanted.setdefault(server, [])) < MOST_ASKED:
                 wanted[server].append(path)
         answers = [self._in_background(self._all_of(*pair)) for pair in wanted.items()]
         if not answers:
@@ -137,8 +139,8 @@ class LanguageServers:
         if self._processes is not None:
             await self._processes.close()
 
-    def _server(self, path: Path) -> "Server | None":
-        """The server for a file, started when it is not there yet; None when there is none, or it ended too often."""
+    def _server_for(self, path: Path) -> "Server | None":
+        """The server for a file, started if needed; None when there is none or it ended too often."""
         if self._closed or not path.is_relative_to(self._workspace):
             return None
         from halocline.hosts.language_servers.servers_table import rows_for
@@ -146,7 +148,7 @@ class LanguageServers:
         for row in rows_for(path):
             found = self._find(row, path)
             if found is not None and found.allowed:
-                return self._started(found)
+                return self._start_server(found)
         return None
 
     def _find(self, row: "Row", path: Path) -> "Found | None":
@@ -159,7 +161,7 @@ class LanguageServers:
             self._found[key] = self._finder.find(row, path)
         return self._found[key]
 
-    def _started(self, found: "Found") -> "Server | None":
+    def _start_server(self, found: "Found") -> "Server | None":
         from halocline.hosts.language_servers.server import Server
         from halocline.hosts.shell.processes import Processes
 
@@ -184,7 +186,7 @@ class LanguageServers:
         return task
 
     async def _learn(self, server: "Server", path: Path) -> None:
-        """Let the server have the file as it is on disk, unless an edit came first."""
+        """Send the server the file as it is on disk, unless an edit came first."""
         from halocline.hosts.language_servers.connection import ServerGone
 
         text = await asyncio.to_thread(_text_of, path)
@@ -211,7 +213,7 @@ class LanguageServers:
             return ()
 
     async def _all_of(self, server: "Server", paths: Sequence[Path]) -> tuple[Problem, ...] | None:
-        """The errors in these files and in all that the server has, as they are on disk."""
+        """The errors on disk in these files and in all that the server has open."""
         from halocline.hosts.language_servers.connection import ServerGone
 
         try:
@@ -238,7 +240,7 @@ def _is_still_there(server: "Server", problem: Problem) -> bool:
 
 
 def _text_of(path: Path) -> str | None:
-    """The text of a file as edits see it; None when it is none, or too long."""
+    """The text of a file as edits see it; None if it is not text or too long."""
     from halocline.edits.text import BinaryContent, decode_text
 
     with suppress(OSError, BinaryContent), open_resolved(path) as (fd, _, found):

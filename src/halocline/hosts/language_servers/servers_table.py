@@ -1,7 +1,7 @@
-"""The language servers we know, as data: the first of a language's rows that is installed is the one that is asked.
+"""The known language servers, as data: for each language, the first installed one is used.
 
-`runs_project` marks servers that run code of the project (build scripts, macros, plugins) merely to understand it; they
-are started only where programs of the project may be. In doubt it is set.
+`runs_project` marks servers that run code of the project (build scripts, macros, plugins) just to analyze it; they
+start only where the project's programs may run. When in doubt, it is set.
 """
 
 from pathlib import Path
@@ -31,13 +31,13 @@ C = {
 
 
 class Row(Value, frozen=True):
-    """A server: the languages by file ending, what to run, the files that mark a project's root.
+    """A server: its languages by file suffix, its command, the files that mark a project's root.
 
-    `settings` answers `workspace/configuration`, `options` goes with `initialize`. With `needs_marker`, nothing is
-    asked where no marker is: the answers would be wrong. `library` is a file below some node_modules that the server
-    runs; it goes to `options` as `tsserver.path`. `packages` is where in `settings` the folders of the project's own
-    packages go, which are read, never run. A server that was told of a change and says nothing for `silence` seconds
-    has found nothing different.
+    `settings` answers `workspace/configuration`, `options` goes with `initialize`. With `needs_marker`, the server is
+    not used without a marker: its answers would be wrong. `library` is a file below some node_modules that the server
+    runs; it goes to `options` as `tsserver.path`. `packages` is the key in `settings` for the folders of the project's
+    own packages, which are read, never run. If a server sends nothing for `silence` seconds after a change, its
+    diagnostics have not changed.
     """
 
     name: str
@@ -62,7 +62,7 @@ ROWS = (
         PYTHON,
         ("basedpyright-langserver", "--stdio"),
         _PYTHON_MARKERS,
-        # Its own default reports, as errors, what plain pyright and most projects leave alone.
+        # Its default reports as errors what plain pyright and most projects ignore.
         {"basedpyright": {"analysis": {**_OPEN_FILES, "typeCheckingMode": "standard"}}},
         packages=("basedpyright", "analysis", "extraPaths"),
     ),
@@ -84,7 +84,7 @@ ROWS = (
         ("tsconfig.json", "jsconfig.json", "package.json"),
         options={"disableAutomaticTypingAcquisition": True},
         library="typescript/lib/tsserver.js",
-        silence=1.0,  # it never repeats itself
+        silence=1.0,  # it never repeats diagnostics
     ),
     Row("gopls", {".go": "go"}, ("gopls",), ("go.work", "go.mod")),
     Row("rust-analyzer", {".rs": "rust"}, ("rust-analyzer",), ("Cargo.toml",), needs_marker=True, runs_project=True),
@@ -96,6 +96,6 @@ ROWS = (
 
 
 def rows_for(path: Path) -> tuple[Row, ...]:
-    """The servers that know a file of that name, the best first."""
+    """The servers for a file of that name, best first."""
     ending = path.suffix.lower()
     return tuple(row for row in ROWS if ending in row.languages)

@@ -1,1 +1,1 @@
-"""What a command may reach: the operating system holds it, whatever the policy thought of its text."""
+"""Limits on what a command can reach, enforced by the operating system whatever the policy decided."""

@@ -1,4 +1,4 @@
-"""The ways in which this machine can hold a command, the best first. Each gives the words to start it with."""
+"""The sandbox backends of this machine, best first. Each builds the command line that starts a command inside."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from halocline.hosts.sandbox.program import SYSTEM_FOLDERS as SYSTEM_FOLDERS
 from halocline.hosts.shell.executables import find_program
 
 _CACHES = {"XDG_CACHE_HOME": "/tmp/.cache", "GOCACHE": "/tmp/.cache/go-build"}
-"""Where builds may keep what they find again, when a person opened no other place; a person's own are read only."""
+"""Cache folders for builds when the settings name no other writable place; your own caches are read-only."""
 LANDLOCK_LACKS = (
-    ".git and settings of editors can be written",
+    ".git and editor settings can be written",
     ".env and other secret files of the workspace can be read",
-    "files elsewhere can get other permissions",
+    "permissions of files elsewhere can be changed",
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm")
 _LAUNCHER = str(Path(landlock.__file__))
@@ -28,19 +28,19 @@ _SIGNALS = "--default-signal=INT,TERM,HUP,QUIT"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A command that is held: how to start it, the filter that goes along, and what was protected at its start."""
+    """A command in a sandbox: how to start it, its seccomp filter, and the paths protected at its start."""
 
     words: list[str]
     environment: dict[str, str]
     before: dict[Path, Identity]
     filter: bytes = b""
     patient: bool = False
-    """The program in front ignores what asks it to end, so that the command can end by itself."""
+    """The wrapper ignores signals that ask it to end, so that the command can end by itself."""
     folder: str = "/"
 
     @contextmanager
     def passing(self) -> Iterator[tuple[int, ...]]:
-        """The descriptor from which the program in front reads the filter, once."""
+        """The descriptor from which the wrapper reads the filter, once."""
         if not self.filter:
             yield ()
             return
@@ -55,7 +55,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """`lacks` is what it does not hold, whatever the self-test finds; `own_tmp` says that `/tmp` is the task's."""
+    """`lacks` lists gaps that no self-test can close; with `own_tmp`, `/tmp` is the task's own."""
 
     name: str
     hold: Callable[[SandboxRequest, list[str], str], Held]
@@ -64,14 +64,14 @@ class Backend:
 
 
 def list_backends() -> Iterator[Backend]:
-    """Those that this machine may have; the self-test says which of them work."""
+    """The backends this machine may have; the self-test finds out which work."""
     if sys.platform == "darwin" and os.path.exists(seatbelt.PROGRAM):
         yield Backend("sandbox-exec", _by_seatbelt)
     if sys.platform != "linux" or not seccomp.build_filter(os.uname().machine):
         return
     if program := find_program("bwrap", SYSTEM_FOLDERS):
         yield Backend(
-            "bubblewrap", lambda wishes, words, folder: _by_bubblewrap(program, wishes, words, folder), own_tmp=True
+            "bubblewrap", lambda request, words, folder: _by_bubblewrap(program, request, words, folder), own_tmp=True
         )
     if landlock.landlock_version() >= landlock.OLDEST:
         yield Backend("Landlock", _by_landlock, LANDLOCK_LACKS)
@@ -79,16 +79,16 @@ def list_backends() -> Iterator[Backend]:
 
 @cache
 def visible_paths() -> tuple[Path, ...]:
-    """Our interpreter and our own programs, which the self-test runs wherever they are."""
+    """Our interpreter and programs, which the self-test must be able to run wherever they are."""
     places = {Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parent}
     return tuple(sorted(places | {place.resolve() for place in places}))
 
 
-def _by_bubblewrap(program: str, wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*wishes.folders)
-    front = bubblewrap.build_arguments(wishes, folder, before, list_masked(wishes), visible_paths())
+def _by_bubblewrap(program: str, request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*request.folders)
+    front = bubblewrap.build_arguments(request, folder, before, list_masked(request), visible_paths())
     resets = _reset_signals()
-    environment = {"TMPDIR": "/tmp"} | ({} if wishes.writable else _CACHES)
+    environment = {"TMPDIR": "/tmp"} | ({} if request.writable else _CACHES)
     return Held(
         [program, *front, *resets, *words], environment, before, seccomp.build_filter(os.uname().machine), bool(resets)
     )
@@ -96,34 +96,34 @@ def _by_bubblewrap(program: str, wishes: SandboxRequest, words: list[str], folde
 
 @cache
 def _reset_signals() -> tuple[str, ...]:
-    """GNU's `env`, which can undo that signals are ignored."""
+    """Command line of GNU `env` that restores the default handling of signals."""
     program = find_program("env", SYSTEM_FOLDERS)
     real = os.path.realpath(program) if program else ""
     return (real, _SIGNALS) if os.path.basename(real) == "env" else ()
 
 
-def _by_landlock(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before, hidden = list_protected(*wishes.folders), list_masked(wishes)
-    writable = [*existing_paths((*wishes.places, wishes.tmp)), *map(Path, _DEVICES)]
-    sockets = seccomp.WITH_NETWORK if wishes.network else seccomp.NO_NETWORK
+def _by_landlock(request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before, hidden = list_protected(*request.folders), list_masked(request)
+    writable = [*existing_paths((*request.places, request.tmp)), *map(Path, _DEVICES)]
+    sockets = seccomp.WITH_NETWORK if request.network else seccomp.NO_NETWORK
     given = {
         "write": [str(path) for path in writable],
         "read": [str(path) for path in all_but(hidden)] + [str(path) for path in writable],
         "filter": seccomp.build_filter(os.uname().machine, sockets).hex(),
-        "network": wishes.network,
+        "network": request.network,
     }
     front = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(given)]
-    return Held([*front, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+    return Held([*front, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
 
 
-def _by_seatbelt(wishes: SandboxRequest, words: list[str], folder: str) -> Held:
-    before = list_protected(*wishes.folders)
-    rules = seatbelt.build_profile(wishes, before, list_masked(wishes))
-    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(wishes.tmp)}, before, folder=folder)
+def _by_seatbelt(request: SandboxRequest, words: list[str], folder: str) -> Held:
+    before = list_protected(*request.folders)
+    rules = seatbelt.build_profile(request, before, list_masked(request))
+    return Held([seatbelt.PROGRAM, "-p", rules, *words], {"TMPDIR": str(request.tmp)}, before, folder=folder)
 
 
 def all_but(hidden: list[Path], root: Path = Path("/")) -> Iterator[Path]:
-    """The fewest places that together are everything except what is hidden."""
+    """The fewest paths that together cover everything except the hidden ones."""
     if not any(path.is_relative_to(root) for path in hidden):
         yield root
         return

@@ -1,7 +1,7 @@
-"""The words that put a command into bubblewrap's sandbox; they come from what is on disk, and nothing is made there.
+"""Arguments that run a command in bubblewrap's sandbox; built from what is on disk, without creating anything.
 
-Order matters, a later mount covers an earlier one: the whole system read-only, private places, what may be written,
-what stays as it is within that, and last what must not be seen.
+Order matters, because a later mount covers an earlier one: the whole system read-only, private places, writable places,
+protected paths within those, and last masked paths.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,42 +14,42 @@ _HELD = ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "-
 _NO_PRIVILEGE = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
 _TMP = Path("/tmp")
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
-"""Root owns what is in these, and needs no capability to write it; bubblewrap covers only some of them by itself."""
+"""Root can write these without any capability, and bubblewrap covers only some of them by itself."""
 _RESOLVER = Path("/etc/resolv.conf")
 
 
 def build_arguments(
-    wishes: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
+    request: SandboxRequest, folder: str, protected: Iterable[Path], masked: Iterable[Path], shown: Iterable[Path]
 ) -> list[str]:
-    """bubblewrap's arguments, up to the command's own words. `shown` are readable wherever they are."""
-    inside = wishes.places
-    words = [*_HELD, *(() if wishes.network else ("--unshare-net",)), *_NO_PRIVILEGE]
+    """bubblewrap's arguments, up to the command itself. Paths in `shown` are readable wherever they are."""
+    inside = request.places
+    words = [*_HELD, *(() if request.network else ("--unshare-net",)), *_NO_PRIVILEGE]
     words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
     for path in existing_paths(map(Path, _KERNEL)):
         words += _bind_path("--ro-bind", path)
-    if wishes.workspace != _TMP:
-        words += _bind_path("--bind", wishes.tmp, _TMP)
-    words += _name_files(wishes)
+    if request.workspace != _TMP:
+        words += _bind_path("--bind", request.tmp, _TMP)
+    words += _name_files(request)
     for path in shown:
         words += _bind_path("--ro-bind", path) if path.is_relative_to(_TMP) else []
     for path in existing_paths(inside):
         words += _bind_path("--bind", path)
     for path in protected:
-        words += _keep_path(path, wishes)
+        words += _keep_path(path, request)
     for path in masked:
         if not path.is_relative_to(_TMP) or any(path.is_relative_to(place) for place in inside):
             words += _mask_path(path)
     return [*words, "--seccomp", str(FILTER_FD), "--chdir", folder, "--"]
 
 
-def _keep_path(path: Path, wishes: SandboxRequest) -> Iterator[str]:
-    """Read-only, and a place where something is mounted: nothing can be put in its stead."""
+def _keep_path(path: Path, request: SandboxRequest) -> Iterator[str]:
+    """Mount a path read-only; as a mount point it cannot be replaced either."""
     target = path.resolve()
-    if not target.exists() or not any(target.is_relative_to(place) for place in wishes.places):
+    if not target.exists() or not any(target.is_relative_to(place) for place in request.places):
         return
-    if path.parent.name == ".github":  # without it the folder around could be renamed
+    if path.parent.name == ".github":  # or the folder around it could be renamed
         yield from (*_bind_path("--bind", target.parent), *_bind_path("--ro-bind", target))
-    elif path.name == ".git" and wishes.git_writes and target.is_dir():
+    elif path.name == ".git" and request.git_writes and target.is_dir():
         yield from _bind_path("--bind", target)
         for name in existing_paths(target / name for name in GIT_OBEYS):
             yield from _bind_path("--ro-bind", name)
@@ -57,16 +57,16 @@ def _keep_path(path: Path, wishes: SandboxRequest) -> Iterator[str]:
         yield from _bind_path("--ro-bind", target)
 
 
-def _name_files(wishes: SandboxRequest) -> list[str]:
-    """With a network, the file that says who resolves names; often it is one below `/run`."""
+def _name_files(request: SandboxRequest) -> list[str]:
+    """With a network, mount the resolver configuration; it is often a file below `/run`."""
     target = _RESOLVER.resolve()
-    if wishes.network and target.is_file() and target.parts[1] == "run":
+    if request.network and target.is_file() and target.parts[1] == "run":
         return _bind_path("--ro-bind", target)
     return []
 
 
 def _mask_path(path: Path) -> list[str]:
-    """A folder is empty, a file cannot be opened."""
+    """Mask a path: a folder appears empty, a file cannot be opened."""
     if path.is_dir():
         return ["--tmpfs", str(path), "--remount-ro", str(path)]
     return _bind_path("--ro-bind", Path("/dev/null"), path)

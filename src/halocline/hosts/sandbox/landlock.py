@@ -1,7 +1,7 @@
-"""Started in front of a command where bubblewrap is not: gives up rights by Landlock and seccomp, then becomes it.
+"""A wrapper for machines without bubblewrap: drops rights by Landlock and seccomp, then becomes the command.
 
-It is started by its path and imports nothing of Halocline. Its argument is JSON: `write` and `read` are places,
-`filter` is a seccomp program in hexadecimal; what follows is the command. Without the rights gone there is no command.
+It is started by its path and imports nothing of Halocline. Its argument is JSON: `write` and `read` are paths,
+`filter` is a seccomp program in hexadecimal; then follows the command, which runs only once the rights are dropped.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import struct
 import sys
 
 OLDEST = 3
-"""Before this ABI files could be emptied in spite of the rules."""
+"""Before this ABI, files could be truncated in spite of the rules."""
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _ALL_FILES = (1 << 15) - 1
@@ -28,7 +28,7 @@ class _Filter(ctypes.Structure):
 
 
 def landlock_version() -> int:
-    """The kernel's ABI of Landlock; 0 where there is none."""
+    """The kernel's Landlock ABI; 0 if it has none."""
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, 0, 1)))
 
 
@@ -59,7 +59,7 @@ def _allow_path(libc: ctypes.CDLL, rules: int, path: str, access: int) -> None:
 
 
 def _drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Of what root has, leave nothing, and no way to get it again. Others have nothing."""
+    """Drop all of root's capabilities for good. Other users have none."""
     if os.geteuid() != 0:
         return
     with open("/proc/sys/kernel/cap_last_cap", encoding="ascii") as last:
@@ -77,12 +77,12 @@ def _check_result(result: int) -> int:
 
 def main() -> None:
     given, *command = sys.argv[1:]
-    wishes = json.loads(given)
+    request = json.loads(given)
     libc = ctypes.CDLL(None, use_errno=True)
-    code = bytes.fromhex(wishes["filter"])
+    code = bytes.fromhex(request["filter"])
     _check_result(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _drop_capabilities(libc)
-    _restrict_process(libc, wishes["write"], wishes["read"], wishes["network"])
+    _restrict_process(libc, request["write"], request["read"], request["network"])
     _check_result(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(_Filter(len(code) // 8, code)), 0, 0))
     os.execv(command[0], command)
 

@@ -1,7 +1,7 @@
-"""What a sandboxed command finds: which places it may write, which it may not even read; and what it left there.
+"""The paths of a sandboxed command: which it may write, which it may not even read, and an audit of what it created.
 
-Only what exists is protected, because a mask for a missing name leaves an empty file behind. So a command may make a
-new `.git` or `.vscode`; the audit after it puts that aside before another program obeys it.
+Only existing paths are protected, because masking a missing one leaves an empty file behind. So a command can create a
+new `.git` or `.vscode`; the audit afterwards sets it aside before another program obeys it.
 """
 
 import os
@@ -24,11 +24,11 @@ PROTECTED = (
     )
     - MADE_BY_TOOLS
 )
-"""Names, folded, whose content other programs run or obey; in the workspace's root and a little below."""
+"""Case-folded names whose content other programs run or obey; in the workspace's root and a little below."""
 ANYWHERE = frozenset({".git", *map(fold_case, NESTED)})
-"""Those that are obeyed below the root as well."""
+"""Names that are obeyed below the root as well."""
 GIT_OBEYS = ("hooks", "config", "config.worktree", "commondir", "info", "modules", "worktrees")
-"""What stays as it is in `.git` where a command may write the rest."""
+"""Parts of `.git` that stay read-only where a command may write the rest."""
 CREDENTIALS = (
     *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".mozilla", ".terraform.d", ".oci"),
     *(".claude", ".codex", ".cline", ".gemini", ".claude.json", ".vault-token", ".netrc", ".git-credentials"),
@@ -44,7 +44,7 @@ CREDENTIALS = (
     ),
     *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"),
 )
-"""Below a person's home. In the workspace, and a little below, files by their name are masked (`_HIDDEN`)."""
+"""Paths below your home. In the workspace, and a little below, files are masked by name (`_HIDDEN`)."""
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d")
 _REPOSITORIES = ({"HEAD", "objects", "refs"}, {"HEAD", "commondir"})
 _OBEYED_WITHIN = {
@@ -55,7 +55,7 @@ _OBEYED_WITHIN = {
         *(place[8:] for place in OBEYED if place.startswith(".github/")),
     )
 }
-"""Where only a part of a folder is obeyed."""
+"""Folders of which only some parts are obeyed."""
 _HIDDEN = re.compile(
     r"\.env(\..*)?|\.envrc|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|\.git-credentials|\.netrc|\.pgpass|\.htpasswd|\.vault-token"
 )
@@ -69,13 +69,13 @@ Identity = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class SandboxRequest:
-    """What was asked of the sandbox. Paths are absolute with links resolved; `state` is Halocline's own folder."""
+    """The sandbox to set up. Paths are absolute with links resolved; `state` is Halocline's own folder."""
 
     workspace: Path
     home: Path
     state: Path
     own: Path
-    """The task's folder: private `/tmp` and quarantine are in it."""
+    """The task's folder, with its private `/tmp` and the quarantine."""
     network: bool = False
     git_writes: bool = False
     writable: tuple[Path, ...] = ()
@@ -90,34 +90,34 @@ class SandboxRequest:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders that the task works in; the workspace is the first."""
+        """The folders that the task works in, the workspace first."""
         return (self.workspace, *self.roots)
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """What commands may write, beside their own `/tmp`."""
+        """Folders that commands may write, besides their own `/tmp`."""
         return (*self.folders, *self.writable)
 
     @property
     def refusal(self) -> str:
-        """Why nothing can be held to these folders; empty when it can."""
+        """The reason commands cannot be confined to these folders; empty if they can."""
         for folder in self.folders:
             name = "workspace" if folder == self.workspace else "folder"
             if self.home.is_relative_to(folder):
-                return f"the {name} {folder} holds the whole home folder"
+                return f"the {name} {folder} contains your whole home folder"
             if self.state.is_relative_to(folder):
-                return f"the {name} {folder} holds Halocline's own folder"
+                return f"the {name} {folder} contains Halocline's own folder"
         return ""
 
 
-def list_masked(wishes: SandboxRequest) -> list[Path]:
-    """What is there and must not be read; nothing that is below another one, or above the workspace."""
-    names = [f"{wishes.home}/{name}" for name in CREDENTIALS]
-    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(wishes.state)) if os.path.exists(name)]
-    there += [path for folder in wishes.folders for path in _find_secrets(folder)]
+def list_masked(request: SandboxRequest) -> list[Path]:
+    """Existing paths that must not be read; none below another one, none above the workspace."""
+    names = [f"{request.home}/{name}" for name in CREDENTIALS]
+    there = [Path(name).resolve() for name in (*names, *SYSTEM_SECRETS, str(request.state)) if os.path.exists(name)]
+    there += [path for folder in request.folders for path in _find_secrets(folder)]
     kept: list[Path] = []
     for path in sorted(set(there)):
-        if any(folder.is_relative_to(path) for folder in wishes.folders) or any(
+        if any(folder.is_relative_to(path) for folder in request.folders) or any(
             path.is_relative_to(other) for other in kept
         ):
             continue
@@ -126,7 +126,7 @@ def list_masked(wishes: SandboxRequest) -> list[Path]:
 
 
 def _find_secrets(workspace: Path) -> Iterator[Path]:
-    """Files that the work does without. Certificates and `.npmrc`, which tests and builds read, are left."""
+    """Secret files that the work does not need. Certificates and `.npmrc` stay readable for tests and builds."""
     for folder in _list_folders(str(workspace)):
         for entry in _list_entries(folder):
             if _HIDDEN.fullmatch(entry.name) and entry.name not in _EXAMPLES and entry.is_file():
@@ -134,7 +134,7 @@ def _find_secrets(workspace: Path) -> Iterator[Path]:
 
 
 def list_protected(*roots: Path) -> dict[Path, Identity]:
-    """What must not be changed, with what it is; found in the roots, and nested repositories a little below."""
+    """Paths that must not be changed, with their identity; in the roots, and nested repositories a little below."""
     found: dict[Path, Identity] = {}
     for root in map(str, roots):
         for folder in _list_folders(root):
@@ -146,7 +146,7 @@ def list_protected(*roots: Path) -> dict[Path, Identity]:
 
 
 def _config_locations(folder: str, *, is_root: bool) -> Iterator[Path]:
-    """What other programs obey there. Git takes any folder with these names for a repository, and obeys it."""
+    """Paths in a folder that other programs obey. To git, any folder with the names of a repository is one."""
     entries = _list_entries(folder)
     for entry in entries:
         name = fold_case(entry.name)
@@ -158,7 +158,7 @@ def _config_locations(folder: str, *, is_root: bool) -> Iterator[Path]:
 
 
 def _list_folders(root: str) -> Iterator[str]:
-    """The root and folders below it, the nearest first, and not too many."""
+    """The root and folders below it, nearest first, up to a limit."""
     level, seen = [root], 0
     for _ in range(_DEEPEST):
         below: list[str] = []
@@ -182,28 +182,28 @@ def _list_entries(folder: str) -> list["os.DirEntry[str]"]:
         return []
 
 
-def audit_protected(wishes: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
-    """Put aside what is new among the protected; says of each what was done."""
+def audit_protected(request: SandboxRequest, before: dict[Path, Identity]) -> tuple[str, ...]:
+    """Set aside new protected paths; returns a message for each."""
     known = set(before.values())
-    new = [path for path, identity in list_protected(*wishes.folders).items() if identity not in known]
-    allowed = ".git" if wishes.git_writes else ""
-    return tuple(_put_aside(path, wishes) for path in new if path.name != allowed)
+    new = [path for path, identity in list_protected(*request.folders).items() if identity not in known]
+    allowed = ".git" if request.git_writes else ""
+    return tuple(_put_aside(path, request) for path in new if path.name != allowed)
 
 
-def _put_aside(path: Path, wishes: SandboxRequest) -> str:
-    folder = wishes.own / "quarantine"
+def _put_aside(path: Path, request: SandboxRequest) -> str:
+    folder = request.own / "quarantine"
     make_private_folder(folder)
-    shown = path.relative_to(wishes.workspace) if path.is_relative_to(wishes.workspace) else path
+    shown = path.relative_to(request.workspace) if path.is_relative_to(request.workspace) else path
     target = folder / f"{len(os.listdir(folder)) + 1}-{path.name}"
     try:
         try:
             path.rename(target)
-        except OSError:  # on another file system a copy could be made to fail half-way; another name cannot
+        except OSError:  # on another file system; a copy could be made to fail halfway, another name cannot
             target = path.with_name(f"{path.name}.put-aside-{time.time_ns()}")
             path.rename(target)
     except OSError as error:
-        return f"{shown} is new and other programs obey it, and it could not be put aside: {error.strerror}"
-    return f"{shown} was put aside to {target}: other programs run or obey what is in it"
+        return f"{shown} is new, other programs run or obey it, and it could not be moved away: {error.strerror}"
+    return f"{shown} was moved to {target}, because other programs run or obey its content"
 
 
 def existing_paths(paths: Iterable[Path]) -> list[Path]:

@@ -1,6 +1,6 @@
-"""Run inside a sandbox by the self-test: tries what must not succeed and what must, and prints what did, as JSON.
+"""Runs inside a sandbox for the self-test: tries what must fail and what must work, and prints as JSON what worked.
 
-It is started by its path, imports nothing of Halocline, and is told the places to try as its arguments.
+It is started by its path, imports nothing of Halocline, and gets the places to try as arguments.
 """
 
 import json
@@ -25,7 +25,7 @@ def can_connect(kind: int, address: "tuple[str, int] | str") -> bool:
 
 
 def can_see(pid: int, namespace: str) -> bool:
-    """Whether processes of the machine are there: in one namespace with them, or by their number."""
+    """True if processes outside are visible: by a shared namespace, or by their id."""
     if namespace:
         return os.readlink("/proc/self/ns/pid") == namespace
     os.kill(pid, 0)
@@ -33,7 +33,7 @@ def can_see(pid: int, namespace: str) -> bool:
 
 
 def tells_kernel() -> bool:
-    """Whether a setting of the kernel could be written; it is opened and nothing is."""
+    """True if a kernel setting can be opened for writing; nothing is written."""
     os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))
     return True
 

@@ -1,7 +1,7 @@
-"""The sandbox of one task's commands: examined when the first one needs it, then put around each.
+"""The sandbox of one task's commands: tested before the first command, then put around each.
 
-What it says of itself is what the self-test found; a machine without a sandbox is told as such. A command never runs
-in less than what was asked for: where the sandbox is required and does not hold, it does not run.
+It reports what the self-test found, including that there is no sandbox. A command never runs with less than the
+settings require: where the sandbox is required and does not hold in full, it does not run.
 """
 
 import asyncio
@@ -24,72 +24,72 @@ _TMP = "/tmp"
 
 
 class Sandbox:
-    """`required` says that nothing may run without it."""
+    """With `required`, no command may run without it."""
 
-    def __init__(self, wishes: SandboxRequest, *, required: bool = False) -> None:
-        self.wishes = wishes
+    def __init__(self, request: SandboxRequest, *, required: bool = False) -> None:
+        self.request = request
         self._required = required
         self._found: Found | None = None
         self._checking: asyncio.Task[Found] | None = None
 
     async def check(self) -> SandboxChecked:
-        """What this machine's sandbox holds. Tried once; remembered for as long as the machine runs."""
+        """Find out how well this machine's sandbox works. Tested once; a full result is kept until the next boot."""
         if self._found is None:
             self._checking = self._checking or asyncio.create_task(asyncio.to_thread(self.examine))
             self._found = await asyncio.shield(self._checking)
         return self._found.checked
 
     def examine(self) -> Found:
-        """The same, waiting for it."""
-        return self._remembered() or self._remember(find_backend(self.wishes, required=self._required))
+        """The same, blocking."""
+        return self._load_result() or self._save_result(find_backend(self.request, required=self._required))
 
     def hold(self, words: list[str], folder: str) -> Held | None:
-        """How to start a command in it; None when there is no sandbox. `check` came before."""
-        if self._found is None or self._found.way is None:
+        """Put a command into the sandbox; None when there is none. Call `check` first."""
+        if self._found is None or self._found.backend is None:
             return None
-        os.makedirs(self.wishes.tmp, mode=0o700, exist_ok=True)
-        return self._found.way.hold(self.wishes, words, folder)
+        os.makedirs(self.request.tmp, mode=0o700, exist_ok=True)
+        return self._found.backend.hold(self.request, words, folder)
 
     @property
     def limits(self) -> str:
-        """What a shell is told first; what it takes from itself it cannot get again."""
-        wishes, words = self.wishes, ["ulimit -c 0"]
-        if wishes.processes:
-            words.append(f"ulimit -u {wishes.processes}")
-        if wishes.file_size:
-            words.append(f"ulimit -f {int(wishes.file_size * _BLOCKS_PER_MB)}")
+        """Shell code that runs before the command; limits once lowered cannot be raised again."""
+        request, words = self.request, ["ulimit -c 0"]
+        if request.processes:
+            words.append(f"ulimit -u {request.processes}")
+        if request.file_size:
+            words.append(f"ulimit -f {int(request.file_size * _BLOCKS_PER_MB)}")
         return "; ".join(words) + "; "
 
     def close(self) -> None:
-        """The task's `/tmp` ends with it."""
-        shutil.rmtree(self.wishes.tmp, ignore_errors=True)
+        """Remove the task's `/tmp`."""
+        shutil.rmtree(self.request.tmp, ignore_errors=True)
 
     def audit(self, before: dict[Path, Identity]) -> tuple[str, ...]:
-        """Put aside what a command made that other programs would obey; says what."""
-        return audit_protected(self.wishes, before)
+        """Set aside what a command made that other programs would obey; returns a message for each."""
+        return audit_protected(self.request, before)
 
     def outside(self, folder: str) -> str:
-        """Where a folder of the sandbox is on this machine: its `/tmp` is the task's own."""
-        own = self._found and self._found.way and self._found.way.own_tmp
-        if not own or any(_is_within(folder, str(place)) for place in self.wishes.places):
+        """Map a folder in the sandbox to its path on this machine: its `/tmp` is the task's own."""
+        own = self._found and self._found.backend and self._found.backend.own_tmp
+        if not own or any(_is_within(folder, str(place)) for place in self.request.places):
             return folder
         if _is_within(folder, "/run") or not _is_within(folder, _TMP):
             return "" if _is_within(folder, "/run") else folder
-        return str(self.wishes.tmp) + folder[len(_TMP) :]
+        return str(self.request.tmp) + folder[len(_TMP) :]
 
     @property
     def _memory(self) -> Path:
-        return self.wishes.state / "sandbox.json"
+        return self.request.state / "sandbox.json"
 
-    def _remembered(self) -> Found | None:
-        """A full result of this boot. Others are found anew: somebody may have mended what was missing."""
+    def _load_result(self) -> Found | None:
+        """A full result from this boot. Other results are tested again: what was missing may have been installed."""
         with suppress(OSError, ValueError):
-            if not self.wishes.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
-                way = next(list_backends())
-                return Found(way, SandboxChecked(SandboxStanding.FULL, (), self._required, way.name))
+            if not self.request.refusal and json.loads(self._memory.read_text(encoding="utf-8")) == self._key():
+                backend = next(list_backends())
+                return Found(backend, SandboxChecked(SandboxStanding.FULL, (), self._required, backend.name))
         return None
 
-    def _remember(self, found: Found) -> Found:
+    def _save_result(self, found: Found) -> Found:
         if found.checked.standing is SandboxStanding.FULL:
             fresh = self._memory.with_suffix(f".{os.getpid()}")
             with suppress(OSError):
@@ -99,22 +99,22 @@ class Sandbox:
         return found
 
     def _key(self) -> list[object]:
-        """What the result depends on. Raises OSError when there is no way."""
-        way = next(list_backends(), None)
-        if way is None or not boot_id():
+        """The facts that the result depends on. Raises OSError when there is no backend."""
+        backend = next(list_backends(), None)
+        if backend is None or not boot_id():
             raise FileNotFoundError
         return [
             boot_id(),
             os.geteuid(),
-            way.name,
-            self.wishes.network,
+            backend.name,
+            self.request.network,
             os.stat(sys.executable).st_mtime_ns,
             *_bubblewrap_version(),
         ]
 
 
 def _bubblewrap_version() -> list[int]:
-    """When bubblewrap was put here, if it was."""
+    """Modification time of bubblewrap, if installed."""
     program = find_program("bwrap", SYSTEM_FOLDERS)
     return [os.stat(program).st_mtime_ns] if program else []
 

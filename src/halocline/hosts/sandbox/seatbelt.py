@@ -1,4 +1,4 @@
-"""A profile for macOS' `sandbox-exec`. Never run on a Mac yet: tests read its text only."""
+"""A profile for macOS `sandbox-exec`. Not yet run on a Mac: tests only read its text."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,13 +22,13 @@ _HEAD = """(version 1)
 """
 
 
-def build_profile(wishes: SandboxRequest, protected: Iterable[Path], masked: Iterable[Path]) -> str:
-    """The rules; of several that fit a place, the last one counts."""
-    lines = [f"(allow file-write* (subpath {_quote_path(path)}))" for path in (*wishes.places, wishes.tmp)]
+def build_profile(request: SandboxRequest, protected: Iterable[Path], masked: Iterable[Path]) -> str:
+    """The profile's rules; the last one that matches a path wins."""
+    lines = [f"(allow file-write* (subpath {_quote_path(path)}))" for path in (*request.places, request.tmp)]
     lines += [f"(deny file-write* (subpath {_quote_path(path)}))" for path in protected]
     lines += [f"(deny file-read* file-write* (subpath {_quote_path(path)}))" for path in masked]
-    lines.append(f"(allow file-read* file-write* (subpath {_quote_path(wishes.tmp)}))")
-    if wishes.network:
+    lines.append(f"(allow file-read* file-write* (subpath {_quote_path(request.tmp)}))")
+    if request.network:
         lines.append("(allow network* (remote ip))")
     return _HEAD + "\n".join(lines) + "\n"
 

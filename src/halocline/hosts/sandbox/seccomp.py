@@ -1,7 +1,7 @@
-"""The system calls that a sandboxed command is refused, as a BPF program for the kernel; pure.
+"""The system calls that are denied to sandboxed commands, as a BPF program for the kernel; pure.
 
-A deny list over one architecture. The numbers are part of the kernel's promise to programs and never change; a test
-compares them with libseccomp's. Nothing here needs that library, so nothing has to be installed for it.
+A deny list for one architecture. The numbers are part of the kernel's stable ABI; a test compares them with those of
+libseccomp, which is not needed at run time.
 """
 
 import struct
@@ -55,12 +55,12 @@ REFUSED = {
 }
 """Each call's number on x86_64 and on aarch64; -1 where there is none."""
 ABSENT = {"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)}
-"""Told to be unknown, so that programs take the older way; io_uring would make sockets past this filter."""
+"""Reported as unknown, so that programs fall back to older calls; io_uring could open sockets past this filter."""
 CLONE3, SOCKET, IOCTL, CLONE = (435, 435), (41, 198), (16, 29), (56, 220)
-"""Judged by what they are given. `clone3` hides that behind a pointer; libraries then take `clone`."""
+"""Judged by their arguments. `clone3` hides them behind a pointer, so libraries are made to use `clone`."""
 INET, INET6, NETLINK = 2, 10, 16
 WITH_NETWORK = (INET, INET6, NETLINK)
-"""Kinds of sockets. Unix sockets lead to daemons, vsock to a virtual machine's host; `socketpair` leads nowhere."""
+"""Allowed socket families. Unix sockets reach daemons, vsock a virtual machine's host; `socketpair` reaches nothing."""
 NO_NETWORK = (NETLINK,)
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _NEW_NAMESPACES = 0x7E020080
@@ -74,7 +74,7 @@ _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16
 
 @cache
 def build_filter(machine: str, sockets: tuple[int, ...] = WITH_NETWORK) -> bytes:
-    """The filter for a machine, as `os.uname` names it; empty when it is none we know."""
+    """The filter for a machine type of `os.uname`; empty for an unknown one."""
     if machine not in _ARCHITECTURES:
         return b""
     column, architecture = _ARCHITECTURES[machine]
@@ -92,21 +92,21 @@ def build_filter(machine: str, sockets: tuple[int, ...] = WITH_NETWORK) -> bytes
 
 
 def _refuse_unless(number: int, argument: int, allowed: tuple[int, ...]) -> list[bytes]:
-    """Refuse one call unless its argument is one of these."""
+    """Refuse a call unless its argument is one of these."""
     tests = [_make_step(_EQUALS, value, len(allowed) - at, 0) for at, value in enumerate(allowed)]
     body = [_make_step(_LOAD, _argument_offset(argument)), *tests, _refuse_with(EPERM), _make_step(_RETURN, _ALLOW)]
     return [_make_step(_EQUALS, number, 0, len(body)), *body]
 
 
 def _refuse_if(number: int, argument: int, test: int, values: tuple[int, ...]) -> list[bytes]:
-    """Refuse one call when its argument passes one of these tests."""
+    """Refuse a call if its argument passes one of these tests."""
     tests = [_make_step(test, value, len(values) - at, 0) for at, value in enumerate(values)]
     body = [_make_step(_LOAD, _argument_offset(argument)), *tests, _make_step(_RETURN, _ALLOW), _refuse_with(EPERM)]
     return [_make_step(_EQUALS, number, 0, len(body)), *body]
 
 
 def _argument_offset(index: int) -> int:
-    """Where the lower half of an argument is; both machines are little-endian, and these arguments are ints."""
+    """Offset of the lower half of an argument; both machines are little-endian, and these arguments are ints."""
     return _ARGUMENTS_AT + 8 * index
 
 

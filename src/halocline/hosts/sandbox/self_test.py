@@ -1,4 +1,4 @@
-"""Whether a sandbox holds: what must not succeed in it is tried, and what must. Believed only as long as this boot."""
+"""Tests a sandbox: tries in it what must fail and what must work. The result counts until the next boot."""
 
 import json
 import os
@@ -22,8 +22,8 @@ BY_NETWORK = frozenset({"connect by TCP", "send by UDP"})
 _PROBE = str(Path(__file__).with_name("probe.py"))
 _LONGEST = 20.0
 _APPARMOR = (
-    "this system keeps ordinary users from making namespaces; give bwrap the AppArmor profile that your distribution "
-    "has for it (on Ubuntu: the package apparmor-profiles, file bwrap-userns-restrict)"
+    "this system does not let ordinary users create namespaces; enable your distribution's AppArmor profile for bwrap "
+    "(on Ubuntu: package apparmor-profiles, file bwrap-userns-restrict)"
 )
 _NAMESPACES = ("uid map", "RTM_NEWADDR", "new namespace", "Creating new")
 INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
@@ -31,46 +31,46 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The way to hold commands, if there is any, and how well it does."""
+    """The backend to use, if there is one, and how well it works."""
 
-    way: Backend | None
+    backend: Backend | None
     checked: SandboxChecked
 
 
-def find_backend(wishes: SandboxRequest, *, required: bool) -> Found:
-    """Try the ways of this machine, and give the first that holds in full, else the first that holds in part."""
-    if wishes.refusal:
-        return Found(None, SandboxChecked(SandboxStanding.NONE, (wishes.refusal,), required))
+def find_backend(request: SandboxRequest, *, required: bool) -> Found:
+    """Test this machine's backends; return the first that works in full, else the first that works in part."""
+    if request.refusal:
+        return Found(None, SandboxChecked(SandboxStanding.NONE, (request.refusal,), required))
     partial: Found | None = None
     reasons: list[str] = []
-    for way in list_backends():
-        lacks, reason = examine_backend(way, wishes)
+    for backend in list_backends():
+        lacks, reason = examine_backend(backend, request)
         if reason:
-            reasons.append(f"{way.name}: {reason}")
+            reasons.append(f"{backend.name}: {reason}")
         elif not lacks:
-            return Found(way, SandboxChecked(SandboxStanding.FULL, (), required, way.name))
+            return Found(backend, SandboxChecked(SandboxStanding.FULL, (), required, backend.name))
         else:
-            partial = partial or Found(way, SandboxChecked(SandboxStanding.PARTIAL, lacks, required, way.name))
-    why = tuple(reasons) or (INSTALL if sys.platform == "linux" else "there is none for this system",)
+            partial = partial or Found(backend, SandboxChecked(SandboxStanding.PARTIAL, lacks, required, backend.name))
+    why = tuple(reasons) or (INSTALL if sys.platform == "linux" else "not available on this system",)
     return partial or Found(None, SandboxChecked(SandboxStanding.NONE, why, required))
 
 
-def examine_backend(way: Backend, wishes: SandboxRequest) -> tuple[tuple[str, ...], str]:
-    """What it lets through, or why it does not work at all."""
+def examine_backend(backend: Backend, request: SandboxRequest) -> tuple[tuple[str, ...], str]:
+    """Its gaps, or the reason it does not work at all."""
     with _make_world() as world:
         try:
-            succeeded = _try_backend(way, world.wishes(wishes), world)
+            succeeded = _try_backend(backend, world.adapt_request(request), world)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             return (), _read_reason(str(error))
     if missing := MUST_WORK - succeeded:
-        return (), f"a command in it cannot {' or '.join(sorted(missing))}"
-    let_through = succeeded - MUST_WORK - (BY_NETWORK if wishes.network else frozenset())
-    return (*way.lacks, *(f"a command can {name}" for name in sorted(let_through))), ""
+        return (), f"commands inside cannot {' or '.join(sorted(missing))}"
+    let_through = succeeded - MUST_WORK - (BY_NETWORK if request.network else frozenset())
+    return (*backend.lacks, *(f"a command can {name}" for name in sorted(let_through))), ""
 
 
 @dataclass(frozen=True, slots=True)
 class _World:
-    """Places to try: a folder of our own, and sockets that listen outside of the sandbox."""
+    """Places to try: a temporary folder, and sockets that listen outside the sandbox."""
 
     root: Path
     outside: Path
@@ -85,19 +85,19 @@ class _World:
     def unix(self) -> str:
         return str(self.workspace / "socket")
 
-    def wishes(self, wishes: SandboxRequest) -> SandboxRequest:
-        """The same wishes for these places."""
+    def adapt_request(self, request: SandboxRequest) -> SandboxRequest:
+        """The same request for these places."""
         root = self.root
         return replace(
-            wishes, workspace=self.workspace, roots=(), home=root / "home", state=root / "state", own=root / "own"
+            request, workspace=self.workspace, roots=(), home=root / "home", state=root / "state", own=root / "own"
         )
 
-    def was_left(self) -> bool:
-        """Whether something was written outside."""
+    def has_file_outside(self) -> bool:
+        """True if something was written outside."""
         return any(self.outside.iterdir())
 
-    def heard(self) -> bool:
-        """Whether a datagram arrived; to send one succeeds where it leads nowhere, too."""
+    def has_datagram(self) -> bool:
+        """True if a datagram arrived; sending one succeeds even when it reaches nothing."""
         try:
             return bool(self.udp.recv(1, socket.MSG_DONTWAIT))
         except OSError:
@@ -107,7 +107,7 @@ class _World:
 @contextmanager
 def _make_world() -> Iterator[_World]:
     with ExitStack() as stack:
-        # resolved, because a sandbox is told of places without links
+        # resolved, because a sandbox gets paths without links
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halocline-"))).resolve()
         place = "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
         outside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halocline-", dir=place))).resolve()
@@ -125,11 +125,11 @@ def _make_world() -> Iterator[_World]:
         yield world
 
 
-def _try_backend(way: Backend, wishes: SandboxRequest, world: _World) -> frozenset[str]:
+def _try_backend(backend: Backend, request: SandboxRequest, world: _World) -> frozenset[str]:
     places = (world.workspace / "inside", world.outside / "outside", world.unix)
     numbers = (world.tcp, world.udp.getsockname()[1], os.getpid())
     words = [sys.executable, "-I", "-S", _PROBE, *map(str, places), *map(str, numbers), _pid_namespace()]
-    held = way.hold(wishes, words, str(wishes.workspace))
+    held = backend.hold(request, words, str(request.workspace))
     with held.passing() as fds:
         done = subprocess.run(
             [word if word != str(FILTER_FD) or not fds else str(fds[0]) for word in held.words],
@@ -141,8 +141,8 @@ def _try_backend(way: Backend, wishes: SandboxRequest, world: _World) -> frozens
             env=declare_environment(child_environment({"PATH": os.defpath}), held.environment),
         )
     if done.returncode != 0:
-        raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"it ended with {done.returncode}")
-    seen = {"write outside": world.was_left(), "send by UDP": world.heard()}
+        raise ValueError(done.stderr.strip().rpartition("\n")[2] or f"the test exited with code {done.returncode}")
+    seen = {"write outside": world.has_file_outside(), "send by UDP": world.has_datagram()}
     return (frozenset(json.loads(done.stdout)) - seen.keys()) | {name for name, held in seen.items() if held}
 
 
@@ -153,12 +153,12 @@ def _pid_namespace() -> str:
         return ""
 
 
-def _read_reason(said: str) -> str:
-    return f"{said}; {_APPARMOR}" if any(word in said for word in _NAMESPACES) else said
+def _read_reason(message: str) -> str:
+    return f"{message}; {_APPARMOR}" if any(word in message for word in _NAMESPACES) else message
 
 
 def boot_id() -> str:
-    """What tells this boot of the machine from another one."""
+    """An id of this boot; empty where there is none."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return ""

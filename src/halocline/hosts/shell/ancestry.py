@@ -1,8 +1,8 @@
-"""Finds the task that started a process, directly or not: what a task starts must not steer Halocline.
+"""Finds the task that started a process, directly or not: processes of a task must not control Halocline.
 
-A task is found by the processes above, so no variable that a command drops can hide it: the keeper adopts what a
-command leaves behind, and the process above the keeper has the lock of its task open. A determined program of the same
-user finds a way around (another daemon, ptrace, the files themselves): only a sandbox is a boundary.
+A task is found through the parent processes, so a command cannot hide it by dropping a variable: the keeper adopts what
+a command leaves behind, and the keeper's parent has the lock of its task open. A determined program of the same user
+can get around this (another daemon, ptrace, the files themselves): only a sandbox is a boundary.
 """
 
 import os
@@ -19,28 +19,28 @@ from pathlib import Path
 from halocline.protocol.child_environment import child_environment
 
 MARK = "HALOCLINE_COMMAND"
-"""The variable of every command of a task: what marks its processes, and the home of the task's Halocline."""
+"""A variable in every command of a task: the mark of its processes, then the home of the task's Halocline."""
 _LOCK = re.compile(r"(/.*)/tasks/[^/]+/lock\Z", re.DOTALL)
 _KEEPER = re.compile(rb"[/\\]halocline[/\\]hosts[/\\]keeper\.py[\0 ]\d+[\0 \n]*\Z")
 _DEEPEST = 1_000
 _TRIES = 5
 _PEER_PIDFD = 77
-"""SO_PEERPIDFD of Linux 6.5 and later, which Python does not name."""
+"""SO_PEERPIDFD of Linux 6.5 and later, which Python does not define."""
 _MAC_LEVEL, _MAC_USER, _MAC_PID = 0, 1, 2
 """SOL_LOCAL, LOCAL_PEERCRED and LOCAL_PEERPID of macOS."""
 
 
 class Unknown(Exception):
-    """Nobody can say who started a process."""
+    """It cannot be determined who started a process."""
 
 
 def find_task_above(pid: int, home: Path, environment: Mapping[str, str] | None = None) -> int | None:
-    """The process that runs a task of this home and started that one, directly or not; None when a person did.
+    """The process that runs a task of this home and started `pid`, directly or not; None when a person did.
 
-    `environment` is the process's own, where that is known; 0 stands for a task that is known by it alone.
+    `environment` is that of the process, if known; 0 means a task known only from it.
 
     Raises:
-        Unknown: the process is gone, or the ones above it cannot be followed.
+        Unknown: the process is gone, or its parents cannot be followed.
     """
     line = _line_above(pid)
     homes = {above: _homes_of_tasks(above) for above in line[1:]}
@@ -48,7 +48,7 @@ def find_task_above(pid: int, home: Path, environment: Mapping[str, str] | None 
         if any(_is_same(found, home) for found in homes[above]):
             return above
     for above, over in pairwise([*line[1:], 0]):
-        if not homes.get(over) and _KEEPER.search(_read_command(above)):  # its task's process is gone, or shows nothing
+        if not homes.get(over) and _KEEPER.search(_read_command(above)):  # its task's process is gone or hides files
             return above
     mark = (environment or {}).get(MARK)
     if mark is None:
@@ -65,7 +65,7 @@ def _is_same(found: str, home: Path) -> bool:
 
 
 def find_peer(connection: socket.socket) -> tuple[int, int, Callable[[], bool]]:
-    """Who is at the other end: its process (0: not known), its user, and whether that process is there still.
+    """The peer's process (0: unknown), its user, and a check that this process still exists.
 
     Raises OSError.
     """
@@ -78,7 +78,7 @@ def find_peer(connection: socket.socket) -> tuple[int, int, Callable[[], bool]]:
 
 
 def _watch_process(connection: socket.socket, pid: int) -> Callable[[], bool]:
-    """Tell the process that connected from a later one of its number: by a descriptor of it, else by its start."""
+    """Tell the process that connected from a later one with its id, by a pidfd or else by its start time."""
     try:
         raw = connection.getsockopt(socket.SOL_SOCKET, _PEER_PIDFD, 4)
     except OSError:
@@ -96,8 +96,8 @@ def _watch_process(connection: socket.socket, pid: int) -> Callable[[], bool]:
 
 
 def _line_above(pid: int) -> list[int]:
-    """A process and those above it, up to the first one. Raises Unknown."""
-    for _ in range(_TRIES):  # one may end while the line is followed, and its children get another parent
+    """A process and its ancestors, up to the first process. Raises Unknown."""
+    for _ in range(_TRIES):  # an ancestor may end meanwhile, and its children get another parent
         with suppress(ProcessLookupError):
             return _list_ancestors(pid, _parent_of if os.path.isdir("/proc/self") else _parents_by_ps().get)
     raise Unknown
@@ -108,7 +108,7 @@ def _list_ancestors(pid: int, parent: Callable[[int], int | None]) -> list[int]:
     while len(line) < _DEEPEST:
         above = parent(line[-1])
         if above is None:
-            if len(line) > 1 and _is_hidden(line[-1]):  # another user's, on a system that shows only one's own
+            if len(line) > 1 and _is_hidden(line[-1]):  # another user's process, on a system that hides those
                 return line
             raise ProcessLookupError
         if above <= 0:
@@ -133,13 +133,13 @@ def _parent_of(pid: int) -> int | None:
 
 
 def _start_of(pid: int) -> str:
-    """In clock ticks since the system began; empty when the process is gone."""
+    """Start time in clock ticks since boot; empty when the process is gone."""
     fields = _read_fields(pid)
     return fields[19] if fields else ""
 
 
 def _read_fields(pid: int) -> list[str]:
-    """What /proc says of a process behind its name, from its state on."""
+    """Fields of /proc/PID/stat after the process name, from its state on."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -148,12 +148,12 @@ def _read_fields(pid: int) -> list[str]:
 
 
 def _parents_by_ps() -> dict[int, int]:
-    """Every process with its parent, where there is no /proc."""
+    """Every process with its parent, for systems without /proc."""
     try:
-        said = _ask_ps("-axo", "pid=,ppid=")
+        output = _ask_ps("-axo", "pid=,ppid=")
     except (OSError, subprocess.SubprocessError) as error:
         raise Unknown from error
-    rows = (line.split() for line in said.splitlines())
+    rows = (line.split() for line in output.splitlines())
     return {int(row[0]): int(row[1]) for row in rows if len(row) == 2}
 
 
@@ -163,7 +163,7 @@ def _ask_ps(*words: str) -> bytes:
 
 
 def _read_command(pid: int) -> bytes:
-    """The words with which a process was started."""
+    """The command line with which a process was started."""
     if os.path.isdir("/proc/self"):
         with suppress(OSError):
             return Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -174,7 +174,7 @@ def _read_command(pid: int) -> bytes:
 
 
 def _homes_of_tasks(pid: int) -> set[str]:
-    """The homes whose tasks a process has open; none when it has none, or hides what it has open."""
+    """The homes whose tasks a process has open; empty if it has none or hides its open files."""
     found = set()
     with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as files:
         for file in files:

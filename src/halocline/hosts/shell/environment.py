@@ -1,7 +1,7 @@
-"""The environment of a command that was judged to only read: nothing in it runs programs or loads code.
+"""The environment of a command judged read-only: no variable in it runs programs or loads code.
 
-Names are looked up where they were when Halocline started, but never in the workspace. What is not known to be harmless
-is not handed on.
+Programs are looked up on the PATH that Halocline started with, never in the workspace. Only variables known to be
+harmless are passed on.
 """
 
 import os
@@ -34,7 +34,7 @@ _PINNED = {
 
 
 def clean_environment(environment: Mapping[str, str], workspace: str) -> ChildEnvironment:
-    """The environment to run in, made from the one that Halocline started with."""
+    """Make the environment to run in from the one that Halocline started with."""
     kept = child_environment({name: value for name, value in environment.items() if _KEPT.fullmatch(name)})
     path = search_path(environment.get("PATH", os.defpath), workspace)
     return declare_environment(kept, _PINNED | looking_environment() | {"PATH": path})

@@ -1,4 +1,4 @@
-"""Where the programs we start are."""
+"""Finds the programs we start."""
 
 import os
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ def find_program(name: str, folders: Iterable[str] | None = None) -> str | None:
 
 
 def find_ripgrep() -> str:
-    """The `rg` that was installed along, else the one on PATH.
+    """The `rg` installed with Halocline, else the one on PATH.
 
     Raises:
         ToolFailure: there is none.
@@ -26,7 +26,7 @@ def find_ripgrep() -> str:
     program = find_program("rg", [get_path("scripts")]) or find_program("rg")
     if program is None:
         raise ToolFailure(
-            "ripgrep (`rg`) is not installed, so searching is not possible. Use execute_command instead.",
+            "ripgrep (`rg`) is not installed, so this tool cannot search. Search with execute_command instead.",
             "Reinstall Halocline, or install ripgrep.",
         )
     return program

@@ -1,4 +1,4 @@
-"""A command that runs: its session of processes, and the pipe or terminal that carries what they print."""
+"""A running command: its session of processes, and the pipe or terminal that carries their output."""
 
 import asyncio
 import os
@@ -18,23 +18,23 @@ _CHUNK = 1 << 18
 _CHUNKS_PER_WAKE = 16
 _NEWEST = 2_048
 
-Hear = Callable[[bytes], object]
+OnOutput = Callable[[bytes], object]
 
 
 class Job:
-    """Made around a process and the descriptor of its output, which the running event loop reads."""
+    """A process and the descriptor of its output, which the running event loop reads."""
 
     def __init__(
-        self, process: Process, output: int, capture: Capture, hear: Hear, *, terminal: bool, mark: bytes = b""
+        self, process: Process, output: int, capture: Capture, on_output: OnOutput, *, terminal: bool, mark: bytes = b""
     ) -> None:
-        """`mark` is what its processes alone have in their environment."""
+        """`mark` is an entry in the environment of this command's processes and no others."""
         self._loop = asyncio.get_running_loop()
         self._leader = process.pid
         self._mark = mark
         self._exited = process.exited
         self._output: int | None = output
-        self._hear: Hear | None = hear
-        self._news = asyncio.Event()
+        self._on_output: OnOutput | None = on_output
+        self._activity = asyncio.Event()
         self._newest = b""
         self.capture = capture
         self.terminal = terminal
@@ -45,17 +45,17 @@ class Job:
 
     @property
     def exit_code(self) -> int | None:
-        """None while the shell runs; negative when it died of that signal."""
+        """None while the shell runs; a negative signal number if a signal killed it."""
         return self._exited.result() if self._exited.done() else None
 
     @property
-    def is_heard(self) -> bool:
-        """Whether some process still holds the other end of its output."""
+    def is_open(self) -> bool:
+        """True while a process still holds the other end of its output."""
         return self._output is not None
 
     @property
     def newest(self) -> bytes:
-        """The end of what it printed, as it came."""
+        """The last 2 kB of its output, unchanged."""
         return self._newest
 
     @property
@@ -69,40 +69,40 @@ class Job:
         return readiness.listening_ports(self._leader)
 
     async def ends(self, seconds: float | None, or_else: asyncio.Future[Any] | None = None) -> bool:
-        """Wait for the shell's end, at most so long, and no longer than for the other thing."""
+        """Wait until the shell ends, `or_else` is done or the time is up. True if the shell ended."""
         waited: list[asyncio.Future[Any]] = [self._exited, or_else] if or_else else [self._exited]
         await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         return self._exited.done()
 
     async def speaks(self, seconds: float) -> None:
-        """Wait for output or for the end, at most so long."""
-        self._news.clear()
-        news = asyncio.ensure_future(self._news.wait())
-        waited: list[asyncio.Future[Any]] = [self._exited, news]
+        """Wait for output or the end, at most `seconds`."""
+        self._activity.clear()
+        activity = asyncio.ensure_future(self._activity.wait())
+        waited: list[asyncio.Future[Any]] = [self._exited, activity]
         try:
             await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            news.cancel()
+            activity.cancel()
 
     async def drain(self) -> None:
-        """After the end: take what is in the pipe, until a child that holds it is quiet for a moment."""
+        """After the end, read what is in the pipe, until a child that holds it is quiet briefly."""
         deadline = self._loop.time() + _LONGEST_DRAIN
-        quiet = _LONGEST_DRAIN if self.terminal else _DRAIN_QUIET  # a terminal may be slow to hand on what it got
+        quiet = _LONGEST_DRAIN if self.terminal else _DRAIN_QUIET  # a terminal may deliver late
         while self._read() and self._loop.time() < deadline:
-            self._news.clear()
+            self._activity.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), quiet)
-            if not self._news.is_set():
+                await asyncio.wait_for(self._activity.wait(), quiet)
+            if not self._activity.is_set():
                 return
 
     async def closes(self) -> None:
-        """Wait until no process holds its output any more."""
-        while self.is_heard:
-            self._news.clear()
-            await self._news.wait()
+        """Wait until no process holds its output."""
+        while self.is_open:
+            self._activity.clear()
+            await self._activity.wait()
 
     def type(self, data: bytes) -> int:
-        """Give input to its terminal; gives how many bytes it took."""
+        """Write input to its terminal; return the number of bytes it took."""
         if self._output is None:
             return 0
         try:
@@ -111,14 +111,14 @@ class Job:
             return 0
 
     async def is_stuck(self) -> bool:
-        """Whether none of its processes uses the processor, looked at for a moment."""
+        """True if none of its processes used the CPU during 0.2 seconds."""
         before = readiness.list_members(self._leader)
         await asyncio.sleep(0.2)
         after = readiness.list_members(self._leader)
         return bool(before and after) and readiness.count_ticks(after or ()) == readiness.count_ticks(before or ())
 
     async def stop(self, grace: float) -> None:
-        """Ask all its processes to end, and kill those that have not after `grace` seconds."""
+        """Ask all its processes to end; kill those still running after `grace` seconds."""
         try:
             self._signal(signal.SIGTERM)
             for _ in range(int(grace / _POLL)):
@@ -130,26 +130,26 @@ class Job:
         await asyncio.wait([self._exited])
 
     async def abort(self, grace: float) -> None:
-        """Stop it and let go of its output."""
+        """Stop it and close its output."""
         try:
             await self.stop(grace)
         finally:
             self.close()
 
-    def unheard(self) -> None:
-        """From now on nobody listens while it runs; what it prints is captured all the same."""
-        self._hear = None
+    def stop_progress(self) -> None:
+        """Stop passing output on while it runs; it is still captured."""
+        self._on_output = None
 
     def close(self) -> None:
-        """Let go of its output."""
+        """Close its output."""
         if self._output is not None:
             self._loop.remove_reader(self._output)
             os.close(self._output)
             self._output = None
-            self._news.set()
+            self._activity.set()
 
     def _read(self) -> bool:
-        """Take what is there, a bounded amount at a time. False once every writer has closed."""
+        """Read what is there, a bounded amount at a time. False once every writer has closed."""
         for _ in range(_CHUNKS_PER_WAKE):
             if self._output is None:
                 return False
@@ -157,7 +157,7 @@ class Job:
                 chunk = os.read(self._output, _CHUNK)
             except BlockingIOError:
                 return True
-            except OSError:  # a terminal whose last user is gone
+            except OSError:  # the last process on a terminal has closed it
                 chunk = b""
             if not chunk:
                 self.close()
@@ -171,13 +171,13 @@ class Job:
         self._newest = (self._newest + chunk[-_NEWEST:])[-_NEWEST:]
         if self.terminal and readiness.is_full_screen(chunk):
             self.full_screen = True
-        if self._hear is not None:
-            self._hear(chunk)
-        self._news.set()
+        if self._on_output is not None:
+            self._on_output(chunk)
+        self._activity.set()
 
     def _groups(self) -> set[int]:
-        """The groups of the processes of it that run, wherever they went, as far as the system can tell."""
-        # Once its leader is gone, a process of that number is a stranger's.
+        """The process groups that still run, including those that left the session, as far as the system shows them."""
+        # Once the leader is gone, its number may be reused by an unrelated process.
         session = -1 if self._exited.done() and _does_exist(os.kill, self._leader) else self._leader
         found = readiness.list_members(session, self._mark)
         if found is not None:

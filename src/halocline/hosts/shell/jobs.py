@@ -1,4 +1,4 @@
-"""Commands that go on while the task does other things: named, listened to, bounded in time, told of when they end."""
+"""Background commands: each has a name and a time limit, its output is captured, and its end is reported."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,17 +17,17 @@ from halocline.protocol.jobs import JobInfo, JobState
 from halocline.protocol.values import Value
 
 ENDED_KEPT = 16
-"""Jobs that ended are remembered up to this number, so that what they printed can still be read."""
+"""Number of ended jobs that are kept, so that their output can still be read."""
 GRACE = 2.0
 _LAST_WORDS = 1.0
 _HOT, _HOT_BUILD = 2.0, 15.0
 _LOOK_EVERY = 0.25
 _NOTICES, _AFTER_EDIT = 0.3, 5.0
-"""Within how many seconds a job that watches files notices an edit, and for how many it is waited for."""
+"""Seconds in which a job that watches files should notice an edit, and the longest to wait for it."""
 
 
 class Patience(Value, frozen=True):
-    """Seconds of silence, before and after the first word, that mean that nothing more comes now; and at most."""
+    """Seconds to wait for a job: for its first output, while it is quiet after that, in all, and once it is ready."""
 
     first: float
     quiet: float
@@ -40,11 +40,11 @@ START_ON_TERMINAL = Patience(first=2.0, quiet=0.4, longest=15.0)
 TYPED = Patience(first=1.0, quiet=0.3, longest=10.0)
 
 
-async def wait_until_settled(job: Job, patience: Patience, leave: "asyncio.Future[Cut] | None" = None) -> None:
-    """Wait until a job has ended, is ready or quiet, or somebody leaves it; for a bounded time."""
+async def wait_until_settled(job: Job, patience: Patience, cut: "asyncio.Future[Cut] | None" = None) -> None:
+    """Wait until a job has ended, is ready or quiet, or is left running; at most `patience.longest` seconds."""
     now = asyncio.get_running_loop().time
     began, ready = now(), False
-    while job.exit_code is None and not (leave and leave.done()) and now() - began < patience.longest:
+    while job.exit_code is None and not (cut and cut.done()) and now() - began < patience.longest:
         spoke = job.spoke > began
         if not ready:
             ready = bool(job.ports) or (spoke and is_ready(job.newest))
@@ -56,14 +56,14 @@ async def wait_until_settled(job: Job, patience: Patience, leave: "asyncio.Futur
 
 
 async def _wait_for_notices(job: Job) -> bool:
-    """Wait a moment for what a job says of an edit; longer while it prints, or builds and is not done.
+    """Wait briefly for a job's output about an edit; longer while it prints or builds.
 
-    False when it was still at it after all that time.
+    False if it was still busy at the end.
     """
-    now, said = asyncio.get_running_loop().time, job.capture.total
+    now, before = asyncio.get_running_loop().time, job.capture.total
     began = now()
     while job.exit_code is None and now() - began < _AFTER_EDIT:
-        new = job.newest[said - job.capture.total :] if job.capture.total > said else b""
+        new = job.newest[before - job.capture.total :] if job.capture.total > before else b""
         is_busy = is_building(new) and not is_ready(new)
         left = _NOTICES - (now() - max(began, job.spoke))
         if left <= 0 and not is_busy:
@@ -81,9 +81,9 @@ def _time_limit(job: Job, patience: Patience, *, spoke: bool, ready: bool) -> fl
 
 
 class Entry(msgspec.Struct, eq=False):
-    """A job with its name. `told` is how much of its output was told of without being asked for.
+    """A job with its name. `told` counts the bytes of its output that were already reported or read.
 
-    One that `chatters` never fell quiet when it was waited for: until it does, it is not waited for again.
+    A job that `chatters` did not fall quiet at the last wait: no wait is made for it until it does.
     """
 
     name: str
@@ -114,12 +114,12 @@ class Entry(msgspec.Struct, eq=False):
         )
 
     async def notices(self) -> None:
-        """Wait for what it says of an edit, unless it says something all the time."""
+        """Wait for its output about an edit, unless it prints all the time."""
         if not (self.chatters and self._state() is JobState.HOT):
             self.chatters = not await _wait_for_notices(self.job)
 
     def take(self) -> JobOutput:
-        """What is new; its end is told with it."""
+        """Take the new output; its end counts as reported with it."""
         capture, ended = self.job.capture, self.ended_at is not None
         hint, self.told_end = self._hint(), ended
         text = capture.finish() if ended else capture.take()
@@ -127,7 +127,7 @@ class Entry(msgspec.Struct, eq=False):
         return JobOutput(self.info(ports=True), text, hint)
 
     def news(self) -> JobOutput | None:
-        """What nobody was told of yet."""
+        """Return what was not yet reported, or None."""
         capture = self.job.capture
         ended = self.ended_at is not None and not self.told_end
         if not ended and (capture.total == self.told or not capture.unread):
@@ -138,11 +138,11 @@ class Entry(msgspec.Struct, eq=False):
         return JobOutput(self.info(), text, hint)
 
     def _hint(self) -> str:
-        """What a job may have lacked that ended by itself, by all of what it printed last; told once, with its end."""
+        """A note on variables a job may have lacked, if it ended by itself; given once, with its end."""
         if self.ended_at is None or self.told_end or self.stopped:
             return ""
-        said = plain_output(self.job.newest.decode("utf-8", "replace"))
-        return withheld_note(self.command, said, self.job.exit_code, self.withheld)
+        output = plain_output(self.job.newest.decode("utf-8", "replace"))
+        return withheld_note(self.command, output, self.job.exit_code, self.withheld)
 
     def _state(self) -> JobState:
         if self.ended_at is not None:
@@ -153,7 +153,7 @@ class Entry(msgspec.Struct, eq=False):
 
 
 class LocalJobs:
-    """Fulfils `ports.jobs.Jobs`. Names are counted from `first` on."""
+    """Implements `ports.jobs.Jobs`. Names are numbered from `first`."""
 
     def __init__(self, first: int = 1) -> None:
         self._next = first
@@ -171,16 +171,16 @@ class LocalJobs:
         after: Callable[[], None] = lambda: None,
         withheld: tuple[str, ...] = (),
     ) -> str:
-        """Let a command go on, at most so many seconds more, and do what is to be done after it. Gives its name.
+        """Keep a command running for at most `seconds` more, then call `after`. Returns the job's name.
 
-        `withheld` are the variables that it does not have because they look like secrets.
+        `withheld` names the variables it did not get because they look like secrets.
         """
         name = f"job-{self._next}"
         self._next += 1
-        job.unheard()
+        job.stop_progress()
         entry = self._entries[name] = Entry(name, command, job, after, withheld)
         entry.told = job.capture.total
-        entry.watching = asyncio.create_task(self._see_through(entry, seconds), name=name)
+        entry.watching = asyncio.create_task(self._wait_for_end(entry, seconds), name=name)
         self._forget_old()
         return name
 
@@ -199,14 +199,14 @@ class LocalJobs:
     async def write(self, name: str, text: str) -> JobOutput:
         entry = self._find(name)
         if entry.ended_at is not None:
-            raise ToolFailure(f"{name} has ended and takes no input any more. Nothing was typed.")
+            raise ToolFailure(f"{name} has ended and takes no more input. Nothing was typed.")
         if not entry.job.terminal:
-            raise ToolFailure(f"{name} has no terminal to type into. Start it again with tty=true to answer it.")
+            raise ToolFailure(f"{name} has no terminal to type into. Start it again with tty=true to type input.")
         data = text.encode()
         if (taken := entry.job.type(data)) < len(data):
-            raise ToolFailure(f"{name} does not read its input: it took {taken} of {len(data)} bytes.")
+            raise ToolFailure(f"{name} is not reading its input: it took only {taken} of {len(data)} bytes.")
         await wait_until_settled(entry.job, TYPED)
-        await asyncio.sleep(0)  # its end, if this was it
+        await asyncio.sleep(0)  # lets its end be recorded, if this ended it
         return entry.take()
 
     async def stop(self, name: str) -> None:
@@ -224,7 +224,7 @@ class LocalJobs:
         return tuple(news for entry in self._entries.values() if (news := entry.news()))
 
     async def close(self, end_all: Callable[[], Awaitable[None]]) -> None:
-        """See every job to the end that `end_all` brings."""
+        """End every job by `end_all` and wait for them."""
         running = [entry for entry in self._entries.values() if entry.ended_at is None]
         for entry in running:
             entry.stopped = entry.stopped or "the task was closed"
@@ -234,19 +234,19 @@ class LocalJobs:
         for entry in self._entries.values():
             entry.job.capture.close()
 
-    async def _see_through(self, entry: Entry, seconds: float | None) -> None:
+    async def _wait_for_end(self, entry: Entry, seconds: float | None) -> None:
         job = entry.job
         if not await job.ends(seconds):
             entry.stopped = entry.stopped or "it reached its time limit"
             await job.stop(GRACE)
         await job.drain()
-        await job.closes()  # children may go on after the shell
+        await job.closes()  # children may outlive the shell
         entry.after()
         entry.ended_at = asyncio.get_running_loop().time()
         self._on_end(entry.info())
 
     async def _wait_for_last_words(self, entry: Entry) -> None:
-        """A process that left the session may hold the output of one that was stopped."""
+        """Wait a little for the end; a process that left the session may still hold the output."""
         if entry.watching is None:
             return
         done, _ = await asyncio.wait([entry.watching], timeout=_LAST_WORDS)
@@ -258,7 +258,7 @@ class LocalJobs:
         if name in self._entries:
             return self._entries[name]
         known = ", ".join(self._entries) or "none"
-        raise ToolFailure(f"There is no job {name!r}. Jobs end with the process that started them. There are: {known}.")
+        raise ToolFailure(f"No job {name!r}; jobs end with the process that started them. Known jobs: {known}.")
 
     def _forget_old(self) -> None:
         ended = [entry for entry in self._entries.values() if entry.ended_at is not None]

@@ -1,8 +1,8 @@
-"""A process of its own, one for each task: it starts the task's commands and lets none of them get away.
+"""A separate process, one for each task, that starts the task's commands and lets none escape.
 
-It is the parent of every command, and on Linux the one that adopts what a command leaves behind (a child subreaper), so
-a daemon that forked twice and called setsid is below it too. When its socket closes, because the task is over or halo
-was killed, it ends all that lives below. It is started by its path, imports nothing of Halocline and prints nothing.
+It is the parent of every command, and on Linux it adopts processes that a command leaves behind (a child subreaper), so
+even a daemon that forked twice and called setsid is below it. When its socket closes, because the task is over or halo
+was killed, it ends everything below it. It is started by its path, imports nothing of Halocline and prints nothing.
 """
 
 import array
@@ -17,39 +17,39 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 REQUEST = struct.Struct("!IIBB")
-"""Bytes of what follows (folder, arguments, environment, between NULs), how many arguments, whether for a terminal.
+"""Size of the body (folder, arguments, environment, split by NULs), number of arguments, terminal and patient flags.
 
-The last one says that it ignores what asks it to end: a program in front of the command, which ends when that does.
-Without arguments it asks the keeper to end, unless something lives below it.
+A patient process ignores signals that ask it to end: it is a wrapper that ends when its command does. A request with no
+arguments asks the keeper to end, unless a process lives below it.
 """
 REPLY = struct.Struct("!Bii")
-"""One of the kinds below, a process, and the status of its exit or the error that prevented its start."""
+"""One of the kinds below, a process id, and its exit status or the error that prevented its start."""
 HELLO, STARTED, REFUSED, EXITED, RESTS, STAYS = range(6)
 STATE_FD, FILTER_FD = 99, 98
-"""Where a command finds the file in which its shell leaves its folder and environment; and a filter of system calls."""
+"""Descriptors that a command gets: the file for its shell's folder and environment, and a system call filter."""
 GRACE = 0.5
 _PATIENCE = 3.0
 _POLL = 0.01
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 _DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _CHANGED = (*_DEAF_TO, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
-"""Signals that this process, or Python, does not leave as a command expects them."""
+"""Signals whose handling this process or Python changes; commands get the defaults."""
 
 
 class Keeper:
-    """One end of the socket; at the other one is `hosts.processes`."""
+    """The keeper's end of the socket; `hosts.shell.processes` has the other."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._groups: set[int] = set()
 
     def serve(self) -> None:
-        """Until nothing will be asked any more. Raises OSError when halo is gone."""
-        exits = _told_of_exits()
+        """Serve until there will be no more requests. Raises OSError when halo is gone."""
+        exits = _open_exit_pipe()
         poll = select.poll()
         poll.register(self._sock, select.POLLIN)
         poll.register(exits, select.POLLIN)
-        self._tell(HELLO)
+        self._send_reply(HELLO)
         while True:
             ready = {fd for fd, _ in poll.poll()}
             if exits in ready:
@@ -59,7 +59,7 @@ class Keeper:
                 return
 
     def end_all(self) -> None:
-        """Ask everything below to end, and kill what has not after a moment."""
+        """Ask every process below to end; kill those that have not after a moment."""
         self._signal_all(signal.SIGTERM)
         deadline = time.monotonic() + GRACE
         while self._is_needed() and time.monotonic() < deadline:
@@ -81,16 +81,16 @@ class Keeper:
         size, count, terminal, patient = REQUEST.unpack(head)
         if not count:
             is_needed = self._is_needed()
-            self._tell(STAYS if is_needed else RESTS)
+            self._send_reply(STAYS if is_needed else RESTS)
             return is_needed
-        folder, *words = self._exactly(size).split(b"\0")
+        folder, *words = self._receive_exactly(size).split(b"\0")
         try:
             pid = self._launch(folder, words[:count], words[count:], fds, bool(terminal), bool(patient))
         except OSError as error:
-            self._tell(REFUSED, 0, error.errno or 0)
+            self._send_reply(REFUSED, 0, error.errno or 0)
         else:
             self._groups.add(pid)
-            self._tell(STARTED, pid)
+            self._send_reply(STARTED, pid)
         finally:
             for fd in fds:
                 os.close(fd)
@@ -105,10 +105,10 @@ class Keeper:
         terminal: bool,
         patient: bool,
     ) -> int:
-        """A session of its own, with folder, signals, input and output as a command expects them."""
+        """Start a new session with folder, signals, input and output as a command expects them."""
         pairs = (entry.partition(b"=") for entry in environment)
         output, state, *others = fds
-        # The first terminal that the leader of a session opens is the one that `/dev/tty` means.
+        # The first terminal that a session leader opens becomes its `/dev/tty`.
         input = os.ttyname(output) if terminal else os.devnull
         os.chdir(folder)
         try:
@@ -130,13 +130,13 @@ class Keeper:
             os.chdir("/")
 
     def _reap(self) -> bool:
-        """Collect what has ended and tell of the commands among it. False when there is no child left."""
+        """Collect ended processes and report the commands among them. False when no child is left."""
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
                 if pid in self._groups:
                     with suppress(OSError):
-                        self._tell(EXITED, pid, os.waitstatus_to_exitcode(status))
+                        self._send_reply(EXITED, pid, os.waitstatus_to_exitcode(status))
                     if not _does_exist(pid):
                         self._groups.discard(pid)
             return True
@@ -153,10 +153,10 @@ class Keeper:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
 
-    def _tell(self, kind: int, pid: int = 0, value: int = 0) -> None:
+    def _send_reply(self, kind: int, pid: int = 0, value: int = 0) -> None:
         self._sock.sendall(REPLY.pack(kind, pid, value))
 
-    def _exactly(self, size: int) -> bytes:
+    def _receive_exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
             chunk = self._sock.recv(min(size - len(data), 1 << 16))
@@ -166,8 +166,8 @@ class Keeper:
         return bytes(data)
 
 
-def _told_of_exits() -> int:
-    """A descriptor that can be read when a child has ended."""
+def _open_exit_pipe() -> int:
+    """A descriptor that becomes readable when a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
@@ -187,7 +187,7 @@ def _does_exist(group: int) -> bool:
 
 
 def _descendants_of(root: int) -> Iterator[int]:
-    """All descendants of a process, as /proc shows them; none on a system without it."""
+    """All descendants of a process from /proc; none on a system without it."""
     children: dict[int, list[int]] = {}
     for entry in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         with suppress(OSError), open(f"/proc/{entry}/stat", "rb") as stat:
@@ -200,12 +200,12 @@ def _descendants_of(root: int) -> Iterator[int]:
 
 
 def _adopt_orphans() -> None:
-    """Linux alone can do this; elsewhere only process groups hold commands together."""
+    """Become a child subreaper. Only Linux has this; elsewhere only process groups hold commands together."""
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-        # Stopped by a command, it would outlive halo; going on, it finds the socket closed.
+        # A keeper that a command stopped would outlive halo; once continued, it finds the socket closed.
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, int(signal.SIGCONT), 0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""The output of a command: bounded while it is read, spooled to a file when long, plain when it is shown."""
+"""The output of a command: bounded in memory, spooled to a file when long, shown as plain text."""
 
 import asyncio
 import codecs
@@ -25,14 +25,14 @@ _PROGRESS_EVERY = 0.05
 
 
 class Spool:
-    """A file that takes a copy of the output, at most `cap` bytes of it. A full disk ends the copy, not the command."""
+    """A file with a copy of the output, at most `cap` bytes. A full disk ends the copy, not the command."""
 
     def __init__(self, folder: Path, cap: int) -> None:
         self.path = ""
         self._folder = folder
         self._room = cap
         self._cap = cap
-        self._extent = "the whole"
+        self._extent = "all of it"
         self._full = False
         self._file: FileIO | None = None
 
@@ -40,14 +40,14 @@ class Spool:
         if self._full:
             return
         try:
-            self._room -= self._opened().write(chunk[: self._room]) if self._room else 0
+            self._room -= self._open_file().write(chunk[: self._room]) if self._room else 0
         except OSError as error:
-            self._full, self._extent = True, f"the beginning ({error.strerror})"
+            self._full, self._extent = True, f"the beginning of it ({error.strerror})"
         else:
             self._full = not self._room
-            self._extent = f"the first {self._cap:,} bytes" if self._full else "the whole"
+            self._extent = f"the first {self._cap:,} bytes" if self._full else "all of it"
 
-    def _opened(self) -> FileIO:
+    def _open_file(self) -> FileIO:
         if self._file is None:
             make_private_folder(self._folder)
             path = str(self._folder / f"output-{os.urandom(6).hex()}.txt")
@@ -59,20 +59,20 @@ class Spool:
             self._file.close()
 
     def where(self) -> str:
-        """Says where the copy is."""
+        """Describe where the copy is."""
         if not self.path:
-            return "no copy could be kept"
-        return f"{self.path} has {self._extent}, for read_file, search_files and commands"
+            return "no copy could be saved"
+        return f"{self.path} has {self._extent}; use read_file, search_files or commands on it"
 
 
 class Redraws:
-    """Drops of a line that is drawn again and again after CR all but its last state; CR itself stays before it."""
+    """Keeps only the last state of a line that is redrawn after CR, with the CR before it."""
 
     def __init__(self) -> None:
         self._held = b""
 
     def feed(self, chunk: bytes) -> bytes:
-        """What is settled. A line that was redrawn is held until it ends."""
+        """Return what is final. A redrawn line is held until it ends."""
         if not self._held and b"\r" not in chunk:
             return chunk
         whole, newline, last = (self._held + chunk).rpartition(b"\n")
@@ -84,29 +84,28 @@ class Redraws:
         return settled + self.flush() if len(self._held) > _LONGEST_LINE else settled
 
     def flush(self) -> bytes:
-        """What is held."""
+        """Return what is held."""
         held, self._held = self._held, b""
         return held
 
 
 class Capture:
-    """Holds the head and the tail of what is fed, and spools all of it once that is more than it holds.
+    """Keeps the head and the tail of what is fed; once that is not all of it, everything goes to the spool.
 
-    What was taken is forgotten, so that each `take` gives what is new. Memory stays below about ten times `budget` (in
-    characters) however much comes.
+    Each `take` returns only what is new. Memory stays below about ten times `budget` (in characters) for any amount.
     """
 
     def __init__(
         self, budget: int, spool: Spool, *, terminal: bool = False, redact: Callable[[str], str] = lambda text: text
     ) -> None:
-        """On a `terminal` nothing counts as binary. `redact` removes from a text what nobody is shown."""
+        """Output of a `terminal` never counts as binary. `redact` removes secrets from a text."""
         self.total = 0
         self.unread = 0
         self.binary = False
         self._budget = budget
         self._spool = spool
         self._terminal = terminal
-        self._blot = redact
+        self._redact = redact
         self._spooling = False
         self._room = 2 * budget
         self._begin()
@@ -133,7 +132,7 @@ class Capture:
         self._keep(self._redraws.feed(chunk))
 
     def take(self) -> str:
-        """What is new; a character or sequence that is only half there stays for the next time."""
+        """Take what is new; an incomplete character or control sequence stays for the next call."""
         partial = _PARTIAL.search(self._whole, max(0, len(self._whole) - _LONGEST_PARTIAL))
         rest = bytes(self._whole[partial.start() :]) if partial else b""
         del self._whole[len(self._whole) - len(rest) :]
@@ -144,7 +143,7 @@ class Capture:
         return text
 
     def finish(self) -> str:
-        """What is new; the spool has a path when something was not shown. Ends the capture."""
+        """Take what is new and end the capture; the spool has a path if something was left out."""
         text = self._shown()
         self._begin()
         self.unread = 0
@@ -152,7 +151,7 @@ class Capture:
         return text
 
     def newest(self, characters: int) -> str:
-        """The end of what is new, without taking it."""
+        """Return the end of what is new, without taking it."""
         return self._text((self._tail or self._head or self._whole)[-4 * characters :]).strip()[-characters:]
 
     def close(self) -> None:
@@ -174,14 +173,14 @@ class Capture:
         if whole is not None:
             head = tail = whole
         elif not self._tail and len(head) <= self._budget:
-            return head  # the rest was drawn over
+            return head  # the rest was overwritten by redraws
         return head[:half] + describe_gap(f"the middle of {self.unread:,} bytes is", where) + tail[-half:]
 
     def _text(self, data: bytes | bytearray) -> str:
-        return self._blot(plain_output(_decode_output(data)))
+        return self._redact(plain_output(_decode_output(data)))
 
     def _overflow(self) -> bytes:
-        """From now on only head and tail are held, and a copy of everything is kept."""
+        """Switch to keeping only head and tail, with a full copy in the spool."""
         self._over = True
         self._begin_spool()
         held = bytes(self._whole)
@@ -208,15 +207,15 @@ def _decode_output(data: bytes | bytearray) -> str:
 
 
 class Progress:
-    """Passes output on as text while it comes, a few times a second; of a burst only the last part.
+    """Passes output on as text as it arrives, a few times a second; only the last part of a burst.
 
-    Whole lines, so that `redact` finds a key that came in two pieces. A line that stays unfinished is passed on a
-    little later, without a last word that may be the beginning of a key.
+    It passes whole lines, so that `redact` finds a key that arrived in two pieces. An unfinished line follows a little
+    later, without a last word that may be the beginning of a key.
     """
 
     def __init__(self, on_output: Callable[[str], None], redact: Callable[[str], str] = lambda text: text) -> None:
         self._on_output = on_output
-        self._blot = redact
+        self._redact = redact
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending = b""
         self._is_cut = self._is_quiet = False
@@ -229,13 +228,13 @@ class Progress:
         self._wait()
 
     def flush(self) -> None:
-        """Pass on now what is waiting."""
+        """Pass on pending output now."""
         self.close()
         self._mend_cut()
         self._pass_on(len(self._pending))
 
     def close(self) -> None:
-        """Pass on nothing more."""
+        """Discard pending output."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -258,12 +257,12 @@ class Progress:
 
     def _pass_on(self, end: int) -> None:
         ready, self._pending = self._pending[:end], self._pending[end:]
-        if text := self._blot(plain_output(self._decoder.decode(ready))):
+        if text := self._redact(plain_output(self._decoder.decode(ready))):
             self._on_output(text)
 
 
 def _from_whole(data: bytes) -> bytes:
-    """Without what its lost beginning makes unknown: the rest of a line, or of a word, or of a private key."""
+    """Drop what the cut beginning left incomplete: the rest of a line, a word or a private key."""
     data = data[(data.find(b"\n") + 1 or data.find(b" ") + 1 or len(data)) :]
     end = data.find(b"PRIVATE KEY-----")
     is_rest = data[: max(0, end)].rpartition(b"\n")[2].startswith(b"-----END ")
@@ -271,7 +270,7 @@ def _from_whole(data: bytes) -> bytes:
 
 
 def _whole_length(data: bytes) -> int:
-    """Up to where all is whole: lines, and a private key, which has many."""
+    """Length of the part that is complete: whole lines, and no private key that has not ended."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     begin = data.rfind(b"-----BEGIN ")
     is_open = begin >= 0 and b"PRIVATE KEY" in data[begin:] and b"-----END " not in data[begin:]
@@ -279,7 +278,7 @@ def _whole_length(data: bytes) -> int:
 
 
 def _unfinished_length(data: bytes) -> int:
-    """The same with the line that has not ended, without a last word that may be half a key."""
+    """The same including the unfinished line, without a last word that may be half a key."""
     from halocline.protocol.secrets.redaction import may_hold_keys
 
     if (end := _whole_length(data)) < data.rfind(b"\n"):

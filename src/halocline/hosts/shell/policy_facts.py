@@ -1,4 +1,4 @@
-"""What the judge of shell commands asks of this machine: what git would run, names that match, permissions."""
+"""Facts of this machine that the gate needs for shell commands: programs git would run, matching names, permissions."""
 
 import glob
 import hashlib
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 PERMISSIONS = "CLINE_COMMAND_PERMISSIONS"
 PERMISSIONS_TEXT = (
-    'JSON like `{"allow": ["git *"], "deny": ["git push*"], "allowRedirects": false}`: patterns over each simple '
-    "command, in force in every mode. `deny` wins; with `allow` nothing else may run. What cannot be read makes every "
-    "command ask. It goes over `[command_permissions]` in your own `policy.toml`."
+    'JSON like `{"allow": ["git *"], "deny": ["git push*"], "allowRedirects": false}`: patterns for each simple '
+    "command, in force in every mode. `deny` wins; with `allow`, nothing else may run. If the JSON is invalid, every "
+    "command needs approval. It overrides `[command_permissions]` in your own `policy.toml`."
 )
 MOST_NAMES = 1_000
 MOST_FILES = 20_000
@@ -31,7 +31,7 @@ _TOOLCHAIN = ("rust-toolchain", "rust-toolchain.toml")
 
 
 class LocalShellFacts:
-    """Fulfils `ports.shell_facts.ShellFacts`."""
+    """Implements `ports.shell_facts.ShellFacts`."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.permissions = env.get(PERMISSIONS)
@@ -98,12 +98,12 @@ def _files_below(folder: str) -> Iterator[str]:
 def _leads_to(path: str) -> str:
     try:
         return find_place(path)
-    except OSError:  # it was changed meanwhile
+    except OSError:  # it changed in between
         return path
 
 
 def _fingerprint_file(path: str) -> str:
-    """Of a text its hash; a program is known by where it is, and what is very long by when it was written."""
+    """Hash of a text file; of a binary the hash of its path, of a very long file that of its size and times."""
     real = os.path.realpath(path)
     with open_regular(real) as file:
         found = os.fstat(file.fileno())
@@ -116,7 +116,7 @@ def _fingerprint_file(path: str) -> str:
 
 
 def _package_script(path: str, script: str) -> str:
-    """The script of the nearest `package.json` at or above a path, with its `pre` and `post`."""
+    """Hash of a script in the nearest `package.json` at or above a path, with its `pre` and `post` scripts."""
     for folder in _folders_upward(os.path.dirname(os.path.realpath(path))):
         package = os.path.join(folder, os.path.basename(path))
         if os.path.isfile(package):

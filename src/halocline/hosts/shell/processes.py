@@ -1,7 +1,7 @@
-"""Starts commands through the keeper, a process that holds all of a task's processes together (`hosts.keeper`).
+"""Starts commands through the keeper, the parent process of all of a task's processes (`hosts.shell.keeper`).
 
-The keeper is started with the first command. It ends when nothing has lived below it for a while, and the next command
-starts another. What it started ends with it, and it ends with the socket to it.
+The keeper starts with the first command and ends when no process has lived below it for a while; the next command
+starts another. Its processes end with it, and it ends when the socket to it closes.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ KILLED = -int(signal.SIGKILL)
 _SCRIPT = str(Path(__file__).with_name("keeper.py"))
 _LONGEST_END = 10.0
 _PULSE = 0.5
-"""Seconds after which a keeper that a command stopped goes on."""
+"""Seconds after which a keeper that a command stopped is continued."""
 REST = 20.0
 """Seconds without a process after which the keeper ends."""
 
@@ -31,16 +31,16 @@ Reply = tuple[int, int, int]
 
 
 class Process(Value, frozen=True):
-    """A process that leads a session of its own. `exited` gives its exit code, negative for a signal."""
+    """The leader of a new session. `exited` gives its exit code, negative for a signal."""
 
     pid: int
     exited: asyncio.Future[int]
 
 
 class Processes:
-    """The processes of one task. `environment` is the keeper's; each command is given its own.
+    """The processes of one task. `environment` is the keeper's; each command gets its own.
 
-    After `rest` seconds without a process there is no keeper either.
+    The keeper ends after `rest` seconds without a process.
     """
 
     def __init__(self, environment: ChildEnvironment, rest: float = REST) -> None:
@@ -52,10 +52,10 @@ class Processes:
         self._beat: asyncio.TimerHandle | None = None
 
     async def ready(self) -> None:
-        """Let there be a keeper. Raises OSError when it cannot be started."""
+        """Make sure that a keeper runs. Raises OSError when it cannot be started."""
         if self._line is None:
-            self._line = Line(self._environment, self._exited, self._lost)
-        await asyncio.shield(self._line.stands)  # whoever waits may be cancelled
+            self._line = Line(self._environment, self._note_exit, self._kill_commands)
+        await asyncio.shield(self._line.stands)  # the caller may be cancelled
         self._plan_rest()
 
     def start(
@@ -67,13 +67,13 @@ class Processes:
         terminal: bool,
         patient: bool = False,
     ) -> Process:
-        """Start a process in a session of its own; `fds` are its output, or its terminal, and the file for its state.
+        """Start a process in a new session; `fds` are its output or terminal, and the file for its state.
 
-        A third one is a filter of system calls. A `patient` one ignores what asks it to end.
+        A third one is a system call filter. A `patient` process ignores signals that ask it to end.
 
         Raises:
             OSError: it cannot be started.
-            ValueError: a NUL is in what it is given.
+            ValueError: an argument, the environment or the folder contains a NUL.
         """
         words = [folder, *arguments, *(f"{name}={value}" for name, value in environment.items())]
         if any("\0" in word for word in words):
@@ -89,7 +89,7 @@ class Processes:
         return Process(pid, self._running[pid])
 
     def _pulse(self) -> None:
-        """While something runs, see to it that the keeper does: a command may stop it, by design or by mistake."""
+        """Keep the keeper running while a process does: a command may stop it, on purpose or by mistake."""
         if self._line is not None and self._running:
             self._line.go_on()
             if self._beat:
@@ -102,7 +102,7 @@ class Processes:
         self._until_rest = asyncio.get_running_loop().call_later(self._rest, self._let_rest)
 
     def _let_rest(self) -> None:
-        """Have the keeper end, unless a process runs or something lives on that a command left behind."""
+        """End the keeper, unless a process runs or a command left one behind."""
         if self._running or self._line is None:
             return
         if not self._line.stands.done():
@@ -110,7 +110,7 @@ class Processes:
             return
         try:
             kind, _, _ = self._line.ask(REQUEST.pack(0, 0, 0, 0), (), b"")
-        except OSError:  # it is gone, which is heard elsewhere
+        except OSError:  # it is gone; `_kill_commands` handles that
             return
         if kind != RESTS:
             self._plan_rest()
@@ -119,30 +119,30 @@ class Processes:
         self._line = None
 
     async def close(self) -> None:
-        """End everything that was started and whatever came of it, and wait until it is gone."""
+        """End every process that was started, with its descendants, and wait until they are gone."""
         line, self._line = self._line, None
         for timer in filter(None, (self._beat, self._until_rest)):
             timer.cancel()
         if line is not None:
             await line.close()
 
-    def _exited(self, pid: int, code: int) -> None:
+    def _note_exit(self, pid: int, code: int) -> None:
         exited = self._running.pop(pid)
         self._plan_rest()
         if not exited.done():
             exited.set_result(code)
 
-    def _lost(self) -> None:
-        """Somebody killed the keeper: its commands are killed as well, as nobody would see their end."""
+    def _kill_commands(self) -> None:
+        """Kill the commands of a keeper that was killed: their end could not be seen."""
         self._line = None
         for pid in list(self._running):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-            self._exited(pid, KILLED)
+            self._note_exit(pid, KILLED)
 
 
 class Line:
-    """The keeper and the socket to it. `stands` is done once it listens."""
+    """The keeper and the socket to it. `stands` is done once the keeper listens."""
 
     def __init__(
         self, environment: ChildEnvironment, on_exit: Callable[[int, int], None], on_loss: Callable[[], None]
@@ -165,10 +165,10 @@ class Line:
                 start_new_session=True,
             )
         self._socket.setblocking(False)
-        self._loop.add_reader(self._socket, self._hear)
+        self._loop.add_reader(self._socket, self._read_replies)
 
     def ask(self, head: bytes, fds: tuple[int, ...], body: bytes) -> Reply:
-        """Ask for a start and wait for the answer, about a millisecond. Raises OSError when the keeper is gone."""
+        """Send a request and wait for the reply, about a millisecond. Raises OSError when the keeper is gone."""
         self.go_on()
         self._socket.settimeout(_PULSE)
         try:
@@ -181,7 +181,7 @@ class Line:
                     self._on_exit(*reply[1:])
         finally:
             self._socket.setblocking(False)
-        self._loop.call_soon(self._dispatch)  # what came along with the answer
+        self._loop.call_soon(self._dispatch)  # for messages that came with the reply
         return reply
 
     def _send(self, body: bytes) -> None:
@@ -193,20 +193,20 @@ class Line:
                 self.go_on()
 
     def _receive_patiently(self) -> None:
-        """A command may stop the keeper before it could tell of the start."""
+        """Receive, and continue the keeper if a command stopped it before it could report the start."""
         try:
             self._receive()
         except TimeoutError:
             self.go_on()
 
     def go_on(self) -> None:
-        """Let a keeper that was stopped go on; nothing happens to one that runs."""
+        """Continue a stopped keeper; does nothing to a running one."""
         if self._keeper.returncode is None:
             with suppress(ProcessLookupError):
                 self._keeper.send_signal(signal.SIGCONT)
 
     async def close(self) -> None:
-        """Let the keeper end all that it started, and wait until it is gone."""
+        """Let the keeper end all its processes, and wait until it is gone."""
         self._on_loss = lambda: None
         self.go_on()
         with suppress(OSError):
@@ -214,7 +214,7 @@ class Line:
         await asyncio.wait([self._gone], timeout=_LONGEST_END)
         self.let_go()
 
-    def _hear(self) -> None:
+    def _read_replies(self) -> None:
         try:
             self._receive()
         except BlockingIOError:
@@ -227,7 +227,7 @@ class Line:
     def _receive(self) -> None:
         chunk = self._socket.recv(4096)
         if not chunk:
-            raise BrokenPipeError(errno.EPIPE, "the process that starts commands is gone")
+            raise BrokenPipeError(errno.EPIPE, "the process that starts commands has ended")
         self._unread += chunk
 
     def _next(self) -> Reply | None:
@@ -249,7 +249,7 @@ class Line:
         if not self._gone.done():
             self._gone.set_result(None)
         if not self.stands.done():
-            self.stands.set_exception(BrokenPipeError(errno.EPIPE, "the process that starts commands did not begin"))
+            self.stands.set_exception(BrokenPipeError(errno.EPIPE, "the process that starts commands did not start"))
         if self._socket.fileno() >= 0:
             self._loop.remove_reader(self._socket)
             self._socket.close()

@@ -1,6 +1,6 @@
-"""Signs that a command that runs is ready, busy or stuck: its words, its ports, its use of the processor.
+"""Signs that a running command is ready, busy or stuck: its output, its ports, its use of the CPU.
 
-Ports and processor are read from /proc; where there is none, nothing is known of them.
+Ports and CPU use are read from /proc; without it, they are unknown.
 """
 
 import os
@@ -16,14 +16,14 @@ _READY = re.compile(
     rb"|\bwatching for\b|compiled successfully|\bfailed\b|\berror\b"
     rb"|https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])"
 )
-"""Words after which nothing more of a start is waited for: it succeeded, or it failed."""
+"""Words that end the wait for a start: it succeeded, or it failed."""
 _BUILDING = re.compile(rb"(?i)\b(?:compil|build|bundl|transpil|generat|install|download|starting|link)")
 _FULL_SCREEN = b"\x1b[?1049h"
 _LISTENS = "0A"
 
 
 class Member(Value, frozen=True):
-    """One process of a session: its state as /proc has it, and the clock ticks it used."""
+    """One process of a session: its state as in /proc, and the clock ticks it used."""
 
     pid: int
     group: int
@@ -40,12 +40,12 @@ def is_building(newest: bytes) -> bool:
 
 
 def is_full_screen(chunk: bytes) -> bool:
-    """Whether a program switched to the terminal's other screen, as editors and pagers do."""
+    """True if a program switched to the terminal's alternate screen, as editors and pagers do."""
     return _FULL_SCREEN in chunk
 
 
 def list_members(session: int, mark: bytes = b"") -> list[Member] | None:
-    """The living processes of a session, or of the group that its leader began; None where /proc does not tell.
+    """The living processes of a session, or of its leader's group; None where there is no /proc.
 
     With a mark, also those elsewhere that have it in their environment.
     """
@@ -58,7 +58,7 @@ def list_members(session: int, mark: bytes = b"") -> list[Member] | None:
 
 
 def _read_member(entry: str, session: int, mark: bytes) -> Member | None:
-    # The name before the last parenthesis may itself hold blanks and parentheses.
+    # The name before the last parenthesis may itself contain spaces and parentheses.
     fields = _read_proc(entry, "stat").rpartition(b")")[2].decode("ascii").split()
     if not fields:
         return None
@@ -68,7 +68,7 @@ def _read_member(entry: str, session: int, mark: bytes) -> Member | None:
 
 
 def _read_proc(entry: str, name: str) -> bytes:
-    """A file of a process; empty when it is gone or somebody else's."""
+    """A file of a process; empty when the process is gone or another user's."""
     try:
         return Path("/proc", entry, name).read_bytes()
     except OSError:
@@ -76,7 +76,7 @@ def _read_proc(entry: str, name: str) -> bytes:
 
 
 def count_ticks(processes: Iterable[Member]) -> int:
-    """Clock ticks that processes used so far."""
+    """Clock ticks that the processes used so far."""
     return sum(process.ticks for process in processes)
 
 
@@ -104,7 +104,7 @@ def _list_sockets(pid: int) -> Iterator[str]:
 
 
 def _open_ports(pid: int) -> Iterator[tuple[int, str]]:
-    """Those of the network that a process is in; a sandbox has one of its own."""
+    """Open ports of the network namespace that a process is in; a sandbox has its own."""
     for name in ("tcp", "tcp6"):
         with suppress(OSError):
             for line in Path(f"/proc/{pid}/net", name).read_text().splitlines()[1:]:

@@ -1,7 +1,7 @@
-"""Commands on this machine, each in a shell and a session of its own; what one leaves behind, the next one finds.
+"""Commands on this machine, each in its own shell and session; folder and exports carry over to the next command.
 
-A command's end is its shell's end. Whatever still holds its output then goes on as a job, and so does a command that is
-left running. A time limit and a cancellation leave nothing of it behind, and `close` nothing of anything.
+A command ends when its shell ends. Whatever still holds its output then continues as a job, as does a command that is
+left running. A timeout or a cancellation stops all of its processes, and `close` stops those of every command.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ _GRACE = 2.0
 _SHORT_GRACE = 0.3
 _PIPE_SIZE = 1 << 20
 _FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
-TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; put its value into a file"
-TOO_MUCH = "it ran without the variables that earlier commands exported: together they are more than a program can get"
+TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; save its value in a file instead"
+TOO_MUCH = "it ran without the variables that earlier commands exported: together they exceed the system's limit"
 _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
 
 
 class Running(msgspec.Struct):
-    """A command that was started, with what is needed to tell of its end."""
+    """A command that was started, with what its result needs."""
 
     command: ShellCommand
     job: Job
@@ -69,12 +69,12 @@ class Running(msgspec.Struct):
 
 
 class LocalShell:
-    """Fulfils `ports.host.Shell` with bash, or sh where there is none; with sh nothing passes on to the next command.
+    """Implements `ports.host.Shell` with bash, else with sh, where nothing carries over between commands.
 
-    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Of what looks like a secret, and of
-    the variables in `hidden`, commands get what is `passed`: see `child_environment`. Jobs are counted from `first_job`
-    on. Programs of the `workspace` are not found by name by commands that were judged to only read. `redact` removes
-    from outputs what nobody is shown. `home` is named to commands: our own command line refuses to steer it for them.
+    Outputs over budget are kept in `spool_folder`, at most `spool_cap` bytes each. Variables that look like secrets,
+    and those in `hidden`, reach commands only if they are in `passed`: see `child_environment`. Jobs are numbered from
+    `first_job`. Commands judged read-only do not find programs of the `workspace` by name. `redact` removes secrets
+    from outputs. Commands get `home` in their environment: our own command line refuses to control it for them.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LocalShell:
         home: str = "",
         passed: tuple[str, ...] = (),
     ) -> None:
-        self._blot = redact
+        self._redact = redact
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
@@ -111,7 +111,7 @@ class LocalShell:
         return await self._sandbox.check() if self._sandbox and self._applies else SandboxChecked()
 
     async def _is_full(self, make: "Callable[[], Sandbox]") -> bool:
-        """Whether the machine has a sandbox that holds in full; nothing less is used unless the settings ask for it."""
+        """True if this machine has a full sandbox; a weaker one is used only if the settings ask for it."""
         if self._sandbox is None:
             self._sandbox = make()
         return (await self._sandbox.check()).standing is SandboxStanding.FULL
@@ -119,12 +119,12 @@ class LocalShell:
     async def run(
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "asyncio.Future[Cut] | None" = None
     ) -> ShellResult:
-        """Run to the end, or until it goes on. Raises ToolFailure when the command cannot be started at all."""
-        running = await self._start(command, Progress(on_output, self._blot))
+        """Run until the command ends or becomes a job. Raises ToolFailure when it cannot be started."""
+        running = await self._start(command, Progress(on_output, self._redact))
         if cut is None:
             cut = self._leaving = asyncio.get_running_loop().create_future()
         try:
-            await self._see_through(running, cut)
+            await self._wait_for_end(running, cut)
         except BaseException:
             running.progress.close()
             running.job.capture.close()
@@ -136,7 +136,7 @@ class LocalShell:
                 self._leaving = None
         running.progress.flush()
         await self._audit(running.held)
-        return self._result(running)
+        return self._build_result(running)
 
     def leave(self) -> bool:
         if self._leaving is None or self._leaving.done():
@@ -150,7 +150,7 @@ class LocalShell:
             await asyncio.to_thread(self._sandbox.close)
 
     async def _audit(self, held: "Held | None") -> None:
-        """What a sandboxed command made, and a job while it ran, must not be obeyed by the next one outside."""
+        """Set aside files made in the sandbox, by a command or a job, that commands outside would obey."""
         if self._sandbox and held:
             self._set_aside += await asyncio.to_thread(self._sandbox.audit, held.before)
 
@@ -158,8 +158,8 @@ class LocalShell:
         if self._sandbox and held:
             self._set_aside += self._sandbox.audit(held.before)
 
-    async def _see_through(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
-        """Wait for its end, for its limit, or for a reason to let it go on."""
+    async def _wait_for_end(self, running: Running, cut: "asyncio.Future[Cut]") -> None:
+        """Wait for its end, its time limit, or a reason to leave it running."""
         command, job = running.command, running.job
         if command.background or command.terminal:
             await wait_until_settled(job, START_ON_TERMINAL if command.terminal else START, cut)
@@ -173,21 +173,21 @@ class LocalShell:
                 await job.stop(_GRACE)
         if running.left is None:
             await job.drain()
-            running.left = Left.SHELL if job.is_heard and running.in_time else None
+            running.left = Left.SHELL if job.is_open and running.in_time else None
 
-    def _result(self, running: Running) -> ShellResult:
-        """What came of it. A command that goes on is named, one that ended is let go of."""
+    def _build_result(self, running: Running) -> ShellResult:
+        """Build the result. A command that continues gets a job name; one that ended is closed."""
         job = running.job
         seconds = time.monotonic() - running.began
         ports = job.ports if running.left else ()
         ended = running.in_time and running.left in (None, Left.SHELL)
-        moved = self._learn(running) if ended else None
+        moved = self._keep_state(running) if ended else None
         os.close(running.state)
         total, binary = job.capture.total, job.capture.binary
-        output, name = self._go_on(running, seconds) if running.left else (job.capture.finish(), "")
+        output, name = self._keep_job(running, seconds) if running.left else (job.capture.finish(), "")
         if not name:
             job.close()
-        told, self._set_aside = tuple(self._set_aside), []
+        notes, self._set_aside = tuple(self._set_aside), []
         return ShellResult(
             exit_code=job.exit_code if ended else None,
             output=output,
@@ -204,11 +204,11 @@ class LocalShell:
             moved=moved,
             gone=running.gone,
             sandboxed=running.held is not None,
-            set_aside=told,
+            set_aside=notes,
             withheld=self._withheld,
         )
 
-    def _go_on(self, running: Running, seconds: float) -> tuple[str, str]:
+    def _keep_job(self, running: Running, seconds: float) -> tuple[str, str]:
         output = running.job.capture.take()
         limit = running.command.timeout if running.left is Left.MODEL else None
         return output, self.jobs.keep(
@@ -219,8 +219,8 @@ class LocalShell:
             self._withheld,
         )
 
-    def _learn(self, running: Running) -> ShellMoved | None:
-        """Take over what the command left for the next one. None when that is as before."""
+    def _keep_state(self, running: Running) -> ShellMoved | None:
+        """Keep the folder and variables for the next command. None when they are unchanged."""
         sandboxed = running.held is not None
         before = self._states.of(sandboxed=sandboxed)
         if self._bash and (state := left_in(running.state, running.command.cwd, running.environment)):
@@ -260,7 +260,7 @@ class LocalShell:
         finally:
             os.close(writing)
         spool = Spool(self._spool_folder, self._spool_cap)
-        capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._blot)
+        capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._redact)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
 
@@ -290,7 +290,7 @@ class LocalShell:
     def _launch_with(
         self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
     ) -> Process:
-        """Start with what commands before exported; without it when it is more than a program can be given."""
+        """Start with the variables that earlier commands exported, or without them if the system refuses so many."""
         try:
             return launch(state.over(base))
         except OSError as error:
@@ -312,18 +312,18 @@ class LocalShell:
         if held is None:
             return self._processes.start(words, environment, folder, fds, terminal)
         with held.passing() as filter:
-            # `/tmp` of a sandbox is another one, so its folders are not there for the keeper to start in.
+            # A sandbox has its own `/tmp`, so the keeper cannot start in a folder there.
             return self._processes.start(
                 held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
             )
 
     async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
-        """What holds this command. Raises ToolFailure when it must be held and cannot be."""
+        """The sandbox for this command. Raises ToolFailure when one is required and cannot be used."""
         if self._sandbox is None or not self._applies:
             return None
         checked = await self._sandbox.check()
         if checked.required and (command.unsandboxed or checked.standing is not SandboxStanding.FULL):
-            why = "; ".join(checked.lacks) or "nothing may run without it"
+            why = "; ".join(checked.lacks) or "no command may run outside it"
             raise ToolFailure(f"The settings require the sandbox for commands: {why}. Nothing was run.")
         return None if command.unsandboxed or checked.standing is SandboxStanding.NONE else self._sandbox
 
@@ -342,7 +342,7 @@ class LocalShell:
 
 def _open_pipe() -> tuple[int, int]:
     reading, writing = os.pipe()
-    with suppress(OSError, AttributeError):  # the user may have reached a limit; Linux alone has the call
+    with suppress(OSError, AttributeError):  # the user may be over a limit; only Linux has the call
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
     return reading, writing
 
@@ -352,7 +352,7 @@ def _folder_only(state: ShellState, before: ShellState) -> ShellState:
 
 
 def _open_terminal() -> tuple[int, int]:
-    """A terminal of a usual size that does not repeat what is typed; programs that want that do it themselves."""
+    """A terminal of a usual size, without echo; programs that want echo turn it on."""
     import termios
 
     ours, theirs = os.openpty()
@@ -364,7 +364,7 @@ def _open_terminal() -> tuple[int, int]:
 
 
 def scratch_file() -> int:
-    """A file without a name."""
+    """Open an anonymous file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("halocline")
     from tempfile import TemporaryFile
@@ -375,7 +375,7 @@ def scratch_file() -> int:
 
 def _not_started(folder: str, error: OSError | ValueError) -> ToolFailure:
     if not os.path.isdir(folder):
-        return ToolFailure(f"The folder {folder} is gone, so no command can run in it. Nothing was run.")
+        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
     if isinstance(error, ValueError):
-        return ToolFailure(f"The command cannot be given to a shell: {error}. Nothing was run.")
-    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, put it into a file first.")
+        return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
+    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

@@ -1,7 +1,7 @@
-"""What one command leaves to the next: its folder and its exported variables, though each has a shell of its own.
+"""Carries the folder and the exported variables from one command to the next, though each has its own shell.
 
-The shell writes both to a file without a name (`STATE_FD`) when it exits, by `exit`, by `set -e` or at its end. A shell
-that became another program, was killed or has an exit trap of the command's own writes nothing: nothing changes then.
+The shell writes both to an anonymous file (`STATE_FD`) when it exits, by `exit`, by `set -e` or at its end. A shell
+that became another program, was killed or has the command's own exit trap writes nothing: then nothing changes.
 """
 
 import os
@@ -33,13 +33,13 @@ _UNTOLD = frozenset({"OLDPWD"})
 
 
 LARGEST_VALUE = 100_000
-"""Bytes of a variable that is kept: no program can be started with one of 131,072 (Linux), and few can use one."""
+"""Largest value in bytes that is kept: Linux starts no program with one of 131,072."""
 
 
 class ShellState(Value, frozen=True):
-    """The folder in which the next command starts (empty: the workspace) and the variables it gets; None: unset.
+    """The folder in which the next command starts (empty: the workspace) and its variables (None: unset).
 
-    `too_large` names what was exported and is not kept.
+    `too_large` names exported variables that are not kept.
     """
 
     folder: str = ""
@@ -48,24 +48,24 @@ class ShellState(Value, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that differ. But for that of PATH, their values are nobody's business but the shell's."""
+        """The variables that differ. Only the shell gets their values, except that of PATH."""
         return tuple(sorted(set(self.variables or ()) - _UNTOLD))
 
     @property
     def path(self) -> str:
-        """The PATH, where it differs: by it the next command is judged."""
+        """PATH if it differs: the gate judges the next command by it."""
         changed = self.variables or {}
         return (changed["PATH"] or os.defpath) if "PATH" in changed else ""
 
     def over(self, environment: ChildEnvironment) -> ChildEnvironment:
-        """The environment with the changes."""
+        """Return the environment with the changes applied."""
         return declare_environment(environment, self.variables or {})
 
 
 class ShellStates:
-    """The state for commands in a sandbox and for those outside: variables do not pass from inside to outside.
+    """The state for commands in the sandbox and for those outside: variables do not pass from inside to outside.
 
-    A command that a person lets out must not find a PATH or a loader's variable that one inside had set.
+    A command that you allow outside must not get a PATH or a loader variable that one inside has set.
     """
 
     def __init__(self) -> None:
@@ -75,23 +75,23 @@ class ShellStates:
         return self._states[sandboxed]
 
     def learn(self, state: ShellState, *, sandboxed: bool) -> None:
-        """Take over what a command left. The folder is for all; it is shown, and judged, before each."""
+        """Keep a command's state. The folder applies to all commands; it is shown and judged before each."""
         other = self._states[not sandboxed].variables or {}
         passed = other if sandboxed else {**other, **(state.variables or {})}
         self._states = {sandboxed: state, not sandboxed: ShellState(state.folder, passed)}
 
     def forget_folder(self) -> None:
-        """Start in the workspace again."""
+        """Go back to the workspace."""
         self._states = {kind: ShellState("", state.variables) for kind, state in self._states.items()}
 
 
 def with_trailer(text: str) -> str:
-    """A script for bash that runs the text and then leaves its state. The text may be anything, even half a command."""
+    """A bash script that runs the text and then writes its state. The text may be anything, even half a command."""
     return f"trap {shlex.quote(_LEAVE)} EXIT; eval -- {shlex.quote(text)}"
 
 
 def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellState | None:
-    """The state that a shell left in its file; None when it left none."""
+    """The state that a shell wrote to its file; None when it wrote none."""
     data = os.pread(file, os.fstat(file).st_size, 0)
     folder, _, rest = data.partition(b"\0")
     exported, ended, _ = rest.partition(b"\0")
@@ -106,12 +106,12 @@ def left_in(file: int, workspace: str, environment: Mapping[str, str]) -> ShellS
 
 
 def _is_the_shells(name: str) -> bool:
-    """Whether bash would have told of it; others it only hands on."""
+    """True if bash would have listed it; it passes other names on without listing them."""
     return bool(_IDENTIFIER.match(name)) and name not in _THE_SHELLS_OWN
 
 
 def _parse_exports(exported: bytes) -> dict[str, str]:
-    """What `export -p` says, in bash's two ways of quoting."""
+    """Parse the output of `export -p` in bash's two quoting styles."""
     found: dict[str, str] = {}
     for name, plain, ansi in _EXPORTED.findall(exported):
         found[name.decode()] = os.fsdecode(_ANSI.sub(_unescape, ansi) if ansi else _QUOTED.sub(rb"\1", plain))

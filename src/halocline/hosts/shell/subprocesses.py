@@ -1,4 +1,4 @@
-"""Fulfils `ports.programs`: programs that are spoken to over pipes, held together by a keeper of their own."""
+"""Implements `ports.programs`: programs that talk over pipes, with a keeper of their own."""
 
 import asyncio
 import os
@@ -11,10 +11,10 @@ from halocline.hosts.shell.processes import Process, Processes
 from halocline.protocol.child_environment import ChildEnvironment
 
 LINE_LIMIT = 1 << 20
-"""Bytes that are read ahead of whoever reads a program's output."""
+"""Bytes of a program's output that are read ahead."""
 _GRACE = 1.0
 _ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/fd/98'
-"""The keeper gives standard output, and these descriptors for what is to be the input and the error output."""
+"""The keeper sets standard output; these descriptors become standard input and standard error."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class LocalProgram:
         return self.process.exited
 
     async def end(self, patience: float) -> None:
-        """Close its input, ask it to end, kill it; each time its whole session."""
+        """Close its input, then ask its session to end, then kill the session."""
         if not self.input.is_closing():
             self.input.abort()
         try:
@@ -40,7 +40,7 @@ class LocalProgram:
             self._signal(signal.SIGTERM)
             await asyncio.wait([self.exited], timeout=_GRACE)
         finally:
-            # What it started may outlive it, and holds its pipes.
+            # Processes that it started may outlive it and hold its pipes.
             self._signal(signal.SIGKILL)
             for reader in self.readers:
                 if not reader.is_closing():
@@ -53,13 +53,13 @@ class LocalProgram:
 
 
 class LocalPrograms:
-    """Fulfils `ports.programs.Programs`; the keeper is started with the first program."""
+    """Implements `ports.programs.Programs`; the keeper starts with the first program."""
 
     def __init__(self, environment: ChildEnvironment) -> None:
         self._processes = Processes(environment)
 
     async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> LocalProgram:
-        """Start one. Raises OSError, and ValueError for a NUL."""
+        """Start a program. Raises OSError, and ValueError for a NUL."""
         await self._processes.ready()
         (stdin, writing), (reading, stdout), (failing, stderr) = os.pipe(), os.pipe(), os.pipe()
         ours, theirs = (writing, reading, failing), (stdin, stdout, stderr)
@@ -74,7 +74,7 @@ class LocalPrograms:
         finally:
             for fd in theirs:
                 os.close(fd)
-        # Whoever starts it may be cancelled: then nobody has it, and it is ended here.
+        # If the caller is cancelled, nothing else refers to the program, so it is ended here.
         joining = asyncio.ensure_future(_join_program(process, ours))
         try:
             return await asyncio.shield(joining)
@@ -83,7 +83,7 @@ class LocalPrograms:
             raise
 
     async def close(self) -> None:
-        """End everything that was started and whatever came of it."""
+        """End every program that was started, with its descendants."""
         await self._processes.close()
 
 

@@ -1,6 +1,6 @@
-"""Search engines as rows of data: where each is asked, how it gets its key, and two pure functions.
+"""Search engines as rows of data: the address, how the key is sent, and two pure functions.
 
-One makes the request of a query, the other reads the results. Both follow the engines' documents of November 2026.
+One builds the request for a query, the other reads the results. Source: the engines' documentation of November 2026.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ BRAVES_LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request; with a `body` it is a POST of JSON."""
+    """A request; with a `body` it is a POST of JSON."""
 
     path: str
     body: Mapping[str, Any] | None = None
@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """`url` is its usual address (empty: a person has to name theirs), `key_header` how a key is sent (`{}`)."""
+    """`url` is its usual address (empty: you must set your own), `key_header` the header for the key (`{}`)."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Engine:
 
 
 def _with_operators(query: WebQuery) -> str:
-    """The words, with the domains in the way that most engines understand."""
+    """The query text with `site:` operators for the domains, as most engines understand them."""
     allowed = " OR ".join(f"site:{domain}" for domain in query.allowed)
     parts = [query.text, f"({allowed})" if len(query.allowed) > 1 else allowed]
     return " ".join([*filter(None, parts), *(f"-site:{domain}" for domain in query.blocked)])
@@ -70,11 +70,11 @@ def _without_empty(fields: Mapping[str, list[str]]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _read_rows(*way: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
-    """Reads the list at the end of `way`; what is not of the expected shape is left out."""
+def _read_rows(*path: str, url: str = "url", snippet: str) -> Callable[[Any], Iterator[Found]]:
+    """Reader of the list at `path`; rows of an unexpected shape are skipped."""
 
     def read(answer: Any) -> Iterator[Found]:
-        for step in way:
+        for step in path:
             answer = answer.get(step) if isinstance(answer, dict) else None
         for row in answer if isinstance(answer, list) else ():
             if isinstance(row, dict) and isinstance(row.get(url), str):

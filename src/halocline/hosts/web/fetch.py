@@ -1,4 +1,4 @@
-"""Pages over HTTP: one request at a time, to addresses that were judged, within bounds of time and size."""
+"""Fetches pages over HTTP: one request at a time, to addresses that the gate approved, with limits on time and size."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TIME_LIMIT = 30.0
 REDIRECTS = (301, 302, 303, 307, 308)
 LARGEST = 5_000_000
-"""Bytes, as they come and as they are unpacked."""
+"""Largest body in bytes, as received and as unpacked."""
 HEADERS = {
     "user-agent": f"Mozilla/5.0 (compatible; Halocline/{__version__})",
     "accept": "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5",
@@ -27,13 +27,13 @@ HEADERS = {
 
 
 class LocalWeb:
-    """Fulfils `ports.host.Web`. `way` says how a URL's server is reached: proxy, certificates, times."""
+    """Implements `ports.host.Web`. `network_for` gives a URL's network settings: proxy, certificates, timeouts."""
 
-    def __init__(self, way: Callable[[str], Network]) -> None:
-        self._way = way
+    def __init__(self, network_for: Callable[[str], Network]) -> None:
+        self._network_for = network_for
 
     async def lookup(self, hostname: str) -> tuple[str, ...]:
-        """The IP addresses of a name, as the system gives them."""
+        """The IP addresses of a name from the system's resolver; empty if it does not resolve."""
         from socket import SOCK_STREAM
 
         try:
@@ -44,31 +44,31 @@ class LocalWeb:
         return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
 
     async def get(self, url: str, addresses: tuple[str, ...]) -> WebAnswer:
-        """Ask once for a page. Raises ToolFailure."""
+        """Request a page once. Raises ToolFailure."""
         return await self.ask(url, addresses, HEADERS)
 
     async def ask(
         self, url: str, addresses: tuple[str, ...], headers: Mapping[str, str], body: bytes = b""
     ) -> WebAnswer:
-        """Ask once; with a body, by POST. Raises ToolFailure."""
-        way = self._way(url)
+        """Send one request; with a body, a POST. Raises ToolFailure."""
+        network = self._network_for(url)
         host = urlsplit(url).netloc
-        if not addresses and way.proxy is None:
-            raise ToolFailure(f"{host} was not found: its host name does not resolve.")
+        if not addresses and network.proxy is None:
+            raise ToolFailure(f"{host} was not found: the host name does not resolve. Check the URL.")
         try:
             async with asyncio.timeout(TIME_LIMIT):
-                return await _ask_server(url, replace(way, pinned=addresses), headers, body)
+                return await _ask_server(url, replace(network, pinned=addresses), headers, body)
         except TimeoutError:
-            raise ToolFailure(f"{host} did not answer in full within {TIME_LIMIT:g} s.") from None
+            raise ToolFailure(f"{host} did not send its whole response within {TIME_LIMIT:g} s.") from None
         except HaloclineError as error:
             raise ToolFailure(error.text) from error
 
 
-async def _ask_server(url: str, way: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
+async def _ask_server(url: str, network: Network, headers: Mapping[str, str], body: bytes) -> WebAnswer:
     from halocline.net.http import HttpClient
 
     parts = urlsplit(url)
-    client = HttpClient(f"{parts.scheme}://{parts.netloc}", way)
+    client = HttpClient(f"{parts.scheme}://{parts.netloc}", network)
     try:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         response = await (client.post(path, headers, (body,)) if body else client.get(path, headers))
@@ -79,7 +79,7 @@ async def _ask_server(url: str, way: Network, headers: Mapping[str, str], body: 
 
 
 async def _read_answer(response: "Response") -> WebAnswer:
-    """The answer with its body; a redirect's body is not read."""
+    """Read the response; the body of a redirect is skipped."""
     headers = response.headers
     media_type, _, parameters = headers.get("content-type", "").lower().partition(";")
     location = headers.get("location", "") if response.status in REDIRECTS else ""
@@ -91,7 +91,7 @@ async def _read_answer(response: "Response") -> WebAnswer:
 
 
 async def _unpack_body(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
-    """The body, and whether it was cut; a small body that unpacks to a huge one is cut like any other."""
+    """Return the unpacked body and True if it was cut at the size limit, which also stops decompression bombs."""
     import zlib
 
     unpack = _find_unpacker(encoding)
@@ -105,7 +105,7 @@ async def _unpack_body(chunks: AsyncIterator[bytes], encoding: str) -> tuple[byt
                 return b"".join(parts), True
             left -= len(part)
     except zlib.error as error:
-        raise ToolFailure(f"The page cannot be unpacked ({error}).") from error
+        raise ToolFailure(f"The response could not be decompressed ({error}).") from error
     return b"".join(parts), False
 
 
@@ -118,7 +118,7 @@ def _find_unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
 
             return zlib.decompressobj(zlib.MAX_WBITS | 32 if name != "deflate" else zlib.MAX_WBITS).decompress
         case other:
-            raise ToolFailure(f"The page is packed with {other}, which was not asked for and is not understood.")
+            raise ToolFailure(f"The response uses the content encoding {other}, which is not supported.")
 
 
 def _find_charset(parameters: str) -> str:

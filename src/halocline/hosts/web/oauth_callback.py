@@ -1,7 +1,7 @@
-"""Waits on this machine for a browser that comes back from signing in somewhere else.
+"""Waits on this machine for the browser to return from an OAuth sign-in.
 
-It listens on 127.0.0.1 alone, at a path that nobody can guess: that path is the proof (OAuth's `state`) that a visit
-belongs to the sign-in that was begun here. Every other visit is turned away and changes nothing.
+It listens only on 127.0.0.1, at a path that cannot be guessed: the path proves (as OAuth's `state` does) that a request
+belongs to the sign-in started here. Every other request gets a 404 and changes nothing.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ _HEADERS = (
 
 
 class Loopback:
-    """`async with Loopback() as loopback`: send the browser off with `loopback.url`, then wait for its `visit`."""
+    """`async with Loopback() as loopback`: give the browser `loopback.url` to return to, then await `visit`."""
 
     def __init__(self, port: int = 0, path: str = "") -> None:
-        """A port and a path may be given, as a server was told of them before; then a `state` has to be checked."""
+        """Pass a port and a path if the server knows them already; then you must check the `state` yourself."""
         from secrets import token_urlsafe
 
         self._port = port
@@ -57,15 +57,15 @@ class Loopback:
 
     @property
     def url(self) -> str:
-        """Where the browser is to come back to."""
+        """The address for the browser to return to."""
         return f"http://localhost:{self.port}{self._path}"
 
     async def visit(self) -> Mapping[str, str]:
-        """What the browser brought: the query of the first address that was right."""
+        """Wait for the browser; returns the query of the first request to the right path."""
         return await asyncio.shield(self._visited)
 
     def query_of(self, address: str) -> Mapping[str, str] | None:
-        """What an address brings that a person carried here by hand; None when it is not the one to come back to."""
+        """The query of an address that you pasted; None if it is not the address to return to."""
         parts = urlsplit(address)
         from hmac import compare_digest
 
@@ -74,7 +74,7 @@ class Loopback:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._visitors.add(writer)
         try:
-            # What is no request is not answered. A browser may open connections that it does not use.
+            # Anything but a request gets no response. A browser may open connections that it does not use.
             with suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 async with asyncio.timeout(_PATIENCE):
                     head = await reader.readuntil(b"\r\n\r\n")
@@ -89,12 +89,12 @@ class Loopback:
         query = self.query_of(target)
         if method != "GET" or query is None or self._visited.done():
             return _build_page(
-                "404 Not Found", "Nothing here", "This page belongs to a sign-in that is over or elsewhere."
+                "404 Not Found", "Page not found", "This sign-in has ended or was started somewhere else."
             )
         self._visited.set_result(dict(query))
         if "code" in query:
-            return _build_page("200 OK", "Back to the terminal", "Halocline goes on there. You can close this page.")
-        return _build_page("200 OK", "Not signed in", "Nothing was given to Halocline. You can close this page.")
+            return _build_page("200 OK", "Return to Halocline", "It continues there. You can close this page.")
+        return _build_page("200 OK", "Not signed in", "Halocline received no code. You can close this page.")
 
 
 def _build_page(status: str, title: str, text: str) -> bytes:

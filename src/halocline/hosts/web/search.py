@@ -1,4 +1,4 @@
-"""Asks one search engine, once, at addresses that were judged. Its key goes to it alone, and into no text."""
+"""Queries one search engine at addresses that the gate approved. The key is sent only to it and appears in no text."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -14,17 +14,17 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.secrets.secret import Secret
 
-FORBIDDEN = "{title} refused the key (status {status}). The user has to correct it: halo login {name}"
-NO_JSON = "{title} gives no JSON (status 403). Its settings need: search: formats: [html, json]"
-BUSY = "{title} takes no more requests for now (status 429). Wait, or go on without it."
+FORBIDDEN = "{title} rejected the API key (status {status}). Ask the user to correct it: halo login {name}"
+NO_JSON = "{title} does not return JSON (status 403). Its settings need: search: formats: [html, json]"
+BUSY = "{title} rate-limited the request (status 429). Wait, or continue without searching."
 
 
 class KeyRefused(ToolFailure):
-    """The engine does not take the key."""
+    """The engine rejected the key."""
 
 
 class EngineSearch:
-    """Fulfils `ports.web_search.WebSearch`. `key` finds the engine's key when it is asked."""
+    """Implements `ports.web_search.WebSearch`. `key` finds the engine's key for each query."""
 
     def __init__(self, engine: Engine, url: str, web: LocalWeb, key: Callable[[], Awaitable[Secret | None]]) -> None:
         self.title = engine.title
@@ -50,13 +50,13 @@ class EngineSearch:
         key = await self._key()
         if key is None:
             raise ToolFailure(
-                f"There is no key for {self.title}. The user has to set {self._engine.key_variable}, or to run: "
+                f"{self.title} needs an API key. Ask the user to set {self._engine.key_variable} or to run: "
                 f"halo login {self._engine.name}"
             )
         return {name: form.format(key.reveal())}
 
     def _checked(self, answer: WebAnswer) -> Any:
-        """The document that it sent. Raises ToolFailure."""
+        """Decode the response. Raises ToolFailure."""
         title, name, status = self.title, self._engine.name, answer.status
         if status == 403 and not self._engine.key_header[0]:
             raise ToolFailure(NO_JSON.format(title=title))
@@ -65,8 +65,8 @@ class EngineSearch:
         if status == 429:
             raise ToolFailure(BUSY.format(title=title))
         if status != 200:
-            raise ToolFailure(f"{title} answered with status {status}, and no results.")
+            raise ToolFailure(f"{title} failed with status {status}; there are no results.")
         try:
             return json_input.decode(answer.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise ToolFailure(f"{title} did not answer with JSON. Is {self.url} its address?") from None
+            raise ToolFailure(f"{title} did not return JSON. Check that {self.url} is its address.") from None
