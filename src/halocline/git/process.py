@@ -60,7 +60,7 @@ async def run_git(
             process_group=0,
         )
     except OSError as error:
-        raise GitUnusable(f"git did not start in {folder}: {error.strerror}.", "Check that the folder exists.") from error
+        raise GitUnusable(f"git did not start in {folder}: {error.strerror}.", "Check the folder.") from error
     try:
         with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end_process, process)) as watch:
             async with asyncio.timeout(seconds):
