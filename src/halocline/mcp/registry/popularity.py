@@ -1,6 +1,6 @@
-"""What a catalogue tells of a server beside what it is: tags, stars, downloads, when it changed.
+"""A catalog's extra facts about a server: tags, stars, downloads, date of change.
 
-The public registry leaves that to publishers, and every catalogue writes it in its own way. What is odd is left out.
+The public registry leaves them to publishers, and every catalog names them differently. Invalid values are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ CHANGED = ("updatedAt", "publishedAt", "createdAt")
 
 
 def told_by(places: Sequence[JsonObject]) -> JsonObject:
-    """The fields of a server that its tables tell, wherever they write them."""
+    """Collect these fields of a server from its tables, under whatever names."""
     tables = [table for place in places for table in (place, place.get("github")) if isinstance(table, dict)]
     return {
         "tags": _read_tags(tables),
