@@ -1,6 +1,6 @@
-"""A Chat Completions stream, translated: the payloads of one reply go in, our events come out.
+"""Translate a Chat Completions stream: payloads of one reply in, our events out.
 
-What servers add to the format (reasoning, costs, content in pieces) is understood; what is unknown is passed over.
+Servers' additions to the format (reasoning, costs, content in pieces) are understood; unknown ones are ignored.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ _STOPS = {
     "sensitive": StopReason.REFUSAL,
 }
 
-# Some servers say with the stop reason that they failed. Google adds what it was, behind a colon.
+# Some servers report a failure as the stop reason. Google appends the cause after a colon.
 _FAILED_STOPS = {
     "abort": ModelErrorKind.SERVER,
     "error": ModelErrorKind.SERVER,
@@ -45,7 +45,7 @@ class _TokenDetails(msgspec.Struct):
 
 
 class _WireUsage(msgspec.Struct):
-    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with one's own key, a fee."""
+    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with your own key, only its fee."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -149,14 +149,14 @@ class FromWire:
         return tuple(events)
 
     def _count(self, sent: _WireUsage) -> None:
-        """The newest count holds. `prompt_tokens` includes what came from a cache, so that is taken off."""
+        """Keep the newest count. `prompt_tokens` includes cached tokens, which are subtracted."""
         read, details = sent.prompt_tokens_details, sent.completion_tokens_details
         cache_read = (read and read.cached_tokens) or sent.prompt_cache_hit_tokens or 0
         cache_write = (read and read.cache_write_tokens) or 0
         prompt, output = sent.prompt_tokens or 0, sent.completion_tokens or 0
         reasoning = (details and details.reasoning_tokens) or 0
         if sent.total_tokens == prompt + output + reasoning:
-            # Some servers leave reasoning out of the completion.
+            # Some servers do not count reasoning as completion.
             output += reasoning
         self._usage = Usage(
             input=max(0, prompt - cache_read - cache_write),
@@ -186,7 +186,7 @@ def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:
 
 
 def _piece_text(content: object) -> str:
-    """The text of a piece, which may itself be a list of pieces."""
+    """Return the text of a piece, which may itself be a list of pieces."""
     if isinstance(content, list):
         return "".join(_piece_text(inner.get("text")) for inner in content if isinstance(inner, dict))
     return content if isinstance(content, str) else ""
