@@ -91,8 +91,8 @@ def test_the_servers_own_words_are_found_in_any_shape(body: bytes, shown: str) -
 @pytest.mark.parametrize(
     ("location", "shown"),
     [
-        ("https://elsewhere.example/v1?token=hidden", "https://elsewhere.example:443,"),
-        ("http://user:hidden@elsewhere.example:81/", "http://elsewhere.example:81,"),
+        ("https://elsewhere.example/v1?token=hidden", "https://elsewhere.example:443;"),
+        ("http://user:hidden@elsewhere.example:81/", "http://elsewhere.example:81;"),
         ("//elsewhere.example/hidden", "another address"),
         ("/hidden", "another address"),
         ("http://[hidden", "another address"),

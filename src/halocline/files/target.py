@@ -116,7 +116,7 @@ class Target:
 def admit_path(path: str, may_write: MayWrite | None) -> str:
     """Return a resolved path if it may be written. Raises OSError."""
     if may_write is not None and not may_write(path):
-        raise OSError(ELOOP, "it now leads somewhere else than when it was checked", path)
+        raise OSError(ELOOP, "it now leads elsewhere than when it was checked", path)
     return path
 
 

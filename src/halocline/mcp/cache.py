@@ -31,7 +31,7 @@ _MOST = 100
 
 
 class Offer(Value, frozen=True):
-    """What a server offers. `at` is when it was listed, in Unix seconds."""
+    """A server's offer. `at` is when it was listed, in Unix seconds."""
 
     tools: tuple[McpTool, ...] = ()
     prompts: tuple[McpPrompt, ...] = ()

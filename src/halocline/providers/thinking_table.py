@@ -1,4 +1,4 @@
-"""How models and vendors control thinking: data, as published by the vendors in autumn 2026.
+"""Thinking options of models and vendors: data, as published by the vendors in autumn 2026.
 
 The first pattern that matches the start of a model's name counts. A model without a match gets generic fields, and only
 when the user requested something.

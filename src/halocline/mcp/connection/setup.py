@@ -1,4 +1,4 @@
-"""What all servers of a task share: workspace, environment, stores and callbacks."""
+"""Parts that all servers of a task share: workspace, environment, stores and callbacks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

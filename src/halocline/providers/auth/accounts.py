@@ -1,4 +1,4 @@
-"""Where to get each vendor's key and how to recognize it: data for `halo login`."""
+"""Vendors' accounts: where to get a key and how to recognize it. Data for `halo login`."""
 
 from halocline.net.address import address_of
 from halocline.protocol.values import Value

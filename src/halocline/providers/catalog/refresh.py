@@ -116,7 +116,7 @@ def _count_models(file: CatalogueFile, *, is_new: bool) -> Refreshed:
 
 def _refresh_error(url: str, why: str) -> HaloclineError:
     text = f"Cannot fetch the model catalog from {url}: {why.rstrip('.')}."
-    return HaloclineError(text, "The old one stays in use. To use another URL, set catalogue_url.")
+    return HaloclineError(text, "The old one stays. To use another URL, set catalogue_url or HALOCLINE_CATALOGUE_URL.")
 
 
 def _format_today() -> str:
