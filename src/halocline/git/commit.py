@@ -46,7 +46,7 @@ async def list_uncommitted(workspace: Path) -> Uncommitted:
     head, *entries = said.text.rstrip("\0").split("\0")
     files = tuple(_uncommitted_file(entry, repository.prefix) for entry in entries if entry)
     branch = "" if head.startswith("## HEAD (") else branch_of(head)
-    return Uncommitted(branch, files, _under_way(repository.folder), run_by_commit(repository))
+    return Uncommitted(branch, files, _find_operation(repository.folder), run_by_commit(repository))
 
 
 async def commit_files(
@@ -92,7 +92,7 @@ def _uncommitted_file(entry: str, prefix: str) -> UncommittedFile:
     return UncommittedFile(path, state, index not in " ?", disk != " ", index != "?")
 
 
-def _under_way(place: Path) -> str:
+def _find_operation(place: Path) -> str:
     return next((name for file, name in _UNDER_WAY.items() if (place / file).exists()), "")
 
 

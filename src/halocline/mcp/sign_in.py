@@ -69,7 +69,7 @@ class SignIn(OAuthClientProvider):
 
     async def _initialize(self) -> None:
         await super()._initialize()
-        kept = await self._store.kept()
+        kept = await self._store.load()
         if kept.expires:
             self.context.token_expiry_time = kept.expires - EARLIER
         if kept.metadata:
@@ -80,8 +80,8 @@ class SignIn(OAuthClientProvider):
         if not self.context.is_token_valid():
             self._initialized = False  # another process may have refreshed it
         flow = super()._auth_flow(request)
-        if self._visitor is None and not (await self._store.kept()).tokens:
-            flow = self._refused(request)
+        if self._visitor is None and not (await self._store.load()).tokens:
+            flow = self._detect_sign_in(request)
         try:
             sent = await anext(flow)
             while True:
@@ -89,7 +89,7 @@ class SignIn(OAuthClientProvider):
         except StopAsyncIteration:
             return
 
-    async def _refused(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+    async def _detect_sign_in(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         response = yield request
         if response.status_code == 401:
             await self._open(str(request.url))
@@ -125,7 +125,7 @@ class _Store:
         self._back = back
         self._sign_in = sign_in
 
-    async def kept(self) -> Kept:
+    async def load(self) -> Kept:
         found = await asyncio.to_thread(self._secrets.get, self._name)
         try:
             return json_input.decode(found.reveal(), type=Kept) if found else Kept()
@@ -133,7 +133,7 @@ class _Store:
             return Kept()
 
     async def get_tokens(self) -> OAuthToken | None:
-        kept = await self.kept()
+        kept = await self.load()
         return OAuthToken.model_validate(kept.tokens) if kept.tokens else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
@@ -152,7 +152,7 @@ class _Store:
             return OAuthClientInformationFull.model_validate(
                 known | {"redirect_uris": [self._back or "http://localhost"]}
             )
-        kept = (await self.kept()).client
+        kept = (await self.load()).client
         if kept is None or (self._back and self._back not in kept.get("redirect_uris", ())):
             return None
         return OAuthClientInformationFull.model_validate(kept)
@@ -161,7 +161,7 @@ class _Store:
         await self._keep(client=_as_json(client_info))
 
     async def _keep(self, **changed: Any) -> None:
-        kept = msgspec.structs.replace(await self.kept(), **changed)
+        kept = msgspec.structs.replace(await self.load(), **changed)
         text = msgspec.json.encode(kept).decode()
         await asyncio.to_thread(self._secrets.put, self._name, Secret(text))
 

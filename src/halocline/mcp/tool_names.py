@@ -69,7 +69,7 @@ def clean_schema(schema: Any) -> JsonObject:
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}
     for deepest, note in ((DEEPEST, LONGEST_NOTE), (6, 120), (3, 60), (2, 0)):
-        made = _Cleaner(schema, deepest, note).made()
+        made = _Cleaner(schema, deepest, note).clean()
         if len(msgspec.json.encode(made)) <= LARGEST_SCHEMA:
             return made
     names = [plain_text(name, 64) for name in _clean_properties(schema)][:100]
@@ -90,7 +90,7 @@ class _Cleaner:
         self._note = note
         self._left = LARGEST_SCHEMA
 
-    def made(self) -> JsonObject:
+    def clean(self) -> JsonObject:
         made = self._value(self._schema, 0, ())
         made = made if isinstance(made, dict) else {}
         for name in ("$defs", "definitions", "$schema", "$id"):
@@ -104,7 +104,7 @@ class _Cleaner:
             return {} if isinstance(value, dict) else [] if isinstance(value, list) else value
         match value:
             case {"$ref": str(reference)}:
-                return self._referred(value, reference, depth, inside)
+                return self._resolve_reference(value, reference, depth, inside)
             case dict():
                 return dict(self._entries(value, depth, inside))
             case list():
@@ -123,7 +123,7 @@ class _Cleaner:
                 continue
             yield str(key), self._value(each, depth + 1, inside)
 
-    def _referred(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
+    def _resolve_reference(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
         said = {key: each for key, each in value.items() if key != "$ref"}
         target = None if reference in inside else self._target(reference)
         if not isinstance(target, dict):

@@ -70,7 +70,7 @@ class Pool:
         found.supervisor.adopt(server)
         return found.supervisor
 
-    def leave(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:
+    def release(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:
         """Remove a user. After the last one the server ends when the grace is over; `now` if its settings changed."""
         found = next((one for one in self._shared if one.supervisor is supervisor), None)
         if found is None or setup.tell not in found.users:

@@ -116,7 +116,7 @@ class Session:
         try:
             async with self.callers.serving(caller, limit) as serving:
                 with Translated():
-                    result = await self._called(tool, arguments, serving)
+                    result = await self._call_tool(tool, arguments, serving)
         except TimeoutError as error:
             raise Refused(f"it did not answer within {limit:g} s") from error
         found = result_parts(result.content, result.structured_content, self._setup.blobs)
@@ -124,23 +124,23 @@ class Session:
             raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it gave no reason")
         return found
 
-    async def _called(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
+    async def _call_tool(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
         """Return the result; a server that first needs pages opened is called again once they were."""
 
-        async def heard(progress: float, total: float | None, message: str | None) -> None:
-            serving.lives()
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
+            serving.restart_timeout()
             serving.caller.progress(progress_of(progress, total, message))
 
         try:
-            return await self._client.call_tool(tool, arguments, progress_callback=heard)
+            return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
         except MCPError as error:
             if error.code != types.URL_ELICITATION_REQUIRED:
                 raise
             for page in UrlElicitationRequiredError.from_error(error.error).elicitations:
-                done = await serving.asks(partial(self._answered, page))
+                done = await serving.asks(partial(self._answer_elicitation, page))
                 if done is None or done.action != "accept":
                     raise
-        return await self._client.call_tool(tool, arguments, progress_callback=heard)
+        return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
 
     async def resources(self) -> str:
         """List resources and templates, one per line. Raises Broken and Refused."""
@@ -199,10 +199,10 @@ class Session:
                 watch_streams(transport, self),
                 mode=mode,
                 list_roots_callback=self.roots,
-                logging_callback=self.logged,
-                message_handler=self.told,
-                elicitation_callback=self.elicited,
-                sampling_callback=self.sampled if self._setup.sampling else None,
+                logging_callback=self.handle_log,
+                message_handler=self.handle_message,
+                elicitation_callback=self.handle_elicitation,
+                sampling_callback=self.handle_sampling if self._setup.sampling else None,
                 client_info=types.Implementation(name="halocline", version=self._setup.version),
                 cache=None,
             )
@@ -220,29 +220,29 @@ class Session:
         roots = [{"uri": folder.as_uri(), "name": folder.name or "/"} for folder in folders]
         return types.ListRootsResult(roots=[types.Root.model_validate(root) for root in roots])
 
-    async def told(self, message: Any) -> None:
+    async def handle_message(self, message: Any) -> None:
         match message:
             case types.ToolListChangedNotification() | types.PromptListChangedNotification():
                 self.stale.set()
             case types.ElicitCompleteNotification(params=params):
                 self._pages.done(params.elicitation_id)
 
-    async def logged(self, params: types.LoggingMessageNotificationParams) -> None:
+    async def handle_log(self, params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
         self._log.note(f"{params.level}: {plain_text(text, 2_000)}")
         if params.level in ("error", "critical", "alert", "emergency"):
             self._setup.tell(f"The MCP server {self.server.name} says: {plain_text(text, 300)}")
 
-    async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
-        answer = await self.callers.ask(partial(self._answered, params))
+    async def handle_elicitation(self, context: Any, params: Any) -> types.ElicitResult:
+        answer = await self.callers.ask(partial(self._answer_elicitation, params))
         if answer is None:
             self._log.note(UNHEARD.format(what="a question"))
         return answer or types.ElicitResult(action="cancel")
 
-    async def _answered(self, params: Any, caller: Caller) -> types.ElicitResult:
+    async def _answer_elicitation(self, params: Any, caller: Caller) -> types.ElicitResult:
         return await answer_elicitation(params, self.server.name, caller.ask, self._pages)
 
-    async def sampled(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
+    async def handle_sampling(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
         blobs, name = self._setup.blobs, self.server.name
         answer = await self.callers.ask(lambda caller: answer_sampling(params, name, caller, blobs))
         if answer is None:

@@ -104,7 +104,7 @@ class Supervisor:
         return tuple(tool for tool in first.values() if tool.tool not in off)
 
     @property
-    def repeated(self) -> tuple[str, ...]:
+    def repeated_names(self) -> tuple[str, ...]:
         """The names that it lists more than once; only the first tool of each is offered."""
         counted = Counter(tool.tool for tool in self.offer.tools) if self.offer else {}
         return tuple(name for name, count in counted.items() if count > 1)
@@ -130,25 +130,25 @@ class Supervisor:
             except Broken as error:
                 # A server that no longer knows the session has not run the call, so it is safe to send it again.
                 forgotten = error.text in FORGOTTEN
-                why = await self._left(session, error.text)
+                why = await self._drop_session(session, error.text)
                 if not (forgotten and again):
-                    raise ToolFailure(self._broke(tool, why)) from error
+                    raise ToolFailure(self._describe_break(tool, why)) from error
         raise AssertionError("the second attempt returns or raises")
 
     async def read(self, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource. Raises ToolFailure."""
-        return await self._asked(lambda session: session.read(uri, self.server.entry.timeout), f"read {uri}")
+        return await self._request(lambda session: session.read(uri, self.server.entry.timeout), f"read {uri}")
 
     async def resources(self) -> str:
         """List its resources. Raises ToolFailure."""
-        return await self._asked(lambda session: session.resources(), "list its resources")
+        return await self._request(lambda session: session.resources(), "list its resources")
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
         """Get a prompt's content. Raises ToolFailure."""
         limit = self.server.entry.timeout
-        return await self._asked(lambda session: session.prompt(name, arguments, limit), f"get its prompt {name}")
+        return await self._request(lambda session: session.prompt(name, arguments, limit), f"get its prompt {name}")
 
-    async def _asked(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
+    async def _request(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
         session = await self._ready()
         try:
             return await ask(session)
@@ -232,7 +232,7 @@ class Supervisor:
             )
         self._setup.pins.agree(now)
 
-    def _broke(self, tool: McpTool, why: str) -> str:
+    def _describe_break(self, tool: McpTool, why: str) -> str:
         words = self.log.last_words
         said = f"\nIts last output:\n{words}" if words else ""
         return (
@@ -240,7 +240,7 @@ class Supervisor:
             f"The call may or may not have taken effect.{said}"
         )
 
-    async def _left(self, session: "Session", why: str) -> str:
+    async def _drop_session(self, session: "Session", why: str) -> str:
         """Drop a connection that failed, and return why; waits briefly for the program's own reason."""
         session.over(await session.reason(why))
         if self._session is session:

@@ -15,7 +15,7 @@ DOWNLOADS = ("downloads", "downloadCount", "installs", "installCount")
 CHANGED = ("updatedAt", "publishedAt", "createdAt")
 
 
-def told_by(places: Sequence[JsonObject]) -> JsonObject:
+def read_popularity(places: Sequence[JsonObject]) -> JsonObject:
     """Collect these fields of a server from its tables, under whatever names."""
     tables = [table for place in places for table in (place, place.get("github")) if isinstance(table, dict)]
     return {

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 
 from halocline.mcp.registry.download import Way as Reach, fetch_bytes
-from halocline.mcp.registry.popularity import told_by
+from halocline.mcp.registry.popularity import read_popularity
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -189,7 +189,10 @@ def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
         if status == "deleted" or official.get("isLatest") is False:
             continue
         places = [entry, given, *(meta.get(PUBLISHER) for meta in metas)]
-        more = {"isDeprecated": status == "deprecated", **told_by([place for place in places if _is_table(place)])}
+        more = {
+            "isDeprecated": status == "deprecated",
+            **read_popularity([place for place in places if _is_table(place)]),
+        }
         more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
         try:
             yield msgspec.convert({**given, **more}, Offered)

@@ -25,17 +25,17 @@ class Serving:
         self._held = 0
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def pause_timeout(self) -> Iterator[None]:
         """Pause the call's timeout for the duration of the context."""
         self._held += 1
-        self.lives()
+        self.restart_timeout()
         try:
             yield
         finally:
             self._held -= 1
-            self.lives()
+            self.restart_timeout()
 
-    def lives(self) -> None:
+    def restart_timeout(self) -> None:
         """Restart the call's timeout."""
         if not self._deadline.expired():
             until = None if self._held else asyncio.get_running_loop().time() + self._limit
@@ -46,7 +46,7 @@ class Serving:
         asking = asyncio.ensure_future(question(self.caller))
         self._asking.add(asking)
         try:
-            with self.held():
+            with self.pause_timeout():
                 await asyncio.wait([asking])
         finally:  # the server may have withdrawn the question
             asking.cancel()
@@ -95,5 +95,5 @@ class Callers:
             return None
         with ExitStack() as stack:
             for each in self._at:  # any of them may be waiting for the answer
-                stack.enter_context(each.held())
+                stack.enter_context(each.pause_timeout())
             return await self._at[-1].asks(question)

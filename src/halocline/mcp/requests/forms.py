@@ -53,11 +53,11 @@ class Field(Value, frozen=True):
                 return ()
             case _:
                 found = tuple(shown for shown, _ in self.choices)
-        proposed = self._proposed
+        proposed = self._default_label
         return (proposed, *(each for each in found if each != proposed)) if proposed else found
 
     @property
-    def _proposed(self) -> str:
+    def _default_label(self) -> str:
         given = self.schema.get("default")
         if given is None or isinstance(given, list | dict):
             return ""
@@ -74,9 +74,9 @@ class Field(Value, frozen=True):
                 return _parse_number(given, kind, self.schema)
             case "array":
                 return self._list(given)
-        return self._chosen(given) if self.choices else _parse_text(given, self.schema)
+        return self._match_choice(given) if self.choices else _parse_text(given, self.schema)
 
-    def _chosen(self, given: str) -> str:
+    def _match_choice(self, given: str) -> str:
         for shown, sent in self.choices:
             if given.strip() in (shown, sent):
                 return sent
@@ -84,7 +84,7 @@ class Field(Value, frozen=True):
 
     def _list(self, given: str) -> list[str]:
         parts = [part.strip() for part in given.split(",") if part.strip()]
-        found = list(dict.fromkeys(self._chosen(part) if self.choices else part for part in parts))
+        found = list(dict.fromkeys(self._match_choice(part) if self.choices else part for part in parts))
         least, most = self.schema.get("minItems"), self.schema.get("maxItems")
         _check_bounds(len(found), least, most, "choose {}")
         return found

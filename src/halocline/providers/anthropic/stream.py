@@ -136,7 +136,7 @@ class FromWire:
         return self._delta(index, first)
 
     def _delta(self, index: int, delta: _WireDelta) -> tuple[ModelEvent, ...]:
-        block = self._open.get(index) or self._unannounced(index)
+        block = self._open.get(index) or self._add_block(index)
         if delta.text:
             block.words.append(delta.text)
             return (TextDelta(delta.text),)
@@ -151,7 +151,7 @@ class FromWire:
             return block.call.preview()
         return ()
 
-    def _unannounced(self, index: int) -> _Block:
+    def _add_block(self, index: int) -> _Block:
         block = self._open[index] = _Block()
         self._blocks.append(block)
         return block

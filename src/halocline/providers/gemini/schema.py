@@ -36,7 +36,7 @@ class _Subset:
         if not isinstance(schema, Mapping):
             return {}
         followed = set(inside)
-        whole = self._merged(schema, followed)
+        whole = self._merge_references(schema, followed)
         inside = frozenset(followed)
         choices = _list_choices(whole)
         real = [one for one in choices if one.get("type") != "null"]
@@ -49,7 +49,7 @@ class _Subset:
                 accepted = {"anyOf": [self.of(one, inside) for one in real]} | _keep_description(whole)
         return accepted | ({"nullable": True} if len(real) < len(choices) else {})
 
-    def _merged(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
+    def _merge_references(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
         """Merge the schema with its `$ref` and `allOf`; its own keys win."""
         parts = _list_field(schema, "allOf")
         reference = schema.get("$ref")
@@ -58,7 +58,7 @@ class _Subset:
             parts = [self._definitions.get(reference), *parts]
         whole: JsonObject = {}
         for part in parts:
-            whole = _join_schemas(whole, self._merged(part, followed)) if isinstance(part, Mapping) else whole
+            whole = _join_schemas(whole, self._merge_references(part, followed)) if isinstance(part, Mapping) else whole
         return _join_schemas(whole, {name: value for name, value in schema.items() if name not in ("$ref", "allOf")})
 
     def _plain(self, schema: JsonObject, inside: frozenset[str]) -> JsonObject:

@@ -132,9 +132,9 @@ class FromWire:
         if type(content) is str and content and not (delta.tool_calls or delta.reasoning or delta.reasoning_content):
             self._words.append(content)
             return (TextDelta(content),)
-        return self._mixed(delta)
+        return self._translate_mixed(delta)
 
-    def _mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
+    def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         thoughts, text = _thoughts_and_words(delta)
         self._refused = self._refused or bool(delta.refusal)
         events: list[ModelEvent] = []

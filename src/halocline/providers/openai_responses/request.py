@@ -82,7 +82,7 @@ class OpenAIResponses:
                         yield event
                 return
             except ModelError as error:
-                if begun or not self._gives_way(error):
+                if begun or not self._drop_rejected_parts(error):
                     raise
 
     async def close(self) -> None:
@@ -95,17 +95,17 @@ class OpenAIResponses:
             self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator
         )
 
-    def _gives_way(self, error: ModelError) -> bool:
-        """True if the server only rejected optional parts, which are left out from now on."""
-        return error.status == 400 and (self._give_up_wishes(error) or self._give_up_reasoning(error))
+    def _drop_rejected_parts(self, error: ModelError) -> bool:
+        """Stop sending optional parts that the server rejected; False if it rejected something else."""
+        return error.status == 400 and (self._drop_optional_fields(error) or self._drop_reasoning(error))
 
-    def _give_up_wishes(self, error: ModelError) -> bool:
+    def _drop_optional_fields(self, error: ModelError) -> bool:
         denied = [name for name in self._wishes if _DENIALS[name].search(error.text)]
         for name in denied:
             del self._wishes[name]
         return bool(denied)
 
-    def _give_up_reasoning(self, error: ModelError) -> bool:
+    def _drop_reasoning(self, error: ModelError) -> bool:
         if not (self._maker and _UNREADABLE.search(error.text)):
             return False
         self._maker = ""
@@ -160,14 +160,14 @@ def _encode_tool(spec: ToolSpec) -> JsonObject:
 def _encode_items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case UserMessage():
-            yield encode_json(_encode_said("user", _encode_content(message.content, blobs)))
+            yield encode_json(_encode_message("user", _encode_content(message.content, blobs)))
         case ToolResult():
             yield encode_json(_encode_result(message, blobs))
         case AssistantMessage():
             yield from _encode_reply(message, maker)
 
 
-def _encode_said(role: str, content: str | list[JsonObject]) -> JsonObject:
+def _encode_message(role: str, content: str | list[JsonObject]) -> JsonObject:
     return {"type": "message", "role": role, "content": content}
 
 
@@ -207,7 +207,7 @@ def _encode_reply(message: AssistantMessage, maker: str) -> Iterator[bytes]:
                 reasoning.append(raw.encode())
             case Text() if part.text.strip():
                 phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}
-                yield from (*reasoning, encode_json(_encode_said("assistant", part.text) | phase))
+                yield from (*reasoning, encode_json(_encode_message("assistant", part.text) | phase))
                 reasoning = []
             case ToolCall():
                 yield from (*reasoning, encode_json(_encode_call(part)))

@@ -18,7 +18,7 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.sdk.errors import not_made, translate_error
 from halocline.providers.sdk.messages import request_parameters, to_library
 from halocline.providers.sdk.stream import FromLibrary
-from halocline.providers.sdk.transport import Way
+from halocline.providers.sdk.transport import NetworkTransport
 from halocline.providers.sdk.vendors import MAKERS, Made
 from halocline.providers.thinking import fit_thinking
 from halocline.providers.thinking_table import Takes
@@ -42,7 +42,7 @@ class LibraryExchange:
         self._endpoint = endpoint
         self._blobs = blobs
         # Our transport bounds the waits, so httpx2 needs no timeout of its own.
-        self._http = httpx2.AsyncClient(transport=Way(endpoint.network), timeout=None, trust_env=False)
+        self._http = httpx2.AsyncClient(transport=NetworkTransport(endpoint.network), timeout=None, trust_env=False)
         self._made = self._make()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:

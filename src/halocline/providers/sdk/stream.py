@@ -96,7 +96,7 @@ class FromLibrary:
         return draft.preview()
 
     def _parts(self, parts: Sequence[ModelResponsePart], stop: StopReason) -> Iterator[AssistantPart]:
-        calls = iter(self._finished([part for part in parts if isinstance(part, ToolCallPart)], stop))
+        calls = iter(self._finish_calls([part for part in parts if isinstance(part, ToolCallPart)], stop))
         provider = self._endpoint.vendor.name
         for part in parts:
             opaque = seal_part(part)
@@ -115,7 +115,7 @@ class FromLibrary:
                 case ToolCallPart():
                     yield next(calls)
 
-    def _finished(self, calls: Iterable[ToolCallPart], stop: StopReason) -> list[ToolCall]:
+    def _finish_calls(self, calls: Iterable[ToolCallPart], stop: StopReason) -> list[ToolCall]:
         """Return the finished calls, with the ids under which they were shown."""
         shown = iter(self._calls.values())
         drafts = []

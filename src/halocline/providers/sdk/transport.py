@@ -15,7 +15,7 @@ from halocline.net.network import Network
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
 
 
-class Way(httpx2.AsyncBaseTransport):
+class NetworkTransport(httpx2.AsyncBaseTransport):
     """Sends requests to any server over `network`."""
 
     def __init__(self, network: Network) -> None:

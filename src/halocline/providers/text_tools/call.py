@@ -30,7 +30,7 @@ class OpenCall:
     _blank: bool = True
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """True if the end can no longer move."""
         return self.end is not None and not self._whole
 

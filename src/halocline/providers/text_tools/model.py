@@ -52,12 +52,12 @@ class TextProtocol:
                 async for event in events:
                     match event:
                         case TextDelta():
-                            for heard in reply.hear(event.text):
+                            for heard in reply.feed(event.text):
                                 yield heard
                         case UsageReported():
                             usage = (event,)
                         case AssistantMessageCompleted():
-                            for last in (*reply.rest(event.message), *usage, reply.completed(event)):
+                            for last in (*reply.rest(event.message), *usage, reply.complete_message(event)):
                                 yield last
                         case StepRetried():
                             for spent in usage:
@@ -87,7 +87,7 @@ class _Reply:
         self._thoughts: list[str] = []
         self._open = ""
 
-    def hear(self, text: str) -> Iterator[ModelEvent]:
+    def feed(self, text: str) -> Iterator[ModelEvent]:
         for piece in self._reader.feed(text):
             yield from self._take(piece)
 
@@ -95,7 +95,7 @@ class _Reply:
         cut = message.stop_reason is not StopReason.END_TURN
         return [event for piece in self._reader.finish(cut=cut) for event in self._take(piece)]
 
-    def completed(self, event: AssistantMessageCompleted) -> AssistantMessageCompleted:
+    def complete_message(self, event: AssistantMessageCompleted) -> AssistantMessageCompleted:
         """Return the whole message. Parts other than text (signed reasoning) stay as they are.
 
         Raises:
@@ -127,11 +127,11 @@ class _Reply:
                 self._open = self._open or self._ids.claim("")
                 return (ToolCallDelta(call=self._open, name=piece.tool, arguments=piece.text),)
             case Called():
-                self._parts.append(self._called(piece))
+                self._parts.append(self._build_call(piece))
                 self._open = ""
                 return ()
 
-    def _called(self, called: Called) -> ToolCall:
+    def _build_call(self, called: Called) -> ToolCall:
         make = partial(ToolCall, id=self._open, name=called.tool)
         arguments = read_arguments(called.body, self._tools[called.tool]) if called.whole else None
         return make(malformed=called.body.strip() or _CUT) if arguments is None else make(arguments=arguments)

@@ -74,7 +74,7 @@ class Reader:
 
     def _take(self, token: Token) -> Iterator[Piece]:
         quoted, self._quoted = self._quoted, isinstance(token, str) and token.endswith("`")
-        if self._call is not None and self._opens_call(token, quoted) and self._gives_way(self._call):
+        if self._call is not None and self._opens_call(token, quoted) and self._may_be_replaced(self._call):
             yield from self._close(self._call, cut=False)
         if self._call is not None:
             yield from self._within_call(self._call, token)
@@ -102,7 +102,7 @@ class Reader:
 
     def _within_call(self, call: OpenCall, token: Token) -> Iterator[Piece]:
         call.take(token)
-        if call.settled:
+        if call.is_settled:
             yield from self._close(call, cut=False)
         elif call.proven and call.end is None:
             fresh = [token] if self._announced else call.tokens
@@ -131,7 +131,7 @@ class Reader:
     def _opens_call(self, token: Token, quoted: bool) -> bool:
         return isinstance(token, Tag) and not token.closing and token.name in self._tools and not quoted
 
-    def _gives_way(self, call: OpenCall) -> bool:
+    def _may_be_replaced(self, call: OpenCall) -> bool:
         """True if another call may begin here: this one has an end, or is not proven to be a call."""
         return call.end is not None or not call.proven
 

@@ -34,7 +34,7 @@ class Fallback:
         return self._models[0].name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        models = self._rested()
+        models = self._available_models()
         for at, model in enumerate(models, start=1):
             asked = request if model is self._models[0] else replace(request, model=model.name)
             try:
@@ -59,7 +59,7 @@ class Fallback:
         for model in self._models:
             await model.close()
 
-    def _rested(self) -> Sequence[Model]:
+    def _available_models(self) -> Sequence[Model]:
         """The models that did not fail lately, in order; all of them if every one did."""
         now = self._clock()
         rested = [model for model in self._models if self._rests_until.get(model.name, now) <= now]

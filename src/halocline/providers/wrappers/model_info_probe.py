@@ -49,7 +49,7 @@ class Informed:
                 if self._asking is None and self._asked < MOST_QUESTIONS:
                     self._asked += 1
                     self._asking = asyncio.create_task(self._ask())
-                yield await self._completed(event) if isinstance(event, UsageReported) else event
+                yield await self._complete_usage(event) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
         if self._asking is not None:
@@ -62,7 +62,7 @@ class Informed:
 
         return fill_info(self._at.info, await ask_server(self._at))
 
-    async def _completed(self, event: UsageReported) -> UsageReported:
+    async def _complete_usage(self, event: UsageReported) -> UsageReported:
         info = await self._answer()
         price = cost_of(info, event.usage) if event.cost is None else event.cost
         return replace(event, cost=price, window=event.window or info.window)

@@ -85,7 +85,7 @@ class Retrying:
                 self._has_answered = True
                 return
             except ModelError as error:
-                most = self._most(error)
+                most = self._max_retries(error)
                 if attempt <= most:
                     wait = self._pause(self._waits[attempt - 1], error)
                 elif minutes < self._minutes and self._is_waited_out(error):
@@ -126,9 +126,13 @@ class Retrying:
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         # Models are async generators, which `aclosing` can close when left early.
         plain = request.output_schema is None
-        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request)) if plain else self._formed(request)
+        return (
+            cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
+            if plain
+            else self._stream_with_schema(request)
+        )
 
-    async def _formed(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def _stream_with_schema(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         begun = False
         while True:
             asked = request if self._asks_for_form else replace(request, output_schema=None)
@@ -144,7 +148,7 @@ class Retrying:
                     raise
                 self._asks_for_form = False
 
-    def _most(self, error: ModelError) -> int:
+    def _max_retries(self, error: ModelError) -> int:
         """Return how often this failure is worth a retry."""
         return min(len(self._waits), MOST_RETRIES.get(error.kind, len(self._waits))) if error.retryable else 0
 
