@@ -140,8 +140,8 @@ def require_regular(found: os.stat_result, path: Path | str) -> None:
 
 def _explain_error(error: OSError, place: str) -> OSError:
     """Explain ELOOP (a link appeared after the check) and ENXIO (a socket, which cannot be opened)."""
-    said = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
-    return OSError(error.errno, said, place)
+    message = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
+    return OSError(error.errno, message, place)
 
 
 def _descend_folders(fd: int, parts: list[str], making: bool) -> int:

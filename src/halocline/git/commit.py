@@ -37,13 +37,13 @@ async def list_uncommitted(workspace: Path) -> Uncommitted:
     words = ("status", "--porcelain=v1", "--branch", "-z", "--no-renames", "--untracked-files=all")
     try:
         async with open_view(workspace) as view:
-            said = await view.run(*words, "--ignore-submodules=dirty", "--", ".")
+            answer = await view.run(*words, "--ignore-submodules=dirty", "--", ".")
             repository = view.repository
     except GitUnusable as error:
         raise UsageError(error.text, error.hint) from error
-    if not said.is_good:
-        raise _refusal_error(said.errors)
-    head, *entries = said.text.rstrip("\0").split("\0")
+    if not answer.is_good:
+        raise _refusal_error(answer.errors)
+    head, *entries = answer.text.rstrip("\0").split("\0")
     files = tuple(_uncommitted_file(entry, repository.prefix) for entry in entries if entry)
     branch = "" if head.startswith("## HEAD (") else branch_of(head)
     return Uncommitted(branch, files, _find_operation(repository.folder), run_by_commit(repository))
@@ -74,13 +74,13 @@ async def commit_files(
         await git.run("add", "--intent-to-add", *_FROM_INPUT, given=new)
     try:
         words = ("commit", "--only", "--no-status", "--cleanup=whitespace", f"--message={message}")
-        said = await git.run(*words, *_FROM_INPUT, given=paths)
+        answer = await git.run(*words, *_FROM_INPUT, given=paths)
     except BaseException:
         if new:
             await git.run("rm", "--cached", "--quiet", "--force", *_FROM_INPUT, given=new)
         raise
     name, _, subject = (await git.run("log", "-1", "--no-show-signature", "--format=%h%x00%s")).strip().partition("\0")
-    return Committed(name, subject, len(paths), said[-MOST_SAID:].strip())
+    return Committed(name, subject, len(paths), answer[-MOST_SAID:].strip())
 
 
 def _uncommitted_file(entry: str, prefix: str) -> UncommittedFile:
@@ -107,7 +107,7 @@ class _Git:
         """Return its output. `given` are paths for its stdin. Raises UsageError with git's message."""
         data = "\0".join(f":(literal){path}" for path in given).encode()
         try:
-            said = await run_git(
+            answer = await run_git(
                 self._folder,
                 self._environment,
                 ("-c", "core.quotePath=false", *words),
@@ -118,11 +118,11 @@ class _Git:
             )
         except GitUnusable as error:
             raise UsageError(error.text, "Check the repository's hooks.") from error
-        if not said.is_good:
-            raise _refusal_error(said.errors or said.output)
-        return said.text
+        if not answer.is_good:
+            raise _refusal_error(answer.errors or answer.output)
+        return answer.text
 
 
-def _refusal_error(said: bytes) -> UsageError:
-    text = said.decode("utf-8", "replace").strip()[-MOST_SAID:]
+def _refusal_error(answer: bytes) -> UsageError:
+    text = answer.decode("utf-8", "replace").strip()[-MOST_SAID:]
     return UsageError(f"git failed: {text or 'it gave no reason'}", "Nothing was committed.")

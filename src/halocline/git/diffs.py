@@ -36,8 +36,8 @@ async def git_diff(workspace: Path, old: str, new: str = "") -> str:
 async def git_changes(workspace: Path) -> Changes:
     """Uncommitted changes below the workspace. Raises ToolFailure."""
     async with open_view(workspace) as view:
-        said = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
-        branch, *entries = said.rstrip("\0").split("\0")
+        answer = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
+        branch, *entries = answer.rstrip("\0").split("\0")
         # Before the first commit there is nothing to compare with.
         diff = await view.run("diff", *_PLAIN, "--relative", "HEAD", "--")
     files = tuple(_list_entries(entries, view.repository.prefix))
@@ -48,10 +48,10 @@ async def git_standing(workspace: Path) -> tuple[str, int]:
     """The branch and the number of uncommitted files below the workspace; ("", 0) without a usable repository."""
     try:
         async with open_view(workspace) as view:
-            said = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
+            answer = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
     except ToolFailure:
         return "", 0
-    head, *entries = said.rstrip("\0").split("\0")
+    head, *entries = answer.rstrip("\0").split("\0")
     return branch_of(head), sum(1 for _ in _list_entries(entries, ""))
 
 
@@ -60,10 +60,10 @@ async def changed_files(workspace: Path, seconds: float) -> list[Path]:
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
     try:
         async with open_view(workspace) as view:
-            said = await view.run(*words, *_BELOW, seconds=seconds)
+            answer = await view.run(*words, *_BELOW, seconds=seconds)
     except ToolFailure:
         return []
-    entries = said.output.decode("utf-8", "surrogateescape").split("\0") if said.code == 0 else []
+    entries = answer.output.decode("utf-8", "surrogateescape").split("\0") if answer.code == 0 else []
     return [view.repository.top / entry[3:] for entry in entries if len(entry) > 3 and "D" not in entry[:2]]
 
 
@@ -95,10 +95,10 @@ async def git_commits(workspace: Path, most: int) -> tuple[tuple[str, str], ...]
     """The newest commits as (name, subject); none when git fails."""
     try:
         async with open_view(workspace) as view:
-            said = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
+            answer = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
     except ToolFailure:
         return ()
-    parts = (line.partition("\0") for line in said.splitlines())
+    parts = (line.partition("\0") for line in answer.splitlines())
     return tuple((name, subject) for name, _, subject in parts if name)
 
 
@@ -106,15 +106,15 @@ async def _resolve_commit(view: View, ref: str) -> str:
     """Return the full hash of a commit. Raises ToolFailure when there is no such commit."""
     if "\0" in ref:
         raise ToolFailure("A ref cannot contain a NUL character.")
-    said = await view.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if said.code == 0:
-        return said.text.strip()
+    answer = await view.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if answer.code == 0:
+        return answer.text.strip()
     raise ToolFailure(f"No commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
 
 
 async def _read_answer(view: View, *words: str) -> str:
     """Return git's output, cut at the limit. Raises ToolFailure."""
-    said = await view.run(*words)
-    if not said.is_good:
-        raise ToolFailure(f"git {words[0]} failed with exit code {said.code}.")
-    return said.text
+    answer = await view.run(*words)
+    if not answer.is_good:
+        raise ToolFailure(f"git {words[0]} failed with exit code {answer.code}.")
+    return answer.text

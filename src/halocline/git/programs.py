@@ -56,8 +56,8 @@ def run_by_looking(settings: Iterable[Setting], *, within: bool = False) -> list
 def run_by_commit(repository: Repository) -> tuple[str, ...]:
     """List the repository's programs that a commit runs, as shown to the person."""
     named = [one for one in repository.settings if _COMMITTING.fullmatch(one.key) and _is_doubtful(one)]
-    told = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
-    return tuple(dict.fromkeys((*_list_hooks(repository), *told)))
+    described = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
+    return tuple(dict.fromkeys((*_list_hooks(repository), *described)))
 
 
 def _is_doubtful(setting: Setting) -> bool:

@@ -60,12 +60,12 @@ def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
         GitUnusable, NoRepository
     """
     refuse_blocking(folder, environment)
-    said = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
-    if len(said) != len(_PLACES) + 1:
+    lines = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
+    if len(lines) != len(_PLACES) + 1:
         raise GitUnusable("git's answer cannot be parsed.", "Rename folders whose names contain line breaks.")
-    top, place, common = (Path(os.path.realpath(line)) for line in said[:3])
+    top, place, common = (Path(os.path.realpath(line)) for line in lines[:3])
     listed = ask_git(folder, environment, "config", "--null", "--list", "--show-scope")
-    return Repository(top, place, common, said[3], tuple(_parse_settings(listed)))
+    return Repository(top, place, common, lines[3], tuple(_parse_settings(listed)))
 
 
 def refuse_blocking(folder: Path, environment: Mapping[str, str]) -> None:
@@ -155,7 +155,7 @@ def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]
     return asked.stdout.decode("utf-8", "surrogateescape")
 
 
-def _refusal_error(folder: Path, said: str) -> GitUnusable:
-    if "not a git repository" in said:
+def _refusal_error(folder: Path, message: str) -> GitUnusable:
+    if "not a git repository" in message:
         return NoRepository(f"{folder} is not a git repository.", "Create one with: git init")
-    return GitUnusable(f"git failed: {said[-500:] or 'it gave no reason'}", "Run git status there for details.")
+    return GitUnusable(f"git failed: {message[-500:] or 'it gave no reason'}", "Run git status there for details.")

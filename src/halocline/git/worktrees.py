@@ -30,7 +30,7 @@ async def add_worktree(workspace: Path, folder: Path) -> None:
 
 async def _run_git(place: Path, workspace: Path, *words: str) -> None:
     environment = bare_environment(os.environ, os.fspath(workspace))
-    said = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
-    if not said.is_good:
-        last = said.errors.decode(errors="replace").strip().split("\n")[-1]
+    answer = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
+    if not answer.is_good:
+        last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
         raise UsageError(f"git could not add a worktree: {last}", _INSTEAD)

@@ -124,11 +124,11 @@ class _Cleaner:
             yield str(key), self._value(each, depth + 1, inside)
 
     def _resolve_reference(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
-        said = {key: each for key, each in value.items() if key != "$ref"}
+        own = {key: each for key, each in value.items() if key != "$ref"}
         target = None if reference in inside else self._target(reference)
         if not isinstance(target, dict):
-            return dict(self._entries(said, depth, inside))
-        return self._value({**target, **said}, depth + 1, (*inside, reference))
+            return dict(self._entries(own, depth, inside))
+        return self._value({**target, **own}, depth + 1, (*inside, reference))
 
     def _target(self, reference: str) -> Any:
         if not reference.startswith("#"):

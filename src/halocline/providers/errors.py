@@ -165,8 +165,10 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
     """Classify an error response. Header names are in lower case."""
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
-    said = body.decode("utf-8", "replace")
-    kind = next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(said)))
+    body_text = body.decode("utf-8", "replace")
+    kind = next(
+        rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(body_text))
+    )
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
@@ -179,7 +181,7 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         _HINTS[kind].format(**facts),
         status=status,
-        retry_after=_wait_asked(headers, said),
+        retry_after=_wait_asked(headers, body_text),
     )
 
 
@@ -238,8 +240,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     asked = headers.get("retry-after", "")
     if (wait := _parse_number(asked)) is not None:
         return wait
-    if (date := headers.get("date")) and (told := _http_date(date)) is not None:
-        now = told
+    if (date := headers.get("date")) and (server_time := _http_date(date)) is not None:
+        now = server_time
     if asked and (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
     for name in ("x-ratelimit-reset", "ratelimit-reset"):
@@ -248,11 +250,11 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return None
 
 
-def _wait_asked(headers: Mapping[str, str], said: str) -> float | None:
+def _wait_asked(headers: Mapping[str, str], body_text: str) -> float | None:
     """Return the seconds to wait from the headers, or from the body as Google sends it."""
     if (asked := retry_after(headers, time.time())) is not None:
         return asked
-    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', said)
+    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', body_text)
     return float(found[1]) if found else None
 
 

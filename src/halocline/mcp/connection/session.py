@@ -173,8 +173,8 @@ class Session:
         if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
             return
         with suppress(ListenNotSupportedError, SubscriptionLost, *TROUBLES):
-            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
-                async for _ in heard:
+            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
+                async for _ in changes:
                     self.stale.set()
 
     def root(self, folders: tuple[Path, ...]) -> None:

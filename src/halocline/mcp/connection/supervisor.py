@@ -234,10 +234,10 @@ class Supervisor:
 
     def _describe_break(self, tool: McpTool, why: str) -> str:
         words = self.log.last_words
-        said = f"\nIts last output:\n{words}" if words else ""
+        output = f"\nIts last output:\n{words}" if words else ""
         return (
             f"The connection to the MCP server {self.server.name} broke while {tool.tool} ran: {why}. "
-            f"The call may or may not have taken effect.{said}"
+            f"The call may or may not have taken effect.{output}"
         )
 
     async def _drop_session(self, session: "Session", why: str) -> str:

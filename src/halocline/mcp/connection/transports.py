@@ -84,19 +84,19 @@ def _folder_of(filled: Filled, setup: Setup) -> str:
 
 
 def _build_client(
-    way: Network,
+    network: Network,
     headers: dict[str, str] | None = None,
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
     """Build a client with the configured proxy and certificates."""
     proxy = None
-    if way.proxy is not None:
-        told = {"Proxy-Authorization": way.proxy.authorization} if way.proxy.authorization else None
-        at = way.proxy.address
-        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=told)
+    if network.proxy is not None:
+        proxy_headers = {"Proxy-Authorization": network.proxy.authorization} if network.proxy.authorization else None
+        at = network.proxy.address
+        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=proxy_headers)
     return httpx2.AsyncClient(
-        headers=headers, timeout=timeout, auth=auth, verify=tls_context(way.ca_files), proxy=proxy, trust_env=False
+        headers=headers, timeout=timeout, auth=auth, verify=tls_context(network.ca_files), proxy=proxy, trust_env=False
     )
 
 

@@ -123,17 +123,17 @@ def unpack_bundle(bundle: Bundle, folder: Path) -> None:
 
 def wanted_fields(bundle: Bundle, values: Mapping[str, str]) -> dict[str, BundleField]:
     """Return the required fields that still have no value."""
-    wishes = bundle.manifest.user_config.items()
-    return {name: wish for name, wish in wishes if wish.required and wish.default is None and not values.get(name)}
+    fields = bundle.manifest.user_config.items()
+    return {name: field for name, field in fields if field.required and field.default is None and not values.get(name)}
 
 
 def server_entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
     """Build its entry for the settings. Raises UsageError for an invalid value."""
-    told = {name: _field_values(name, wish, values.get(name)) for name, wish in bundle.manifest.user_config.items()}
+    filled = {name: _field_values(name, field, values.get(name)) for name, field in bundle.manifest.user_config.items()}
     config = _config_for_platform(bundle.manifest.server.mcp_config)
-    args = [word for arg in config.args for word in _expand_argument(arg, folder, told)]
-    given: JsonObject = {"command": _fill_text(config.command, folder, told), "args": args, "cwd": str(folder)}
-    env = {name: _fill_text(value, folder, told) for name, value in config.env.items()}
+    args = [word for arg in config.args for word in _expand_argument(arg, folder, filled)]
+    given: JsonObject = {"command": _fill_text(config.command, folder, filled), "args": args, "cwd": str(folder)}
+    env = {name: _fill_text(value, folder, filled) for name, value in config.env.items()}
     return given | ({"env": env} if env else {})
 
 
@@ -206,30 +206,30 @@ _PLACES = {
 }
 
 
-def _field_values(name: str, wish: BundleField, given: str | None) -> tuple[str, ...]:
+def _field_values(name: str, field: BundleField, given: str | None) -> tuple[str, ...]:
     """Return the values of one field. Raises UsageError."""
     if given is None:
-        default = wish.default if wish.default is not None else ()
+        default = field.default if field.default is not None else ()
         each = default if isinstance(default, list | tuple) else (default,)
         return tuple(_write_value(one) for one in each)
-    parts = [part.strip() for part in given.split(",")] if wish.multiple else [given]
-    return tuple(_check_value(name, wish, part) for part in parts)
+    parts = [part.strip() for part in given.split(",")] if field.multiple else [given]
+    return tuple(_check_value(name, field, part) for part in parts)
 
 
-def _check_value(name: str, wish: BundleField, given: str) -> str:
-    match wish.type:
+def _check_value(name: str, field: BundleField, given: str) -> str:
+    match field.type:
         case "number":
             try:
                 number = float(given)
             except ValueError:
                 raise UsageError(f"{name} must be a number, not {given!r}.", "Enter it again.") from None
-            if (wish.min is not None and number < wish.min) or (wish.max is not None and number > wish.max):
-                raise UsageError(f"{name} must be from {wish.min} to {wish.max}, not {given}.", "Enter it again.")
+            if (field.min is not None and number < field.min) or (field.max is not None and number > field.max):
+                raise UsageError(f"{name} must be from {field.min} to {field.max}, not {given}.", "Enter it again.")
         case "boolean":
-            said = given.strip().lower()
-            if said not in ("true", "false", "yes", "no"):
+            answer = given.strip().lower()
+            if answer not in ("true", "false", "yes", "no"):
                 raise UsageError(f"{name} must be true or false, not {given!r}.", "Enter it again.")
-            return "true" if said in ("true", "yes") else "false"
+            return "true" if answer in ("true", "yes") else "false"
         case "directory" | "file":
             return str(Path(given).expanduser().absolute())
     return given
@@ -242,17 +242,17 @@ def _write_value(value: Any) -> str:
     return _fill_text(str(value), Path(), {})
 
 
-def _expand_argument(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _expand_argument(text: str, folder: Path, filled: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield an argument's words: one that is only a field becomes one word per value."""
     match = _VARIABLE.fullmatch(text)
     name = match[1].removeprefix("user_config.") if match else ""
-    if match and match[1].startswith("user_config.") and name in told:
-        yield from told[name]
+    if match and match[1].startswith("user_config.") and name in filled:
+        yield from filled[name]
     else:
-        yield _fill_text(text, folder, told)
+        yield _fill_text(text, folder, filled)
 
 
-def _fill_text(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> str:
+def _fill_text(text: str, folder: Path, filled: Mapping[str, tuple[str, ...]]) -> str:
     def one(match: "re.Match[str]") -> str:
         name = match[1]
         if name == "__dirname":
@@ -261,7 +261,7 @@ def _fill_text(text: str, folder: Path, told: Mapping[str, tuple[str, ...]]) -> 
             return "/"
         if name in _PLACES:
             return str(Path.home() / _PLACES[name])
-        return ",".join(told.get(name.removeprefix("user_config."), ()))
+        return ",".join(filled.get(name.removeprefix("user_config."), ()))
 
     return _VARIABLE.sub(one, text)
 

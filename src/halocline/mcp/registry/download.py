@@ -11,15 +11,15 @@ from halocline.protocol.errors import HaloclineError, ModelError
 MOST_HOPS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 
-Way = Callable[[str], Network]
+Reach = Callable[[str], Network]
 """Returns the network settings for a URL."""
 
 
-async def fetch_bytes(url: str, way: Way, most: int, accept: str = "*/*") -> bytes:
+async def fetch_bytes(url: str, reach: Reach, most: int, accept: str = "*/*") -> bytes:
     """Fetch a body. Raises HaloclineError, also when it has more than `most` bytes."""
     status, body, further = 0, b"", ""
     for _ in range(MOST_HOPS):
-        status, body, further = await _fetch_once(url, way, most, accept)
+        status, body, further = await _fetch_once(url, reach, most, accept)
         if status not in REDIRECTS:
             break
         further = urljoin(url, further)
@@ -33,10 +33,10 @@ async def fetch_bytes(url: str, way: Way, most: int, accept: str = "*/*") -> byt
     return body
 
 
-async def _fetch_once(url: str, way: Way, most: int, accept: str) -> tuple[int, bytes, str]:
+async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> tuple[int, bytes, str]:
     address = urlsplit(url)
     target = f"{address.path or '/'}{'?' + address.query if address.query else ''}"
-    client = HttpClient(f"{address.scheme}://{address.netloc}", way(url))
+    client = HttpClient(f"{address.scheme}://{address.netloc}", reach(url))
     try:
         response = await client.get(target, {"accept": accept})
         with closing(response):

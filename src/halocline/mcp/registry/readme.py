@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
-from halocline.mcp.registry.download import Way, fetch_bytes
+from halocline.mcp.registry.download import Reach, fetch_bytes
 from halocline.mcp.registry.registry import LARGEST, Offered
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol.errors import HaloclineError
@@ -12,7 +12,7 @@ LONGEST = 60_000
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-async def fetch_readme(server: Offered, registry: str, way: Way, url: str = "") -> str:
+async def fetch_readme(server: Offered, registry: str, reach: Reach, url: str = "") -> str:
     """Fetch and clean a server's README; `url` names another page. Raises HaloclineError."""
     if not url and server.readme and not server.readme.startswith(("http://", "https://")):
         return _make_harmless(server.readme)
@@ -22,7 +22,7 @@ async def fetch_readme(server: Offered, registry: str, way: Way, url: str = "") 
     same = urlsplit(place)[:2] == urlsplit(registry)[:2]
     if not place.startswith("https://") and not same:
         raise HaloclineError(f"{place} was not fetched: only https is allowed.")
-    return _make_harmless((await fetch_bytes(place, way, LARGEST, "text/plain")).decode("utf-8", "replace"))
+    return _make_harmless((await fetch_bytes(place, reach, LARGEST, "text/plain")).decode("utf-8", "replace"))
 
 
 def page_of(server: Offered) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from halocline.mcp.registry.download import Way as Reach, fetch_bytes
+from halocline.mcp.registry.download import Reach, fetch_bytes
 from halocline.mcp.registry.popularity import read_popularity
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
@@ -111,14 +111,14 @@ class InstallOption(Value, frozen=True):
 
 
 async def search_registry(
-    registry: str, words: str, way: Reach, tags: Sequence[str] = (), order: Order | None = None
+    registry: str, words: str, reach: Reach, tags: Sequence[str] = (), order: Order | None = None
 ) -> list[Offered]:
     """Find servers that have all words in name, title or description, and all tags.
 
     Without `order` they come as the registry sorts them. Raises HaloclineError.
     """
     if registry.startswith(("http://", "https://")):
-        data = await _fetch_page(registry, words, way)
+        data = await _fetch_page(registry, words, reach)
     else:
         data = await asyncio.to_thread(_read_file, registry)
     try:
@@ -161,13 +161,13 @@ def list_install_options(server: Offered, values: dict[str, str]) -> Iterator[In
             yield _remote_option(remote, values)
 
 
-async def _fetch_page(registry: str, words: str, way: Reach) -> bytes:
+async def _fetch_page(registry: str, words: str, reach: Reach) -> bytes:
     address = urlsplit(registry)
     path = address.path if address.path.strip("/") else "/v0/servers"
     if path.endswith(".json"):  # a static file, which takes no query
-        return await fetch_bytes(registry, way, LARGEST, "application/json")
+        return await fetch_bytes(registry, reach, LARGEST, "application/json")
     query = "&".join(filter(None, (address.query, urlencode({"search": words, "limit": 100, "version": "latest"}))))
-    return await fetch_bytes(f"{address.scheme}://{address.netloc}{path}?{query}", way, LARGEST, "application/json")
+    return await fetch_bytes(f"{address.scheme}://{address.netloc}{path}?{query}", reach, LARGEST, "application/json")
 
 
 def _read_file(file: str) -> bytes:
@@ -208,9 +208,9 @@ def _lower_tags(tags: Iterable[str]) -> set[str]:
     return {tag.lower() for tag in tags}
 
 
-def _is_plain(way: _Package | _Transport) -> bool:
+def _is_plain(option: _Package | _Transport) -> bool:
     """True if it uses no `${VARIABLE}`: a registry must ask for values by name, not read your variables."""
-    return b"${" not in msgspec.json.encode(way)
+    return b"${" not in msgspec.json.encode(option)
 
 
 def _has_words(server: Offered, words: Sequence[str]) -> bool:

@@ -46,28 +46,28 @@ class Pages:
 
 async def answer_elicitation(params: Any, server: str, ask: Ask, pages: Pages) -> types.ElicitResult:
     """Return the person's answer; canceled when nobody can answer."""
-    said = f"The MCP server {server} asks: {plain_text(params.message, 1_000)}"
+    message = f"The MCP server {server} asks: {plain_text(params.message, 1_000)}"
     if getattr(params, "mode", "form") == "url":
         with pages.shown(params.elicitation_id) as done:
-            return await open_page(said, str(params.url), ask, done)
+            return await open_page(message, str(params.url), ask, done)
     fields = fields_of(params.requested_schema)
     if fields is None:
         return types.ElicitResult(action="cancel")
     content: dict[str, Any] = {}
     for field in fields:
-        given = await _ask_field(said, field, ask)
+        given = await _ask_field(message, field, ask)
         if isinstance(given, types.ElicitResult):
             return given
         content |= given
     if len(fields) != 1:
         shown = "".join(f"\n- {name}: {value}" for name, value in content.items())
-        sent = await ask(f"{said}\n\nYour answer to the server:{shown or ' only that you accept'}", (SEND, DECLINE))
+        sent = await ask(f"{message}\n\nYour answer to the server:{shown or ' only that you accept'}", (SEND, DECLINE))
         if sent != SEND:
             return _end_result(sent)
     return types.ElicitResult(action="accept", content=content)
 
 
-async def open_page(said: str, url: str, ask: Ask, done: asyncio.Event) -> types.ElicitResult:
+async def open_page(message: str, url: str, ask: Ask, done: asyncio.Event) -> types.ElicitResult:
     """Show a page's address, with the host apart, for the person to open; we never open it.
 
     The question ends by itself when the server reports the page as `done`.
@@ -77,8 +77,8 @@ async def open_page(said: str, url: str, ask: Ask, done: asyncio.Event) -> types
         return types.ElicitResult(action="cancel")
     warned = "" if url.startswith("https://") else " The connection is not encrypted (not https)."
     warned += " Its name has non-ASCII letters and may imitate another." if "xn--" in host or not host.isascii() else ""
-    wish = f"It asks you to open this page at {host}:\n\n{address}\n\nOpen it only if you trust it.{warned}"
-    asking = asyncio.ensure_future(ask(f"{said}\n\n{wish}", (DONE, DECLINE)))
+    request = f"It asks you to open this page at {host}:\n\n{address}\n\nOpen it only if you trust it.{warned}"
+    asking = asyncio.ensure_future(ask(f"{message}\n\n{request}", (DONE, DECLINE)))
     ending = asyncio.ensure_future(done.wait())
     try:
         await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
@@ -93,12 +93,12 @@ def _end_result(given: str | None) -> types.ElicitResult:
     return types.ElicitResult(action="cancel" if given is None else "decline")
 
 
-async def _ask_field(said: str, field: Field, ask: Ask) -> dict[str, Any] | types.ElicitResult:
+async def _ask_field(message: str, field: Field, ask: Ask) -> dict[str, Any] | types.ElicitResult:
     """Return the field with its value, {} when it is skipped, or the result that ends the form."""
     options = (*field.options, *(() if field.required else (SKIP,)), DECLINE)
     problem = ""
     for _ in range(TRIES):
-        given = await ask(f"{said}\n\n{field.question}{problem}", options)
+        given = await ask(f"{message}\n\n{field.question}{problem}", options)
         if given is None or given == DECLINE:
             return _end_result(given)
         if given == SKIP and not field.required:

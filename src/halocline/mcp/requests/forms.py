@@ -116,10 +116,10 @@ def _list_choices(field: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def _parse_truth(given: str) -> bool:
-    said = given.strip().lower()
-    if said not in (*YES, *NO):
+    answer = given.strip().lower()
+    if answer not in (*YES, *NO):
         raise Unfit("it must be yes or no")
-    return said in YES
+    return answer in YES
 
 
 def _parse_number(given: str, kind: str, schema: JsonObject) -> int | float:
@@ -145,11 +145,11 @@ def _parse_text(given: str, schema: JsonObject) -> str:
     return given
 
 
-def _check_bounds(number: float, least: Any, most: Any, said: str) -> None:
+def _check_bounds(number: float, least: Any, most: Any, template: str) -> None:
     if isinstance(least, int | float) and number < least:
-        raise Unfit(said.format(f"at least {least:g}"))
+        raise Unfit(template.format(f"at least {least:g}"))
     if isinstance(most, int | float) and number > most:
-        raise Unfit(said.format(f"at most {most:g}"))
+        raise Unfit(template.format(f"at most {most:g}"))
 
 
 _FORMATS: dict[str, tuple[Callable[[str], object], str]] = {

@@ -29,14 +29,14 @@ async def answer_sampling(
     try:
         if caller.sample is None:
             raise ToolFailure("Sampling is not available in this task.")
-        spoken = await caller.sample(read_request(params, server, blobs), caller.call)
+        reply = await caller.sample(read_request(params, server, blobs), caller.call)
     except ToolFailure as failure:
         return types.ErrorData(code=REFUSED, message=failure.text)
     return types.CreateMessageResult(
         role="assistant",
-        content=types.TextContent(type="text", text=spoken.text),
-        model=spoken.model,
-        stop_reason="maxTokens" if spoken.cut else "endTurn",
+        content=types.TextContent(type="text", text=reply.text),
+        model=reply.model,
+        stop_reason="maxTokens" if reply.cut else "endTurn",
     )
 
 

@@ -134,8 +134,8 @@ def _encode_message(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragm
         case ToolResult():
             return _encode_result(message, blobs)
         case AssistantMessage():
-            spoken = _encode_reply(message, endpoint)
-            return Fragment(encode_json(spoken) if len(spoken) > 1 else b"")
+            reply = _encode_reply(message, endpoint)
+            return Fragment(encode_json(reply) if len(reply) > 1 else b"")
 
 
 def _encode_content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
@@ -165,19 +165,19 @@ def _encode_result(result: ToolResult, blobs: Blobs) -> Fragment:
 
 
 def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
-    spoken: JsonObject = {"role": "assistant"}
+    reply: JsonObject = {"role": "assistant"}
     thoughts = "".join(
         part.text for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name
     )
     if message.text:
-        spoken["content"] = message.text
+        reply["content"] = message.text
     if calls := [_encode_call(call) for call in message.tool_calls]:
-        spoken["content"] = message.text or None
-        spoken["tool_calls"] = calls
+        reply["content"] = message.text or None
+        reply["tool_calls"] = calls
     field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
-    if thoughts and field and len(spoken) > 1:
-        spoken[field] = thoughts
-    return spoken
+    if thoughts and field and len(reply) > 1:
+        reply[field] = thoughts
+    return reply
 
 
 def _encode_call(call: ToolCall) -> JsonObject:

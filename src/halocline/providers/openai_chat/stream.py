@@ -116,11 +116,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        said = (self._stop or "").partition(":")[0]
-        if kind := _FAILED_STOPS.get(said):
+        reason = (self._stop or "").partition(":")[0]
+        if kind := _FAILED_STOPS.get(reason):
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = _STOPS.get(said, StopReason.END_TURN)
+        stop = _STOPS.get(reason, StopReason.END_TURN)
         stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 

@@ -49,12 +49,12 @@ class _Thoughts:
 
 @dataclass(slots=True)
 class _Item:
-    """An item. `heard` holds the pieces of each passage by kind and index; `announced` are arguments sent up front."""
+    """An item. `received` holds each passage's pieces by kind and index; `announced` are arguments sent up front."""
 
     type: str = ""
     id: str = ""
     phase: str = ""
-    heard: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    received: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     thoughts: _Thoughts | None = None
     call: CallDraft | None = None
     announced: str = ""
@@ -67,7 +67,7 @@ class _Item:
         return bool(self.type and sent.type and self.type != sent.type)
 
     def of_kind(self, kind: str) -> str:
-        return "".join(piece for (one, _), pieces in self.heard.items() if one == kind for piece in pieces)
+        return "".join(piece for (one, _), pieces in self.received.items() if one == kind for piece in pieces)
 
 
 @dataclass(slots=True)
@@ -135,8 +135,8 @@ class Output:
         item = self._at(index, id)
         if kind == "arguments":
             return self._whole_call(self._call(item), text)
-        heard = "".join(item.heard.get((kind, passage), ()))
-        rest = [self._say(item, kind, passage, missing) for _, missing in _new_passages(heard, [(passage, text)])]
+        received = "".join(item.received.get((kind, passage), ()))
+        rest = [self._say(item, kind, passage, missing) for _, missing in _new_passages(received, [(passage, text)])]
         return tuple(event for events in rest for event in events)
 
     def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
@@ -198,10 +198,10 @@ class Output:
             call = self._call(item)
             call.pieces.append(text)
             return call.preview()
-        heard = item.heard.setdefault((kind, passage), [])
-        heard.append(text)
+        received = item.received.setdefault((kind, passage), [])
+        received.append(text)
         if kind in _THOUGHTS:
-            return self._think(self._thoughts(item), text, begins=len(heard) == 1)
+            return self._think(self._thoughts(item), text, begins=len(received) == 1)
         self.refused = self.refused or kind == "refusal"
         apart = self._words is not None and self._words.item is not item
         if self._words is None or apart:
@@ -245,14 +245,14 @@ def _list_passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
                 yield index, text if isinstance(text, str) else ""
 
 
-def _new_passages(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _new_passages(received: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield the text of these passages that has not arrived yet. Where they contradict earlier text, that wins."""
     for index, text in passages:
-        if heard.startswith(text):
-            heard = heard[len(text) :]
-        elif text.startswith(heard):
-            yield index, text[len(heard) :]
-            heard = ""
+        if received.startswith(text):
+            received = received[len(text) :]
+        elif text.startswith(received):
+            yield index, text[len(received) :]
+            received = ""
         else:
             return
 

@@ -38,7 +38,7 @@ from halocline.providers.json_cache import (
 )
 from halocline.providers.openai_responses.stream import FromWire
 
-WISHES: Mapping[str, object] = {
+OPTIONAL_FIELDS: Mapping[str, object] = {
     "include": ["reasoning.encrypted_content"],
     "reasoning": {"summary": "auto"},
 }
@@ -66,7 +66,7 @@ class OpenAIResponses:
         self._blobs = blobs
         self._maker = endpoint.vendor.name
         self._fragments = encode_messages(self._maker, blobs)
-        self._wishes = dict(WISHES)
+        self._optional = dict(OPTIONAL_FIELDS)
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class OpenAIResponses:
         await self._client.close()
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        body = to_wire(request, self._endpoint, self._fragments, self._wishes)
+        body = to_wire(request, self._endpoint, self._fragments, self._optional)
         translator = FromWire(request, self._endpoint)
         return stream_exchange(
             self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator
@@ -100,9 +100,9 @@ class OpenAIResponses:
         return error.status == 400 and (self._drop_optional_fields(error) or self._drop_reasoning(error))
 
     def _drop_optional_fields(self, error: ModelError) -> bool:
-        denied = [name for name in self._wishes if _DENIALS[name].search(error.text)]
+        denied = [name for name in self._optional if _DENIALS[name].search(error.text)]
         for name in denied:
-            del self._wishes[name]
+            del self._optional[name]
         return bool(denied)
 
     def _drop_reasoning(self, error: ModelError) -> bool:
@@ -122,13 +122,13 @@ def encode_messages(maker: str, blobs: Blobs) -> Fragments[bytes]:
 
 
 def to_wire(
-    request: Request, endpoint: Endpoint, fragments: Fragments[bytes], wishes: Mapping[str, object] = WISHES
+    request: Request, endpoint: Endpoint, fragments: Fragments[bytes], optional: Mapping[str, object] = OPTIONAL_FIELDS
 ) -> list[bytes]:
     """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
     The reply's length is limited only when the request says so; the API rejects a limit below 16.
     """
-    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **wishes}
+    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **optional}
     if request.wishes_thinking:
         from halocline.providers.thinking import for_responses
 
@@ -189,10 +189,10 @@ def _encode_part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
 
 def _encode_result(result: ToolResult, blobs: Blobs) -> JsonObject:
     """Encode a result. The format cannot mark a failed call, so its text does."""
-    said = f"Error: {result.text}" if result.is_error else result.text
+    text = f"Error: {result.text}" if result.is_error else result.text
     pictures = [part for part in result.content if isinstance(part, Image)]
     output = (
-        [_encode_part(Text(said), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else said
+        [_encode_part(Text(text), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else text
     )
     return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
 

@@ -96,8 +96,8 @@ def _status_category(error: lib.ModelAPIError) -> int:
     return next((status for category, status in _CATEGORIES if isinstance(error, category)), 0)
 
 
-def _error_body(said: object) -> bytes:
-    return said.encode() if isinstance(said, str) else msgspec.json.encode(said, enc_hook=str)
+def _error_body(body: object) -> bytes:
+    return body.encode() if isinstance(body, str) else msgspec.json.encode(body, enc_hook=str)
 
 
 def _missing_credentials(endpoint: Endpoint) -> str:

@@ -79,8 +79,8 @@ def to_library(messages: Sequence[Message], maker: str, blobs: Blobs) -> list[Mo
     conversation: list[ModelMessage] = []
     for by_model, group in groupby(messages, lambda message: isinstance(message, AssistantMessage)):
         if by_model:
-            spoken = [part for m in group if isinstance(m, AssistantMessage) for part in _convert_reply(m, maker)]
-            conversation += [ModelResponse(parts=spoken)] if spoken else []
+            reply = [part for m in group if isinstance(m, AssistantMessage) for part in _convert_reply(m, maker)]
+            conversation += [ModelResponse(parts=reply)] if reply else []
         else:
             parts = [part for message in group for part in _convert_prompt(message, names, blobs)]
             # Results come first: every API requires them directly after their calls.
@@ -100,8 +100,8 @@ def _convert_prompt(message: Message, names: dict[str, str], blobs: Blobs) -> It
 
 def _convert_result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
     """Convert a result. Where an API cannot mark a failed call, the library says so in the text."""
-    told: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
-    return ToolReturnPart(name, told, _wire_id(result.call), outcome="failed" if result.is_error else "success")
+    content: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
+    return ToolReturnPart(name, content, _wire_id(result.call), outcome="failed" if result.is_error else "success")
 
 
 def _has_picture(result: ToolResult) -> bool:

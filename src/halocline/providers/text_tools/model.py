@@ -52,8 +52,8 @@ class TextProtocol:
                 async for event in events:
                     match event:
                         case TextDelta():
-                            for heard in reply.feed(event.text):
-                                yield heard
+                            for output in reply.feed(event.text):
+                                yield output
                         case UsageReported():
                             usage = (event,)
                         case AssistantMessageCompleted():
@@ -104,8 +104,8 @@ class _Reply:
         self._part_ends()
         sent = event.message
         kept = [part for part in sent.content if not isinstance(part, Text)]
-        said = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
-        if not said and sent.stop_reason is not StopReason.REFUSAL:
+        has_output = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
+        if not has_output and sent.stop_reason is not StopReason.REFUSAL:
             text = f"{sent.model} sent a reply without text or tool calls."
             raise ModelError(
                 ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m."

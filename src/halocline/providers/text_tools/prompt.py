@@ -31,13 +31,13 @@ class TextPrompt:
     """Rewrites the requests of one task. Tool results become user messages."""
 
     def __init__(self) -> None:
-        self._spoken = Fragments(self._rewritten)
+        self._fragments = Fragments(self._rewritten)
         self._names: dict[str, str] = {}
         self._sent: Sequence[Message] = ()
 
     def of(self, request: Request) -> Request:
-        spoken = _alternate_messages(self._spoken.of(request.messages))
-        self._sent = tuple(_same_where_equal(spoken, self._sent))
+        messages = _alternate_messages(self._fragments.of(request.messages))
+        self._sent = tuple(_same_where_equal(messages, self._sent))
         # A reply forced to be JSON could not contain calls, which are text here.
         return replace(request, system=_system_prompt(request), messages=self._sent, tools=(), output_schema=None)
 
