@@ -56,7 +56,10 @@ def _describe_error(error: BaseException) -> str:
         error = error.exceptions[0]
     match error:
         case httpx2.HTTPStatusError():
-            return f"it answered with HTTP status {error.response.status_code}"
+            status = error.response.status_code
+            return f"it answered with HTTP status {status}{'; check its credentials' if status in (401, 403) else ''}"
+        case httpx2.ConnectError():
+            return f"it cannot be reached ({plain_text(str(error), 500)})"
         case Broken():
             return error.text
         case FileNotFoundError():
