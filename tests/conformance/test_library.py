@@ -81,7 +81,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it() -> N
     vendor = Vendor("cloud", "Cloud", "library", packages=("openai", "no_such_sdk", "no_such.sdk"))
     with pytest.raises(UsageError) as caught:
         Library(Endpoint(vendor, "m"), MemoryBlobs())
-    assert caught.value.text == "Cloud is asked through packages that are not installed: no_such_sdk, no_such.sdk."
+    assert caught.value.text == "Cloud needs packages that are not installed: no_such_sdk, no_such.sdk."
     assert "pip install 'halocline[providers]'" in caught.value.hint
 
 
@@ -106,7 +106,7 @@ async def test_pictures_go_along_and_a_missing_one_is_told() -> None:
     async with ModelServer([Turn(text="A dot.")]) as server, asked(server) as library:
         await collected(library, request(said))
     text, picture, missing = server.requests[0].body["messages"][1]["content"]
-    assert (text["text"], missing["text"]) == ("What is this?", "[An image was here; its file is gone.]")
+    assert (text["text"], missing["text"]) == ("What is this?", "[Image missing: its file is gone.]")
     assert picture["image_url"]["url"].startswith("data:image/png;base64,")
 
 
@@ -148,10 +148,10 @@ async def test_ids_that_a_vendor_would_refuse_are_changed_alike_in_call_and_resu
 async def test_an_answer_that_nobody_reads_is_let_go_of() -> None:
     import httpx2
 
-    from halocline.providers.sdk.transport import Way
+    from halocline.providers.sdk.transport import NetworkTransport
 
     turn = Turn(text="HalfHalf", fault=Fault.STALL)
-    async with ModelServer([turn]) as server, httpx2.AsyncClient(transport=Way(Network())) as client:
+    async with ModelServer([turn]) as server, httpx2.AsyncClient(transport=NetworkTransport(Network())) as client:
         async with client.stream("POST", f"{server.url('openai')}/chat/completions", json={"messages": []}) as answer:
             assert answer.status_code == 200
         await server.disconnected()

@@ -91,7 +91,7 @@ async def test_a_program_that_the_person_was_not_shown_is_named_and_nothing_is_r
     git(place, "config", "filter.x.clean", "touch ran; cat")
     (place / "one").write_text("one\n")
     assert (await list_uncommitted(place)).runs == (".git/hooks/pre-commit", "filter.x.clean = touch ran; cat")
-    with pytest.raises(UsageError, match=r"not shown: filter.x.clean = touch ran; cat. Nothing was committed"):
+    with pytest.raises(UsageError, match=r"not seen: filter.x.clean = touch ran; cat. Nothing was committed"):
         await commit_with(place, ["one"], "Try", os.environ, [".git/hooks/pre-commit"])
     assert not (place / "ran").exists()
 
@@ -129,5 +129,5 @@ async def test_a_merge_under_way_and_a_folder_without_git_are_named(
     assert (found.under_way, [file.state for file in found.files]) == ("A merge", ["in conflict"])
     with pytest.raises(UsageError, match="partial commit during a merge"):
         await commit(place, ["one"], "Try")
-    with pytest.raises(UsageError, match="is no git repository"):
+    with pytest.raises(UsageError, match="is not a git repository"):
         await list_uncommitted(tmp_path_factory.mktemp("plain"))

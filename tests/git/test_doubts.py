@@ -115,7 +115,7 @@ def test_a_repository_within_is_doubted_for_what_is_switched_off_in_the_outer_on
 ) -> None:
     assert doubt(repository) == ""
     append(within / ".git/config", "[core]\n\tfsmonitor = ./x\n")
-    assert f"within, {within}" in doubt(repository)
+    assert f"nested at {within}" in doubt(repository)
 
 
 def test_a_repository_within_one_within_is_looked_at(repository: Path, within: Path, git: Callable[..., str]) -> None:

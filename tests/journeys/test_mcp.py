@@ -73,7 +73,7 @@ async def test_tools_of_one_name_are_offered_once_and_the_person_hears_of_the_ot
     assert [tool.description for tool in offered if tool.name == "test__echo"] == ["Says it back."]
     said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
     assert sorted(one for one in said if "lists tools twice" in one) == [
-        f"The MCP server {name} lists tools twice; the first of a name is used: echo, look"
+        f"The MCP server {name} lists tools twice; only the first of each name is used: echo, look"
         for name in ("other", "test")
     ]
 
@@ -176,7 +176,7 @@ async def test_tools_that_are_too_many_are_found_and_then_called(journey, server
     assert journey.results[1:3] == ["x", "y"]
     assert "The arguments are no JSON object." in journey.results[3]
     assert journey.of(ev.ToolCallStarted)[1].name == "test__tool_77"
-    assert "to be found with find_tools" in told(journey)
+    assert "look them up with find_tools" in told(journey)
 
 
 async def test_resources_are_listed_and_read(journey, servers):
@@ -195,7 +195,7 @@ async def test_servers_that_hang_cost_the_first_request_the_set_wait_and_no_more
     assert journey.results == ["hi"]
     started = journey.of(ev.StepStarted)[0].at - journey.of(ev.TurnStarted)[0].at
     assert started < 6
-    assert "The MCP server one is not there: it is still starting" in told(journey)
+    assert "The MCP server one is not available: it is still starting" in told(journey)
     assert asyncio.get_running_loop().time() - began < 15
 
 
@@ -222,7 +222,7 @@ async def test_an_error_of_a_tool_is_a_failed_call_with_its_words(journey, serve
     servers(test="fails")
     await journey.run(echo(), DONE)
     assert journey.ends == [("c1", "failed")]
-    assert journey.results == ["test/echo says: the disk is full"]
+    assert journey.results == ["test/echo failed: the disk is full"]
 
 
 async def test_a_crash_in_a_call_ends_the_call_with_the_last_words_and_the_server_comes_back(journey, servers):
@@ -230,11 +230,11 @@ async def test_a_crash_in_a_call_ends_the_call_with_the_last_words_and_the_serve
     await journey.run(echo(), echo(id="c2"), DONE)
     assert journey.ends == [("c1", "failed"), ("c2", "failed")]
     for result in journey.results:
-        assert "it ended with exit code 3" in result
+        assert "it exited with code 3" in result
         assert "I cannot go on." in result
 
 
-@pytest.mark.parametrize(("how", "why"), [("flood", "that nobody asked for"), ("endless", "a message of more than")])
+@pytest.mark.parametrize(("how", "why"), [("flood", "64 MB unasked"), ("endless", "a message larger than")])
 async def test_a_flood_ends_the_server_and_not_the_task(journey, servers, how, why):
     servers(test=how)
     journey.longest = 60
@@ -246,7 +246,7 @@ async def test_a_flood_ends_the_server_and_not_the_task(journey, servers, how, w
 async def test_a_call_that_takes_too_long_is_given_up(journey, servers):
     servers(test=("hang", {"timeout": 1}))
     await journey.run(echo(), DONE)
-    assert journey.results == ["test/echo says: it did not answer within 1 s"]
+    assert journey.results == ["test/echo failed: it did not answer within 1 s"]
 
 
 async def test_progress_is_shown_and_gives_a_call_its_time_anew(journey, servers):
@@ -458,4 +458,4 @@ async def test_a_program_that_is_not_there_is_named(journey):
     journey.env = {"PATH": os.environ["PATH"]}
     journey.home.mcp.write_text(json.dumps({"mcpServers": {"test": {"command": "no-such-program"}}}))
     await journey.run(DONE)
-    assert "there is no program no-such-program: install it" in told(journey)
+    assert "program not found: no-such-program; install it" in told(journey)

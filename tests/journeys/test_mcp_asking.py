@@ -147,10 +147,10 @@ async def test_a_form_that_nobody_here_wrote_is_filled_in_with_what_fits(journey
     reference(all=("mcp-server-everything",))
     given = {
         "Boolean": "yes", "first line": "It was.", "email format": ["nonsense", "ada@example.org"],
-        "uri format": "Leave it out", "date format": "1815-12-10", "Integer": ["101", "42"], "Number": "3.5",
+        "uri format": "Skip", "date format": "1815-12-10", "Integer": ["101", "42"], "Number": "3.5",
         "Untitled Single": "Ross", "Legacy Titled": "Cats",
         "Untitled Multiple": "Piano, Drums", "Titled Single": "Wonder Woman",
-        "This would be sent": "Send it", "String": "Ada",
+        "Your answer to the server": "Send", "String": "Ada",
     }  # fmt: skip
     asked = []
 
@@ -159,14 +159,14 @@ async def test_a_form_that_nobody_here_wrote_is_filled_in_with_what_fits(journey
             return None
         asked.append(event.question)
         line = event.question.split("\n\n")[1]
-        found = next((each for key, each in given.items() if key in line.split(":")[0]), "Leave it out")
+        found = next((each for key, each in given.items() if key in line.split(":")[0]), "Skip")
         said = found.pop(0) if isinstance(found, list) else found
         return cmd.AnswerQuestion(task=event.task, request=event.request, answer=said)
 
     turn = calls("all__trigger-elicitation-request")
     await journey.run(turn, DONE, mcp=PATIENT, options=THERE, answer=answer)
-    assert "'101' does not fit: it is at most 100." in "\n".join(asked)
-    assert "'nonsense' does not fit: it is an e-mail address." in "\n".join(asked)
+    assert "'101' is not valid: it must be at most 100." in "\n".join(asked)
+    assert "'nonsense' is not valid: it must be an email address." in "\n".join(asked)
     result = "".join(part.text for part in journey.of(ev.ToolCallEnded)[0].result.content)
     for said in ('"integer": 42', '"hero-3"', '"Piano"', "ada@example.org", '"check": true'):
         assert said in result, result
@@ -177,7 +177,7 @@ async def test_a_page_that_is_wanted_is_shown_with_its_host_and_opened_by_the_pe
     reference(all=("mcp-server-everything",))
     asked = []
     turn = calls("all__trigger-url-elicitation", url="https://sign-in.example/go", errorPath=error_path)
-    await journey.run(turn, DONE, mcp=PATIENT, options=THERE, answer=saying("I did that", asked=asked))
+    await journey.run(turn, DONE, mcp=PATIENT, options=THERE, answer=saying("Done", asked=asked))
     pages = [event.question for event in asked]
     assert "open this page at sign-in.example:\n\nhttps://sign-in.example/go" in pages[-1]
     assert len(pages) == 1 + error_path

@@ -69,7 +69,7 @@ async def test_headers_are_sent_and_never_told(journey, at):
 async def test_a_server_that_is_not_there_costs_a_note(journey, at):
     at("http://127.0.0.1:9/mcp", type="streamableHttp")
     await journey.run(DONE)
-    assert "The MCP server web is not there" in told(journey)
+    assert "The MCP server web is not available" in told(journey)
     assert journey.of(ev.McpOffered) == []
 
 

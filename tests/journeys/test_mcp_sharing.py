@@ -126,11 +126,11 @@ async def test_a_server_outlives_its_users_by_a_grace_and_a_new_one_in_it_takes_
     one, other = made([]), made([])
     server = pool.take(entry(), one)
     await ready(server)
-    pool.leave(server, one)
+    pool.release(server, one)
     assert pool.take(entry(), other) is server
     await asyncio.sleep(0.2)
     assert server.is_running
-    pool.leave(server, other)
+    pool.release(server, other)
     async with asyncio.timeout(10):
         while server.is_running:
             await asyncio.sleep(0.02)
@@ -162,7 +162,7 @@ async def test_what_a_server_says_is_told_to_all_who_share_it_and_to_nobody_who_
     tool = next(tool for tool in server.tools if tool.tool == "echo")
     for text in ("first", "second"):
         await server.call(tool, {"text": text}, Caller("c1", print, nobody))
-        pool.leave(server, one)
+        pool.release(server, one)
     first, second = (f"The MCP server test says: {text}" for text in ("first", "second"))
     assert heard == ([first], [first, second])
     await pool.close()

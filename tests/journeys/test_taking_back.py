@@ -81,7 +81,7 @@ async def test_a_folder_that_became_a_link_leads_no_file_outside(journey, tmp_pa
     async with two_turns(journey, turn("again", write("sub/a.txt", "two\n")), turn("done again")) as client:
         (journey.workspace / "sub").rename(tmp_path / "outside")
         (journey.workspace / "sub").symlink_to(tmp_path / "outside")
-        with pytest.raises(HaloclineError, match="it leads elsewhere than when it was looked at"):
+        with pytest.raises(HaloclineError, match="it now leads elsewhere than when it was checked"):
             await client.time.go_back(cmd.GoBack(task=journey.task, to=prompts(journey)[0] - 1))
         assert (tmp_path / "outside/a.txt").read_text() == "two\n"
         assert (journey.workspace / "b.txt").read_text() == "one\n"

@@ -71,28 +71,28 @@ def test_its_files_are_put_into_its_folder_and_programs_stay_programs(bundle, tm
     ["../out.js", "a/../../out.js", "/etc/out.js", "a\\..\\out.js", "MANIFEST.json", "a\x07b"],
 )
 def test_a_file_that_would_leave_the_folder_or_hide_another_is_refused(bundle, tmp_path, name):
-    with pytest.raises(UsageError, match="may lead out of it"):
+    with pytest.raises(UsageError, match="unsafe file name"):
         read_bundle(bundle({name: "x"}))
     assert not (tmp_path / "out.js").exists()
 
 
 def test_a_link_is_refused(bundle):
-    with pytest.raises(UsageError, match="may lead out of it"):
+    with pytest.raises(UsageError, match="unsafe file name"):
         read_bundle(bundle({"link": ("/etc", stat.S_IFLNK | 0o777)}))
 
 
 def test_a_bundle_that_is_not_what_was_named_is_refused(bundle):
-    with pytest.raises(UsageError, match="not what was named"):
+    with pytest.raises(UsageError, match="does not match the expected hash"):
         read_bundle(bundle(), "0" * 64)
 
 
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
-        ({"server": {"mcp_config": {"command": "sh", "env": {"A": "${OPENAI_API_KEY}"}}}}, "which no bundle is given"),
-        ({"server": {"mcp_config": {}}}, "does not say what is run"),
-        ({"compatibility": {"platforms": ["win32"]}}, "is for win32"),
-        ({"name": 7}, "cannot be read as a bundle"),
+        ({"server": {"mcp_config": {"command": "sh", "env": {"A": "${OPENAI_API_KEY}"}}}}, "which bundles may not"),
+        ({"server": {"mcp_config": {}}}, "names no command"),
+        ({"compatibility": {"platforms": ["win32"]}}, "runs only on win32"),
+        ({"name": 7}, "Cannot read .* as a bundle"),
     ],
 )
 def test_a_manifest_that_cannot_be_used_says_why(bundle, manifest, said):
@@ -120,5 +120,5 @@ def test_what_is_different_on_this_system_is_taken(bundle, tmp_path):
 
 def test_what_is_no_archive_says_so(tmp_path):
     (tmp_path / "x.mcpb").write_text("no zip")
-    with pytest.raises(UsageError, match="cannot be read as a bundle"):
+    with pytest.raises(UsageError, match="Cannot read .* as a bundle"):
         read_bundle(tmp_path / "x.mcpb")

@@ -210,7 +210,7 @@ async def test_a_readme_is_read_through_redirects_and_without_what_nobody_sees()
     async with serving(app) as url:
         one = offered(readme=f"{url}/README.md")
         assert await fetch_readme(one, url, lambda url: DIRECT) == "# Files here"
-        with pytest.raises(HaloclineError, match="not https"):
+        with pytest.raises(HaloclineError, match="only https is allowed"):
             await fetch_readme(one, "https://registry.example", lambda url: DIRECT)
 
 

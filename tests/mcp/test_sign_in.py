@@ -50,7 +50,7 @@ async def test_a_sign_in_is_kept_among_the_keys_and_serves_later_starts(desk, tm
         (before,) = await desk(f"{url}/mcp").tried(["guarded"])
         signed = await desk(f"{url}/mcp").signed_in("guarded", browser.show, limit=20)
         (after,) = await desk(f"{url}/mcp").tried(["guarded"])
-    assert "it wants you to sign in: halo mcp login guarded" in before.error
+    assert "it needs you to sign in; run: halo mcp login guarded" in before.error
     assert (signed.ok, signed.error) == (True, "")
     assert [tool.tool for tool in after.tools] == ["whoami"]
     assert len(browser.pages) == 1

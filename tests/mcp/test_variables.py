@@ -37,7 +37,7 @@ def test_a_missing_variable_is_named_with_its_place():
 
 def test_a_projects_file_does_not_get_the_keys_of_models():
     wanted = server(Owner.PROJECT, url="https://x/${MODEL_KEY}")
-    with pytest.raises(Missing, match="a project's file does not get it"):
+    with pytest.raises(Missing, match="A project's file may not use keys"):
         fill_variables(wanted, ENV, frozenset({"MODEL_KEY"}))
 
 

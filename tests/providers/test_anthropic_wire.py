@@ -103,7 +103,7 @@ def test_pictures_are_sent_in_base64() -> None:
     asked = request(UserMessage((Image("image/png", "pixel"), Image("image/png", "gone"))))
     assert messages(asked, pixel=b"\x00\x01")[0]["content"] == [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAE="}},
-        {"type": "text", "text": "[An image was here; its file is gone.]"},
+        {"type": "text", "text": "[Image missing: its file is gone.]"},
     ]
 
 

@@ -68,13 +68,13 @@ async def test_a_version_that_is_here_already_is_not_sent_again(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (answer(b"gone", "404 Not Found"), "the answer was 404"),
-        (answer(b"", "302 Found", "Location: /x"), "the answer was 302"),
-        (answer(b"<html>hello</html>"), "what came is no catalogue"),
+        (answer(b"gone", "404 Not Found"), "the server answered with status 404"),
+        (answer(b"", "302 Found", "Location: /x"), "the server answered with status 302"),
+        (answer(b"<html>hello</html>"), "it is not a model catalog"),
         (answer(b'{"far": {"models": {}}}'), "it lists no models"),
-        (answer(BODY[:200]), "what came is no catalogue"),
-        (answer(b"nonsense", "200 OK", "Content-Encoding: gzip"), "it cannot be unpacked"),
-        (answer(gzip.compress(bytes(80_000_000)), "200 OK", "Content-Encoding: gzip"), "longer than 64,000,000 bytes"),
+        (answer(BODY[:200]), "it is not a model catalog"),
+        (answer(b"nonsense", "200 OK", "Content-Encoding: gzip"), "it cannot be decompressed"),
+        (answer(gzip.compress(bytes(80_000_000)), "200 OK", "Content-Encoding: gzip"), "larger than 64,000,000 bytes"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\nhalf", "broke"),
     ],
 )
@@ -95,7 +95,7 @@ async def test_a_server_that_hangs_is_given_up(tmp_path: Path) -> None:
         await reader.read()
 
     async with serving(hang) as url:
-        with pytest.raises(HaloclineError, match="could not be fetched"):
+        with pytest.raises(HaloclineError, match="Cannot fetch"):
             await refresh_catalogue(url, tmp_path / "c.gz", Network(first_byte_timeout=0.2))
 
 

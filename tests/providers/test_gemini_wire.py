@@ -149,7 +149,7 @@ def test_prompts_hold_words_notes_and_pictures_and_no_blank_text() -> None:
         {"text": "See"},
         {"text": "<clock>\nNoon.\n</clock>"},
         {"inlineData": {"mimeType": "image/png", "data": "AAE="}},
-        {"text": "[An image was here; its file is gone.]"},
+        {"text": "[Image missing: its file is gone.]"},
     ]
 
 

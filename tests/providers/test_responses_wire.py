@@ -100,7 +100,7 @@ def test_pictures_are_sent_in_prompts_and_in_results() -> None:
 
 def test_a_picture_whose_file_is_gone_is_told_in_words() -> None:
     sent = wire(request(UserMessage((Image("image/png", "gone"),))))["input"][0]["content"]
-    assert sent == [{"type": "input_text", "text": "[An image was here; its file is gone.]"}]
+    assert sent == [{"type": "input_text", "text": "[Image missing: its file is gone.]"}]
 
 
 def bytes_of(asked: Request) -> bytes:

@@ -48,7 +48,7 @@ async def test_the_retry_is_told_before_the_wait() -> None:
     model = Retrying(Scripted([Turn(fault=Fault.SERVER), DONE]), sleep=sleep)
     async for event in model.stream(request()):
         if isinstance(event, StepRetried):
-            assert "error of its own" in event.cause
+            assert "internal error" in event.cause
             told.set()
 
 

@@ -139,7 +139,7 @@ async def test_an_unbounded_stall_lasts_until_it_is_cancelled() -> None:
 
 
 async def test_a_script_that_is_over_says_so() -> None:
-    with pytest.raises(ModelError, match="is over: it has 1 turn, and one more"):
+    with pytest.raises(ModelError, match="has ended: it has 1 turn, and another"):
         await collected(Scripted([DONE]), request(HELLO, AssistantMessage((Text("Done."),)), HELLO))
 
 

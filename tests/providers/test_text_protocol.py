@@ -78,7 +78,7 @@ def test_past_calls_and_results_are_words() -> None:
     assert texts(rewritten(HELLO, call, RESULT, FAILED)) == [
         "Hello",
         f"I look.|\n\n{look}|\n\n{write}",
-        "[Result of read_file]\n3 | x|[Error of write_to_file]\nNo space.",
+        "[Result of read_file]\n3 | x|[Error from write_to_file]\nNo space.",
     ]
 
 

@@ -1,1 +1,1 @@
-"""Opens the files of a workspace or a home: regular files only, and by descriptors, so that no link leads elsewhere."""
+"""Safe access to files of a workspace or home: regular files only, opened by descriptor so that no link is followed."""

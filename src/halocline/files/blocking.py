@@ -1,7 +1,7 @@
-"""Finds files that would make a program wait or read for ever: named pipes and devices where lists of rules should be.
+"""Find files that would make a program block forever: named pipes and devices in place of ignore and attribute files.
 
-Other programs open such lists wherever they walk. A look at every folder beforehand would cost as much as their own
-walk, so it is taken when a program is not done after a moment.
+Other programs open such files in every folder they walk. Checking every folder beforehand would cost as much as their
+own walk, so the check runs only when a program has not finished after a moment.
 """
 
 import os
@@ -13,16 +13,16 @@ from contextlib import contextmanager, suppress
 from halocline.files.regular import describe_kind, is_blocking
 
 GIT_LISTS = (".gitignore", ".gitattributes")
-"""What git reads in every folder of a work tree."""
+"""Files that git reads in every folder of a work tree."""
 SEARCH_LISTS = (".gitignore", ".ignore", ".rgignore", ".git/info/exclude")
-"""What ripgrep reads in every folder, and in those above."""
+"""Files that ripgrep reads in every folder and its parents."""
 PATIENCE = 0.5
-"""Seconds after which it is looked whether a program waits for such a file."""
+"""Seconds a program runs before we check whether it is blocked."""
 _LONGEST = 10.0
 
 
 def describe_blocking(path: str) -> str:
-    """What is wrong with a file that a program would wait for; empty when nothing is."""
+    """Say why a program would block on a file; empty when it would not."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -31,17 +31,17 @@ def describe_blocking(path: str) -> str:
 
 
 def find_blocking(paths: Iterable[str]) -> str:
-    """The first of some files that a program would wait for; empty when there is none."""
+    """Return the first of the files that a program would block on, or ""."""
     return next(filter(describe_blocking, paths), "")
 
 
 def find_blocking_above(folder: str, names: Sequence[str]) -> str:
-    """The same of files of these names in the folders above one."""
+    """Return the first such file with one of these names in the parents of a folder, or ""."""
     return find_blocking(os.path.join(place, name) for place in _folders_upward(folder) for name in names)
 
 
 def find_blocking_below(folder: str, names: Sequence[str], is_over: Callable[[], bool]) -> str:
-    """The same of files of these names in a folder and anywhere below, the nearest first, until it `is_over`."""
+    """Return the first such file with one of these names in or below a folder, or "". Stops once `is_over`."""
     waiting = [folder]
     for place in waiting:
         if is_over():
@@ -56,7 +56,7 @@ def find_blocking_below(folder: str, names: Sequence[str], is_over: Callable[[],
 
 
 class Watch:
-    """`path` is the file that a program waits for, and `found` says what is wrong with it; empty for nothing."""
+    """`path` is the file that a program blocks on and `found` says why; both are empty when there is none."""
 
     def __init__(self) -> None:
         self.path = self.found = ""
@@ -72,7 +72,7 @@ class Watch:
 
 @contextmanager
 def watch_program(look: Callable[[Callable[[], bool]], str], end: Callable[[], None]) -> Iterator[Watch]:
-    """`look` for what a program may wait for, once it has run for a moment; if there is something, `end` it."""
+    """Once a program has run for `PATIENCE` seconds, `look` for a file it may block on; if there is one, `end` it."""
     watch = Watch()
 
     def find() -> None:

@@ -1,7 +1,7 @@
-"""The one way to open what is read: by a place without links, component by component, so that no link is followed.
+"""The one way to open files for reading: resolve the path once, then open it component by component without links.
 
-A path is resolved once, and what is opened is that very place or nothing: whoever puts a link in its way between a
-look and the deed gets an error. What was opened is judged by its descriptor.
+Either exactly the resolved place is opened, or nothing: a link that appears between check and use is an error. Checks
+on what was opened use its descriptor.
 """
 
 import os
@@ -16,37 +16,37 @@ from halocline.ports.host import Scope
 
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 READING = regular.READING | os.O_NOFOLLOW
-CHANGED = "it was changed while it was opened; read it again"
+CHANGED = "it changed while it was being opened; read it again"
 NOT_REGULAR = "not a regular file (a folder, device, pipe or socket)"
 
 
 def find_place(path: Path | str) -> str:
-    """Where a path leads, without links. Raises OSError when it is changed meanwhile.
+    """Resolve all links of a path. Raises OSError when it changes meanwhile.
 
-    Some links of `/proc` nobody may read, or they lead nowhere: such a path leads to the link itself.
+    Some links in `/proc` cannot be read or lead nowhere; such a path resolves to the link itself.
     """
     try:
         return os.path.realpath(path)
     except OSError as error:
         if str(error.filename).startswith("/proc/"):
             return str(error.filename)
-        # a link was there, and none any more when it was read
+        # a link was there, but was gone when it was read
         raise OSError(error.errno, CHANGED, str(path)) from None
 
 
 def open_folder(place: str, *, making: bool = False) -> int:
-    """A descriptor of a folder, to open by. Raises OSError when a link is on the way."""
+    """Open a folder to open files relative to it. Raises OSError when a component is a link."""
     return _descend_folders(os.open("/", FOLDER), place.split("/"), making)
 
 
 def open_folder_below(folder: int, name: str, *, making: bool = False) -> int:
-    """The same of a folder below another one."""
+    """Do the same for a folder below an open one."""
     return _descend_folders(os.dup(folder), name.split("/"), making)
 
 
 @contextmanager
 def opened_folder(place: str) -> Iterator[int]:
-    """A folder that stays open meanwhile. Raises OSError when a link is on the way."""
+    """Open a folder for the duration of the context. Raises OSError when a component is a link."""
     folder = open_folder(place)
     try:
         yield folder
@@ -55,7 +55,7 @@ def opened_folder(place: str) -> Iterator[int]:
 
 
 def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
-    """What is in a folder below another one, each with whether it is a folder itself. Raises OSError."""
+    """List a folder below an open one, as (name, is a folder). Raises OSError."""
     inner = open_folder_below(folder, name)
     try:
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
@@ -69,7 +69,7 @@ def list_below(folder: int, name: str) -> list[tuple[str, bool]]:
 
 
 def open_below(folder: int, name: str) -> int:
-    """A descriptor of a file below a folder, to read. Raises OSError when a link is on the way."""
+    """Open a file below an open folder for reading. Raises OSError when a component is a link."""
     parents, _, last = name.rpartition("/")
     if not parents:
         return os.open(last, READING, dir_fd=folder)
@@ -81,7 +81,7 @@ def open_below(folder: int, name: str) -> int:
 
 
 def open_place(place: str) -> int:
-    """The same of an absolute path."""
+    """Do the same for an absolute path."""
     folder, _, name = place.rpartition("/")
     parent = open_folder(folder)
     try:
@@ -94,9 +94,9 @@ def open_place(place: str) -> int:
 
 @contextmanager
 def open_resolved(path: Path | str, scope: Scope | None = None) -> Iterator[tuple[int, str, os.stat_result]]:
-    """What a path leads to: a descriptor to read from, its place without links, and what it is.
+    """Resolve and open a path for reading; yield the descriptor, the resolved path and its stat.
 
-    Raises OSError: nothing is there, a link was put in its way, or it is not within the scope.
+    Raises OSError: nothing is there, a link appeared in the path, or it is outside the scope.
     """
     place = find_place(path)
     fd = open_place(place)
@@ -110,7 +110,7 @@ def open_resolved(path: Path | str, scope: Scope | None = None) -> Iterator[tupl
 
 
 def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | None:
-    """What a path leads to, without opening it; None for nothing, and for what is hidden. Raises OSError."""
+    """Stat what a path resolves to, without opening it; None when nothing is there or it is hidden. Raises OSError."""
     place = find_place(path)
     if scope and scope.hides(place):
         return None
@@ -133,19 +133,19 @@ def look_at(path: Path | str, scope: Scope | None = None) -> os.stat_result | No
 
 
 def require_regular(found: os.stat_result, path: Path | str) -> None:
-    """Raises OSError for a folder, device, pipe or socket."""
+    """Raise OSError for a folder, device, pipe or socket."""
     if not stat.S_ISREG(found.st_mode):
         raise OSError(EINVAL, NOT_REGULAR, str(path))
 
 
 def _explain_error(error: OSError, place: str) -> OSError:
-    """A link is none of what was looked at: it was put there since. A socket cannot be opened."""
-    said = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
-    return OSError(error.errno, said, place)
+    """Explain ELOOP (a link appeared after the check) and ENXIO (a socket, which cannot be opened)."""
+    message = {ELOOP: CHANGED, ENXIO: NOT_REGULAR}.get(error.errno or 0, error.strerror)
+    return OSError(error.errno, message, place)
 
 
 def _descend_folders(fd: int, parts: list[str], making: bool) -> int:
-    """The folder that the parts lead to; the descriptor given is closed."""
+    """Open the folder that the parts lead to; closes `fd`."""
     for part in parts:
         if not part:
             continue
@@ -163,7 +163,7 @@ def _open_inner(fd: int, part: str, making: bool) -> int:
     try:
         return os.open(part, FOLDER, dir_fd=fd)
     except NotADirectoryError:
-        # O_PATH with O_DIRECTORY says the same of a link and of a file.
+        # O_PATH with O_DIRECTORY gives the same error for a link and for a file.
         if stat.S_ISLNK(os.stat(part, dir_fd=fd, follow_symlinks=False).st_mode):
             raise OSError(ELOOP, CHANGED, part) from None
         raise

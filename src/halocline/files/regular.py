@@ -1,7 +1,7 @@
-"""Reads regular files whole, up to a bound: the one reader of files that a repository or a home holds.
+"""Read regular files whole, up to a bound: the one reader of files that a repository or home contains.
 
-A named pipe without a writer would hang whoever opens it, and a device never ends, so neither is opened. Links are
-followed; who must not follow them opens by `files.opening`.
+Opening a named pipe without a writer hangs, and a device never ends, so neither is opened. Links are followed; use
+`files.opening` where they must not be.
 """
 
 import os
@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 
 READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""O_NONBLOCK: opening a pipe that nobody writes to would hang for ever."""
+"""O_NONBLOCK: opening a pipe without a writer would hang forever."""
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
@@ -22,25 +22,25 @@ _KINDS = {
 _BLOCKING = frozenset({stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK})
 _CHUNK = 1 << 18
 _MOST = 16 << 20
-"""Bytes of a file that a person or a program writes in one piece; more is a mistake."""
+"""Largest file, in bytes, that a person or program plausibly writes as a whole."""
 
 
 class NotRegular(OSError):
-    """What is there is no regular file. As a text it says what it is, and what to do."""
+    """Not a regular file. Its text says what it is and what to do."""
 
     def __str__(self) -> str:
         return self.strerror or ""
 
 
 class TooLarge(OSError):
-    """A file is larger than it may be; as a text it says so."""
+    """A file exceeds the size limit. Its text says so."""
 
     def __str__(self) -> str:
         return self.strerror or ""
 
 
 def read_regular(path: str | Path, most: int = _MOST) -> bytes:
-    """The whole file. Raises OSError: it is not there, no regular file, or larger than `most` bytes."""
+    """Read the whole file. Raises OSError: it is missing, not a regular file, or larger than `most` bytes."""
     data = read_beginning(path, most + 1)
     if len(data) > most:
         raise TooLarge(EFBIG, f"it is larger than {most:,} bytes", str(path))
@@ -48,22 +48,22 @@ def read_regular(path: str | Path, most: int = _MOST) -> bytes:
 
 
 def read_beginning(path: str | Path, most: int) -> bytes:
-    """The first `most` bytes of a file. Raises OSError: it is not there, or no regular file."""
+    """Read the first `most` bytes of a file. Raises OSError: it is missing or not a regular file."""
     with open_regular(path) as file:
         return read_from(file.fileno(), most)
 
 
 def open_regular(path: str | Path) -> BufferedReader:
-    """The file, open to read. Raises OSError: it is not there, or no regular file."""
+    """Open the file for reading. Raises OSError: it is missing or not a regular file."""
     return open(_open_file(path), "rb")
 
 
 def _open_file(path: str | Path) -> int:
-    _require_regular(os.stat(path), path)  # to open a device may do something
+    _require_regular(os.stat(path), path)  # opening a device may have side effects
     try:
         fd = os.open(path, READING)
     except OSError as error:
-        if error.errno == ENXIO:  # a socket that was put there since
+        if error.errno == ENXIO:  # replaced by a socket since the check
             raise NotRegular(EINVAL, f"it is {describe_kind(stat.S_IFSOCK)}", str(path)) from None
         raise
     try:
@@ -75,7 +75,7 @@ def _open_file(path: str | Path) -> int:
 
 
 def read_from(fd: int, limit: int) -> bytes:
-    """The first `limit` bytes of what is open; the descriptor stays so."""
+    """Read the first `limit` bytes from a descriptor, which stays open."""
     with open(fd, "rb", buffering=0, closefd=False) as file:
         chunks: list[bytes] = []
         while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
@@ -85,7 +85,7 @@ def read_from(fd: int, limit: int) -> bytes:
 
 
 def why_not_regular(path: str | Path) -> str:
-    """What something that is no regular file is; empty for one, and for nothing."""
+    """Say why a path is not a regular file; empty when it is one, or when nothing is there."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -94,13 +94,13 @@ def why_not_regular(path: str | Path) -> str:
 
 
 def describe_kind(mode: int) -> str:
-    """What is there instead of a regular file, and what to do about it."""
+    """Say what is there instead of a regular file, and what to do about it."""
     kind = _KINDS.get(stat.S_IFMT(mode), "something else")
     return f"{kind}, not a regular file; move it away or delete it"
 
 
 def is_blocking(mode: int) -> bool:
-    """Whether a program that opens it to read may wait or read for ever."""
+    """True if a program that reads it may block or read forever."""
     return stat.S_IFMT(mode) in _BLOCKING
 
 

@@ -1,7 +1,7 @@
-"""One file that is to be written, held by its folder: nobody can swap a folder for a link between looking and writing.
+"""One file to write, held by its open folder, so that no folder can be swapped for a link between check and write.
 
-A path is resolved once. Its folder is then opened component by component without following links, and everything is
-done relative to that descriptor.
+A path is resolved once. Its folder is then opened component by component without following links, and every operation
+is relative to that descriptor.
 """
 
 import os
@@ -27,14 +27,14 @@ class Target:
         self.name = path.name
 
     def find(self) -> os.stat_result | None:
-        """What is there, whatever it is. Raises OSError."""
+        """Stat what is there, of any kind; None for nothing. Raises OSError."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def look(self) -> os.stat_result | None:
-        """What is there. Raises OSError unless it is a regular file or nothing."""
+        """Stat the file; None for nothing. Raises OSError for anything but a regular file."""
         found = self.find()
         if found is None:
             return None
@@ -44,14 +44,14 @@ class Target:
         return found
 
     def writable(self) -> os.stat_result | None:
-        """The same; renaming would get round a file's own write protection, so that is asked for here."""
+        """Do the same, and require write permission: a rename would bypass a file's own write protection."""
         found = self.look()
         if found is not None and not os.access(self.name, os.W_OK, dir_fd=self.folder):
             raise PermissionError(EACCES, "write-protected", str(self.path))
         return found
 
     def content(self, name: str = "") -> bytes | None:
-        """The bytes that are there now; None for nothing."""
+        """Read the current content; None for nothing."""
         try:
             fd = os.open(name or self.name, READING, dir_fd=self.folder)
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class Target:
     def stage(
         self, name: str, data: bytes, like: os.stat_result | None, *, sync: bool = False, runs: bool | None = None
     ) -> None:
-        """Write a new file beside it, with the owner and mode of another one; `runs`: whether it is a program."""
+        """Write a new file beside it, with the owner and mode of `like`; `runs` sets or clears the executable bits."""
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
         with open(fd, "wb", buffering=0):
             write_whole(fd, data)
@@ -74,22 +74,22 @@ class Target:
                 os.fsync(fd)
 
     def keep(self, name: str, *, sync: bool = False) -> None:
-        """Give what is there a second name beside it; where links are not known, a copy."""
+        """Hard-link the file to a second name beside it, or copy it where links are not supported."""
         try:
             os.link(self.name, name, src_dir_fd=self.folder, dst_dir_fd=self.folder, follow_symlinks=False)
         except OSError:
             found = self.look()
-            if found is None:  # somebody took it away meanwhile
+            if found is None:  # deleted meanwhile
                 raise
             self.stage(name, self.content() or b"", found, sync=sync)
             os.utime(name, ns=(found.st_atime_ns, found.st_mtime_ns), dir_fd=self.folder)
 
     def replace(self, name: str) -> None:
-        """Put a file from beside in its place, in one step."""
+        """Atomically put a file from beside it in its place."""
         os.replace(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
 
     def is_same(self, name: str) -> bool:
-        """Whether a file beside it is the very same file."""
+        """True if a file beside it is the same inode."""
         try:
             one, other = (os.stat(each, dir_fd=self.folder, follow_symlinks=False) for each in (name, self.name))
         except FileNotFoundError:
@@ -97,7 +97,7 @@ class Target:
         return os.path.samestat(one, other)
 
     def appear(self, name: str) -> None:
-        """The same where nothing may be: raises FileExistsError instead of replacing."""
+        """Do the same, but raise FileExistsError instead of replacing anything."""
         try:
             os.link(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder, follow_symlinks=False)
         except FileExistsError:
@@ -108,21 +108,21 @@ class Target:
             self.drop(name)
 
     def drop(self, name: str = "") -> None:
-        """Remove it, or a file beside it, if it is there."""
+        """Remove it, or a file beside it, if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(name or self.name, dir_fd=self.folder)
 
 
 def admit_path(path: str, may_write: MayWrite | None) -> str:
-    """A resolved path that may be written. Raises OSError."""
+    """Return a resolved path if it may be written. Raises OSError."""
     if may_write is not None and not may_write(path):
-        raise OSError(ELOOP, "it leads elsewhere than when it was looked at", path)
+        raise OSError(ELOOP, "it now leads elsewhere than when it was checked", path)
     return path
 
 
 @contextmanager
 def hold_target(path: Path, *, making_folders: bool = False) -> Iterator[Target]:
-    """The file that a resolved path names. Raises OSError when its folder is not there or reached through a link."""
+    """Hold the file that a resolved path names. Raises OSError when its folder is missing or reached through a link."""
     folder = open_folder(str(path.parent), making=making_folders)
     try:
         yield Target(path, folder)
@@ -132,7 +132,7 @@ def hold_target(path: Path, *, making_folders: bool = False) -> Iterator[Target]
 
 @contextmanager
 def held_below(root: int, path: str, *, making_folders: bool = False) -> Iterator[Target]:
-    """The same of a file below an open folder."""
+    """Do the same for a file below an open folder."""
     folder = open_folder_below(root, path.rpartition("/")[0], making=making_folders)
     try:
         yield Target(Path(path), folder)
@@ -141,14 +141,14 @@ def held_below(root: int, path: str, *, making_folders: bool = False) -> Iterato
 
 
 def write_whole(fd: int, data: bytes) -> None:
-    """All bytes, however many the system takes at once."""
+    """Write all bytes, in as many calls as it takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
 def _take_over(fd: int, like: os.stat_result | None) -> None:
-    """Give the new file the owner and mode of the one it replaces; without the right to, the owner changes."""
+    """Give the new file the owner and mode of the one it replaces; the owner is skipped where that is not permitted."""
     if like is None:
         return
     mine = os.fstat(fd)
@@ -159,6 +159,6 @@ def _take_over(fd: int, like: os.stat_result | None) -> None:
 
 
 def _let_run(fd: int, runs: bool) -> None:
-    """Let those run a file who may read it, or nobody; who may read it is kept."""
+    """Make a file executable for everyone who may read it, or for no one."""
     mode = stat.S_IMODE(os.fstat(fd).st_mode)
     os.fchmod(fd, mode | (mode & 0o444) >> 2 if runs else mode & ~0o111)

@@ -1,1 +1,1 @@
-"""Everything that runs the person's git: with none of a repository's programs, and with no keys around it."""
+"""Runs the user's git, without running programs a repository names and without passing it keys."""

@@ -1,4 +1,4 @@
-"""The person's own git, asked for diffs and commits: through a view, so nothing of its settings is run or written."""
+"""Diffs and commits from the user's git, read through a view: no setting runs a program and nothing is written."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,20 +24,20 @@ _BELOW = ("--", ".")
 
 
 async def git_diff(workspace: Path, old: str, new: str = "") -> str:
-    """The diff between two commits, or from one to the files as they are. Raises ToolFailure."""
+    """Diff two commits, or one commit and the work tree. Raises ToolFailure."""
     try:
         async with open_view(workspace) as view:
             commits = [await _resolve_commit(view, ref) for ref in (old, *filter(None, (new,)))]
             return await _read_answer(view, "diff", *_PLAIN, *commits, "--")
     except NoRepository as error:
-        raise ToolFailure(f"{error.text} Name checkpoints instead (TASK/2).") from error
+        raise ToolFailure(f"{error.text} Compare checkpoints instead (TASK/2).") from error
 
 
 async def git_changes(workspace: Path) -> Changes:
-    """What is not committed below the workspace. Raises ToolFailure."""
+    """Uncommitted changes below the workspace. Raises ToolFailure."""
     async with open_view(workspace) as view:
-        said = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
-        branch, *entries = said.rstrip("\0").split("\0")
+        answer = await _read_answer(view, *_STATUS, "--untracked-files=all", *_BELOW)
+        branch, *entries = answer.rstrip("\0").split("\0")
         # Before the first commit there is nothing to compare with.
         diff = await view.run("diff", *_PLAIN, "--relative", "HEAD", "--")
     files = tuple(_list_entries(entries, view.repository.prefix))
@@ -45,35 +45,35 @@ async def git_changes(workspace: Path) -> Changes:
 
 
 async def git_standing(workspace: Path) -> tuple[str, int]:
-    """The branch, and how many files below the workspace are not committed; no branch where there is no git."""
+    """The branch and the number of uncommitted files below the workspace; ("", 0) without a usable repository."""
     try:
         async with open_view(workspace) as view:
-            said = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
+            answer = await _read_answer(view, *_STATUS, "--untracked-files=normal", *_BELOW)
     except ToolFailure:
         return "", 0
-    head, *entries = said.rstrip("\0").split("\0")
+    head, *entries = answer.rstrip("\0").split("\0")
     return branch_of(head), sum(1 for _ in _list_entries(entries, ""))
 
 
 async def changed_files(workspace: Path, seconds: float) -> list[Path]:
-    """Files that differ from the last commit, or are new; none outside a repository, or when git takes longer."""
+    """Files that differ from the last commit or are new; none outside a repository, or when git takes too long."""
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
     try:
         async with open_view(workspace) as view:
-            said = await view.run(*words, *_BELOW, seconds=seconds)
+            answer = await view.run(*words, *_BELOW, seconds=seconds)
     except ToolFailure:
         return []
-    entries = said.output.decode("utf-8", "surrogateescape").split("\0") if said.code == 0 else []
+    entries = answer.output.decode("utf-8", "surrogateescape").split("\0") if answer.code == 0 else []
     return [view.repository.top / entry[3:] for entry in entries if len(entry) > 3 and "D" not in entry[:2]]
 
 
 def branch_of(head: str) -> str:
-    """The branch that the first line of a status names."""
+    """Return the branch from the first line of a status."""
     return head.removeprefix("## ").removeprefix("No commits yet on ").partition("...")[0]
 
 
 def _list_entries(entries: Sequence[str], prefix: str) -> Iterator[tuple[str, str]]:
-    """Letters and path of each entry; of a renamed file the old path follows by itself."""
+    """Yield letters and path of each entry; a renamed file's old path is a separate entry, which is skipped."""
     rest = iter(entries)
     for entry in rest:
         if entry:
@@ -83,7 +83,7 @@ def _list_entries(entries: Sequence[str], prefix: str) -> Iterator[tuple[str, st
 
 
 async def git_commit(workspace: Path, name: str) -> Changes:
-    """One commit, compared with its first parent. Raises ToolFailure."""
+    """One commit and its diff against the first parent. Raises ToolFailure."""
     async with open_view(workspace) as view:
         plain = ("show", "--no-show-signature", await _resolve_commit(view, name))
         title = await _read_answer(view, *plain, "--no-patch", "--format=%H%nAuthor: %an%nDate: %aI%n%n%B")
@@ -92,29 +92,29 @@ async def git_commit(workspace: Path, name: str) -> Changes:
 
 
 async def git_commits(workspace: Path, most: int) -> tuple[tuple[str, str], ...]:
-    """The newest commits, each with its subject; none where git cannot tell."""
+    """The newest commits as (name, subject); none when git fails."""
     try:
         async with open_view(workspace) as view:
-            said = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
+            answer = await _read_answer(view, "log", f"--max-count={most}", "--format=%h%x00%s")
     except ToolFailure:
         return ()
-    parts = (line.partition("\0") for line in said.splitlines())
+    parts = (line.partition("\0") for line in answer.splitlines())
     return tuple((name, subject) for name, _, subject in parts if name)
 
 
 async def _resolve_commit(view: View, ref: str) -> str:
-    """The full name of a commit. Raises ToolFailure when there is none of that name."""
+    """Return the full hash of a commit. Raises ToolFailure when there is no such commit."""
     if "\0" in ref:
-        raise ToolFailure("A ref holds no NUL character.")
-    said = await view.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if said.code == 0:
-        return said.text.strip()
-    raise ToolFailure(f"There is no commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
+        raise ToolFailure("A ref cannot contain a NUL character.")
+    answer = await view.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if answer.code == 0:
+        return answer.text.strip()
+    raise ToolFailure(f"No commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
 
 
 async def _read_answer(view: View, *words: str) -> str:
-    """What git printed, as far as it is read. Raises ToolFailure."""
-    said = await view.run(*words)
-    if not said.is_good:
-        raise ToolFailure(f"git {words[0]} failed with exit code {said.code}.")
-    return said.text
+    """Return git's output, cut at the limit. Raises ToolFailure."""
+    answer = await view.run(*words)
+    if not answer.is_good:
+        raise ToolFailure(f"git {words[0]} failed with exit code {answer.code}.")
+    return answer.text

@@ -1,4 +1,4 @@
-"""Why a git that only looks may run programs all the same: asked of git, and kept until something there changes."""
+"""Find out from git why a read-only command may still run programs; cached until the repository changes."""
 
 import os
 import time
@@ -18,12 +18,12 @@ from halocline.git.repository import (
 )
 
 MOST_REPOSITORIES = 60
-"""A repository and those within it; with more of them every git command is asked about."""
+"""A repository with its nested ones; beyond this number every git command needs approval."""
 _LARGEST_INDEX = 256 << 20
 _GITLINK = b"\x00\x00\xe0\x00"
-"""The mode of an entry that stands for another repository, as every version of the index writes it."""
+"""The mode of an entry for a nested repository, as every index version writes it."""
 _TICK = 100_000_000
-"""Nanoseconds within which a file may change without another time of change."""
+"""Nanoseconds within which a file may change again without a new timestamp."""
 _OBEYED = ("HEAD", "config", "config.worktree", "commondir", "gitdir", "index", "objects", "refs", "packed-refs")
 
 Stamp = tuple[int, int, int, int] | None
@@ -35,14 +35,14 @@ class _Known(NamedTuple):
 
 
 class Doubts:
-    """What was found out about folders."""
+    """Cached findings by folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._known: dict[str, _Known] = {}
 
     def of(self, folder: str) -> str:
-        """Why git may run programs or read elsewhere in a folder; empty when it does not. Never raises."""
+        """Say why git may run programs or read files elsewhere in a folder; empty when it cannot. Never raises."""
         place = os.path.realpath(folder)
         known = self._known.get(place)
         if known and all(_file_stamp(path) == stamp for path, stamp in known.stamps.items()):
@@ -55,9 +55,9 @@ class Doubts:
         except NoRepository:
             return ""
         except (GitUnusable, OSError) as error:
-            return f"git cannot say what it would run here: {error}"
+            return f"git cannot tell what it would run here: {error}"
         stamps = {path: _file_stamp(path) for path in seen}
-        # What was written a moment ago may be written again without another time.
+        # A file written a moment ago may change again with the same timestamp.
         if all(stamp is None or stamp[0] < began - _TICK for stamp in stamps.values()):
             self._known[place] = _Known(doubt, stamps)
         return doubt
@@ -73,17 +73,17 @@ class Doubts:
         while waiting:
             one = waiting.pop()
             if (number := number + 1) > MOST_REPOSITORIES:
-                return "too many repositories are within this one"
+                return "this repository contains too many nested ones"
             seen += (str(place / name) for place in {one.folder, one.common} for name in _OBEYED)
             if keys := run_by_looking(one.settings, within=number > 1):
                 shown = ", ".join(keys[:3])
-                where = "" if number == 1 else f" within, {one.top}"
+                where = "" if number == 1 else f" nested at {one.top}"
                 return f"the settings of the repository{where} may run programs: {shown}"
             waiting += self._within(one, seen)
         return ""
 
     def _within(self, repository: Repository, seen: list[str]) -> Iterator[Repository]:
-        """The repositories that git enters: those that the index names, where they are."""
+        """Yield the nested repositories that git enters: those that the index names and that exist."""
         for place in _list_gitlinks(repository, self._environment):
             seen.append(str(place / ".git"))
             if os.path.lexists(place / ".git"):
@@ -102,7 +102,7 @@ def _list_gitlinks(repository: Repository, environment: Mapping[str, str]) -> li
 
 
 def _has_gitlinks(index: Path) -> bool:
-    """May be wrong about there being one, never about there being none."""
+    """True if the index may have an entry for a nested repository; False is certain."""
     if not index.is_file():
         return False
     data = read_beginning(index, _LARGEST_INDEX)
@@ -110,7 +110,7 @@ def _has_gitlinks(index: Path) -> bool:
 
 
 def _list_markers(folder: str) -> Iterator[str]:
-    """What makes git take a folder, or one above it, for part of a repository."""
+    """Yield the paths whose existence makes git treat a folder as part of a repository."""
     place = folder
     while True:
         yield os.path.join(place, ".git")

@@ -1,6 +1,6 @@
-"""What git is started with: nothing inherited that leads it elsewhere or holds a key, and no helpers, locks or network.
+"""The environment git runs with: no inherited redirection or key, and no helpers, locks or network.
 
-Names of programs are looked up where the person has theirs, never in the folder that git looks at.
+Programs are looked up on the user's PATH, never in the project that git reads.
 """
 
 import os
@@ -27,12 +27,12 @@ OVERRIDES = {
     "maintenance.auto": "false",
     "gc.auto": "0",
 }
-"""Settings that go over those of a repository while a command that only looks runs."""
+"""Settings that override the repository's while a read-only command runs."""
 _KEPT = re.compile(r"HOME|USER|LOGNAME|XDG_CONFIG_HOME|SYSTEMROOT|TMPDIR")
 
 
 def looking_environment() -> dict[str, str]:
-    """What keeps git from a repository's helpers, locks, questions and the network; to be added to what is there."""
+    """Variables that keep git from a repository's helpers, locks, prompts and the network; added to an environment."""
     pinned = {
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
@@ -47,18 +47,18 @@ def looking_environment() -> dict[str, str]:
 
 
 def bare_environment(environment: Mapping[str, str], folder: str) -> ChildEnvironment:
-    """The whole environment of a git that only looks at a folder."""
+    """Build the complete environment of a git that only reads a folder."""
     return declare_environment(plain_environment(environment, folder), looking_environment())
 
 
 def plain_environment(environment: Mapping[str, str], folder: str) -> ChildEnvironment:
-    """What any git of ours needs to know of the person and the machine, and no more."""
+    """Keep only the variables that any git we run needs."""
     kept = child_environment({name: value for name, value in environment.items() if _KEPT.fullmatch(name)})
     return declare_environment(kept, {"PATH": git_path(environment, folder), "LC_ALL": "C"})
 
 
 def git_path(environment: Mapping[str, str], folder: str) -> str:
-    """The folders of the PATH in which git is looked for: none of a project that the folder is in."""
+    """The PATH to look for git in, without folders inside the project that `folder` belongs to."""
     place = project = os.path.realpath(folder)
     while place != (place := os.path.dirname(place)):
         if os.path.lexists(os.path.join(place, ".git")):
@@ -67,7 +67,7 @@ def git_path(environment: Mapping[str, str], folder: str) -> str:
 
 
 def search_path(path: str, folder: str) -> str:
-    """The folders of a PATH that are absolute and lead nowhere into a folder."""
+    """Keep the folders of a PATH that are absolute and outside `folder`."""
     real = os.path.realpath(folder) if folder else ""
     folders = [place for place in path.split(os.pathsep) if os.path.isabs(place)]
     outside = [place for place in folders if not real or not _is_within(os.path.realpath(place), real)]
@@ -75,7 +75,7 @@ def search_path(path: str, folder: str) -> str:
 
 
 def find_git(path: str) -> str | None:
-    """The git of a PATH."""
+    """Find git on a PATH."""
     import shutil
 
     return shutil.which("git", path=path)

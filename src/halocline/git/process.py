@@ -1,4 +1,4 @@
-"""Starts git as a process of its own group, reads no more of it than is wanted, and ends it in time."""
+"""Run git in its own process group, with a bound on its output and on its time."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from halocline.protocol.child_environment import ChildEnvironment
 
 
 class Answer(NamedTuple):
-    """What git said; the exit code is None when there was more output than was read."""
+    """Git's answer. `code` is None when there was more output than was read."""
 
     code: int | None
     output: bytes
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """It did what it was told, as far as its output was read."""
+        """True if git succeeded, or was stopped because it printed more than was read."""
         return self.code in (0, None)
 
     @property
@@ -42,10 +42,10 @@ async def run_git(
     seconds: float,
     is_one_stream: bool = False,
 ) -> Answer:
-    """Run git in a folder; with `is_one_stream`, its errors stand among its output. Raises GitUnusable."""
+    """Run git in a folder; `is_one_stream` merges stderr into the output. Raises GitUnusable."""
     program = find_git(git_path(environment, os.fspath(folder)))
     if program is None:
-        raise GitUnusable("git was not found on this machine.", "Install git.")
+        raise GitUnusable("git was not found on the PATH.", "Install git.")
     pipe = asyncio.subprocess.PIPE
     tree = environment.get("GIT_WORK_TREE") or os.fspath(folder)
     try:
@@ -60,7 +60,7 @@ async def run_git(
             process_group=0,
         )
     except OSError as error:
-        raise GitUnusable(f"git could not be started in {folder}: {error.strerror}.", "Look at the folder.") from error
+        raise GitUnusable(f"git did not start in {folder}: {error.strerror}.", "Check the folder.") from error
     try:
         with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end_process, process)) as watch:
             async with asyncio.timeout(seconds):
@@ -69,9 +69,9 @@ async def run_git(
                 )
                 code = None if len(output) > most else await process.wait()
         if watch.found:
-            raise GitUnusable(f"git {words[0]} would wait for ever: {watch.found}.", "Then try again.")
+            raise GitUnusable(f"git {words[0]} would hang: {watch.found}.", "Then try again.")
     except TimeoutError:
-        raise GitUnusable(f"git {words[0]} took longer than {seconds:g} s.", "Try again with less.") from None
+        raise GitUnusable(f"git {words[0]} took longer than {seconds:g} s.", "Try again with fewer files.") from None
     finally:
         _end_process(process)
         await process.wait()

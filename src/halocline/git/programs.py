@@ -1,4 +1,4 @@
-"""Settings and hooks of a repository by which git runs programs; pure but for looking whether a hook is there."""
+"""Settings and hooks of a repository that make git run programs. Pure, except for checking that a hook exists."""
 
 import os
 import re
@@ -13,13 +13,13 @@ _LOOKING = re.compile(
     r"|remote\..*\.(promisor|partialclonefilter|uploadpack|vcs)|lfs\.(extension|customtransfer|standalonetransferagent).*",
     re.DOTALL,
 )
-"""What the environment of a looking git does not switch off, because the names are the repository's own."""
+"""Settings that the environment of a read-only git cannot turn off, because the repository chooses their names."""
 _SWITCHED_OFF = re.compile(
     r"core\.(fsmonitor|sshcommand|askpass|pager|editor)|diff\.external|pager\..*|credential\..*|sequence\.editor"
     r"|uploadpack\.packobjectshook|gc\.recentobjectshook|interactive\.difffilter",
     re.DOTALL,
 )
-"""What it does switch off, though not for a repository within, which git enters with an environment of its own."""
+"""Settings that it does turn off, except in nested repositories, which git enters with its own environment."""
 _COMMITTING = re.compile(
     r"filter\..*\.(clean|process)|core\.(fsmonitor|alternaterefscommand|sshcommand|gitproxy)|hook\..*\.command"
     r"|gpg\.(.*\.)?(program|defaultkeycommand)|gc\.recentobjectshook|remote\..*\.(uploadpack|vcs)"
@@ -32,9 +32,9 @@ _HARMLESS = {
     "filter.lfs.process": {"git-lfs filter-process", "git-lfs filter-process --skip"},
     "core.fsmonitor": {"false", "true", ""},
 }
-"""Values that run nothing but what the person installed, to the letter."""
+"""Exact values that run only programs the user installed."""
 _PRINTED = re.compile(r"blame\.ignorerevsfile|core\.excludesfile")
-"""Names of files of which git prints lines: as the name of a revision that is none, and as what ignores a path."""
+"""Files whose lines git may print: in an error about an invalid revision, and as the pattern that ignores a path."""
 _ELSEWHERE = re.compile(r"[/~%].*|(.*/)?\.\.(/.*)?", re.DOTALL)
 _HOOKS = (
     *("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
@@ -44,17 +44,20 @@ _LONGEST = 200
 
 
 def run_by_looking(settings: Iterable[Setting], *, within: bool = False) -> list[str]:
-    """Keys of a repository by which a looking git may run programs or read elsewhere; `within` another repository."""
+    """List a repository's keys through which a read-only git may run programs or read files elsewhere.
+
+    `within`: the repository is nested in another one.
+    """
     patterns = (_LOOKING, _PRINTED, _SWITCHED_OFF) if within else (_LOOKING, _PRINTED)
     found = [one for one in settings if any(pattern.fullmatch(one.key) for pattern in patterns)]
     return list(dict.fromkeys(one.key for one in found if _is_doubtful(one)))
 
 
 def run_by_commit(repository: Repository) -> tuple[str, ...]:
-    """The programs of a repository that a commit runs, as a person is told of them."""
+    """List the repository's programs that a commit runs, as shown to the person."""
     named = [one for one in repository.settings if _COMMITTING.fullmatch(one.key) and _is_doubtful(one)]
-    told = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
-    return tuple(dict.fromkeys((*_list_hooks(repository), *told)))
+    described = [f"{one.key} = {' '.join(one.value.split())[:_LONGEST]}" for one in named]
+    return tuple(dict.fromkeys((*_list_hooks(repository), *described)))
 
 
 def _is_doubtful(setting: Setting) -> bool:
@@ -64,7 +67,7 @@ def _is_doubtful(setting: Setting) -> bool:
 
 
 def _list_hooks(repository: Repository) -> Iterator[str]:
-    """Those that are there; the person's own, which lie elsewhere, are not the repository's."""
+    """Yield the hooks that exist; the user's own, in a folder elsewhere, are not the repository's."""
     chosen = [setting.value for setting in repository.settings if setting.key == "core.hookspath"]
     folder = repository.top / os.path.expanduser(chosen[-1]) if chosen else repository.common / "hooks"
     real = Path(os.path.realpath(folder))

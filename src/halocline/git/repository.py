@@ -1,4 +1,4 @@
-"""Which repository a folder belongs to and what its settings are, as git itself says; reading them runs nothing."""
+"""The repository that a folder belongs to, and its settings, as git reports them. Reading them runs no program."""
 
 import os
 import subprocess
@@ -13,26 +13,26 @@ from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.errors import ToolFailure
 
 TIME_LIMIT = 5.0
-"""Seconds; a setting that never ends (a pipe) takes no longer."""
+"""Seconds; also bounds a settings file that never ends, such as a pipe."""
 _PLACES = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
 _LONGEST_LINE = 1 << 16
 _READ = ("HEAD", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow")
 _READ_BELOW = ("objects/info/alternates", "info/exclude", "info/attributes", "info/sparse-checkout")
-"""What git may read in a git folder, whatever it is asked."""
+"""Files that any git command may read in a git folder."""
 _READ_AT_HOME = (".gitconfig", ".config/git/config", ".config/git/attributes", ".config/git/ignore")
 _OF_THE_PERSON = frozenset({"system", "global"})
 
 
 class GitUnusable(ToolFailure):
-    """git is not there, or refuses this repository, or the repository is not what it seems."""
+    """git is missing, or refuses this repository, or the repository is not what it seems."""
 
 
 class NoRepository(GitUnusable):
-    """A folder is in no repository that git would use."""
+    """The folder is not in a repository that git would use."""
 
 
 class Setting(NamedTuple):
-    """One value of one key. The scope is git's word for where it stands; section and name are in lower case."""
+    """One value of one key. `scope` is git's name for the file level; section and name are in lower case."""
 
     scope: str
     key: str
@@ -44,7 +44,7 @@ class Setting(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A work tree, its git folder, and the one that this shares with other work trees; links are resolved."""
+    """A work tree, its git folder, and the common one shared with other work trees; links are resolved."""
 
     top: Path
     folder: Path
@@ -54,32 +54,32 @@ class Repository(NamedTuple):
 
 
 def find_repository(folder: Path, environment: Mapping[str, str]) -> Repository:
-    """The repository that git would use in a folder.
+    """Find the repository that git would use in a folder.
 
     Raises:
         GitUnusable, NoRepository
     """
     refuse_blocking(folder, environment)
-    said = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
-    if len(said) != len(_PLACES) + 1:
-        raise GitUnusable("git's answer cannot be read.", "Rename folders whose names hold line ends.")
-    top, place, common = (Path(os.path.realpath(line)) for line in said[:3])
+    lines = ask_git(folder, environment, "rev-parse", "--path-format=absolute", *_PLACES).split("\n")
+    if len(lines) != len(_PLACES) + 1:
+        raise GitUnusable("git's answer cannot be parsed.", "Rename folders whose names contain line breaks.")
+    top, place, common = (Path(os.path.realpath(line)) for line in lines[:3])
     listed = ask_git(folder, environment, "config", "--null", "--list", "--show-scope")
-    return Repository(top, place, common, said[3], tuple(_parse_settings(listed)))
+    return Repository(top, place, common, lines[3], tuple(_parse_settings(listed)))
 
 
 def refuse_blocking(folder: Path, environment: Mapping[str, str]) -> None:
-    """Raises GitUnusable for a pipe or device among the files that git reads in its folder and at home."""
+    """Raise GitUnusable for a pipe or device among the files that git reads in its folder and the home."""
     above = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
     home = Path(environment.get("HOME") or os.path.expanduser("~"))
     inside = (above / ".git" / name for name in (*_READ, *_READ_BELOW))
     paths = (*inside, *(home / name for name in _READ_AT_HOME))
     if path := find_blocking(map(os.fspath, paths)):
-        raise GitUnusable(f"git would wait for ever: {describe_blocking(path)}.", "Then try again.")
+        raise GitUnusable(f"git would hang: {describe_blocking(path)}.", "Then try again.")
 
 
 def check_ownership(repository: Repository) -> None:
-    """Raises GitUnusable for the history of another folder: a `.git` that leads there without being named there."""
+    """Raise GitUnusable when `.git` leads to another folder's history that does not name this work tree."""
     top, place, common = repository[:3]
     inside = place.is_relative_to(common) and all(
         Path(os.path.realpath(common / name)).is_relative_to(common) for name in ("objects", "refs", "packed-refs")
@@ -92,7 +92,7 @@ def check_ownership(repository: Repository) -> None:
 
 
 def _is_linked_back(repository: Repository) -> bool:
-    """A further work tree is named in `gitdir`, the one of a submodule by a setting."""
+    """True if the git folder names this work tree: in `gitdir`, or for a submodule in core.worktree."""
     top, place = repository.top, repository.folder
     try:
         leads = _first_line(top / ".git").removeprefix("gitdir: ")
@@ -113,7 +113,7 @@ def _first_line(path: Path) -> str:
 def _parse_settings(listed: str) -> list[Setting]:
     fields = listed.split("\0")[:-1]
     pairs = zip(fields[::2], fields[1::2], strict=True)
-    # What this question came with is not the repository's.
+    # Settings of scope `command` came with our own call.
     return [Setting(scope, *_key_and_value(text)) for scope, text in pairs if scope != "command"]
 
 
@@ -123,7 +123,7 @@ def _key_and_value(text: str) -> tuple[str, str]:
 
 
 def ask_git(folder: Path, environment: Mapping[str, str], *words: str) -> str:
-    """What git prints about a folder. Only for commands that run nothing of a repository.
+    """Return git's output about a folder. Only for commands that run none of a repository's programs.
 
     Raises:
         GitUnusable, NoRepository
@@ -134,7 +134,7 @@ def ask_git(folder: Path, environment: Mapping[str, str], *words: str) -> str:
 def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]) -> str:
     program = find_git(environment["PATH"])
     if program is None:
-        raise GitUnusable("git was not found on this machine.", "Install git.")
+        raise GitUnusable("git was not found on the PATH.", "Install git.")
     try:
         asked = subprocess.run(
             [program, *words],
@@ -147,7 +147,7 @@ def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise GitUnusable(f"git {words[0]} took longer than {TIME_LIMIT:g} s.", "See what is in .git.") from None
+        raise GitUnusable(f"git {words[0]} took longer than {TIME_LIMIT:g} s.", "Check what is in .git.") from None
     except OSError as error:
         raise NoRepository(f"{folder} cannot be entered: {error.strerror}.", "Choose another folder.") from error
     if asked.returncode:
@@ -155,7 +155,7 @@ def _run_git(folder: Path, environment: ChildEnvironment, words: tuple[str, ...]
     return asked.stdout.decode("utf-8", "surrogateescape")
 
 
-def _refusal_error(folder: Path, said: str) -> GitUnusable:
-    if "not a git repository" in said:
-        return NoRepository(f"{folder} is no git repository.", "Make one with: git init")
-    return GitUnusable(f"git refused: {said[-500:] or 'it did not say why'}", "Run git status there to see more.")
+def _refusal_error(folder: Path, message: str) -> GitUnusable:
+    if "not a git repository" in message:
+        return NoRepository(f"{folder} is not a git repository.", "Create one with: git init")
+    return GitUnusable(f"git failed: {message[-500:] or 'it gave no reason'}", "Run git status there for details.")

@@ -1,8 +1,8 @@
-"""A repository as git may read it: through a git folder of ours that lends its history, and none of its settings.
+"""A safe view of a repository: a private git folder that shares its history but none of its settings.
 
-A repository's settings name programs, and what is named may change while git runs. So git is never started on the
-repository itself: it gets a private folder with links to the objects, references and index, and a configuration that we
-wrote, in which no program is named. Attributes may then choose filters and drivers, but none of them exists.
+A repository's settings name programs, and may change while git runs. So git is never started on the repository itself:
+it gets a private folder with links to the objects, references and index, and a configuration that we write, which names
+no program. Attributes may still choose filters and drivers, but none of them is defined.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from halocline.protocol.private_files import open_private
 
 TIME_LIMIT = 30.0
 LARGEST = 2_000_000
-"""Bytes of output that are read."""
+"""Bytes of output read."""
 _SHARED = ("objects", "refs", "packed-refs", "reftable", "shallow")
 _OWN = ("index", "logs")
 _HEADS = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
@@ -33,10 +33,10 @@ _CARRIED = re.compile(
     r"|sparsecheckoutcone)|index\.sparse|branch\..*\.(remote|merge)|remote\..*\.fetch",
     re.DOTALL,
 )
-"""Settings that say how files and names are to be understood."""
+"""Settings about how to interpret files and names; copied to the view."""
 _FORMAT = re.compile(r"extensions\.(objectformat|compatobjectformat|refstorage)")
 _LISTS = {"core.excludesfile": "ignore", "core.attributesfile": "attributes"}
-"""Where the person's own lists are, and the names that these have without a setting."""
+"""Settings that name the user's own lists, with the lists' default names."""
 _FIXED = """[core]
 	repositoryFormatVersion = 1
 	bare = false
@@ -52,7 +52,7 @@ _FIXED = """[core]
 
 
 class View:
-    """Runs git on a repository's history and files, and on nothing of its configuration."""
+    """Runs git on a repository's history and files, without its configuration."""
 
     def __init__(self, repository: Repository, workspace: Path, environment: ChildEnvironment) -> None:
         self.repository = repository
@@ -60,13 +60,13 @@ class View:
         self._environment = environment
 
     async def run(self, *words: str, seconds: float = TIME_LIMIT) -> Answer:
-        """Ask git in the workspace. Raises GitUnusable when it takes longer."""
+        """Run git in the workspace. Raises GitUnusable when it takes longer than `seconds`."""
         return await run_git(self._workspace, self._environment, words, most=LARGEST, seconds=seconds)
 
 
 @asynccontextmanager
 async def open_view(workspace: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[View]:
-    """A view of the repository that a folder is in; gone afterwards.
+    """Open a view of the repository that a folder is in; removed afterwards.
 
     Raises:
         GitUnusable, NoRepository
@@ -82,7 +82,7 @@ async def open_view(workspace: Path, environment: Mapping[str, str] | None = Non
 
 
 def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
-    """Make a git folder that lends a repository's history and none of its settings. Raises GitUnusable."""
+    """Create a git folder that shares a repository's history and none of its settings. Raises GitUnusable."""
     place = _new_folder(repository.top)
     try:
         _link_objects(repository, place)
@@ -91,12 +91,12 @@ def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
         )
     except OSError as error:
         rmtree(place, ignore_errors=True)
-        raise GitUnusable(f"No view of the repository could be made: {error}.", "Look at the disk.") from error
+        raise GitUnusable(f"Cannot create a view of the repository: {error}.", "Check free disk space.") from error
     return place
 
 
 def _new_folder(top: Path) -> Path:
-    """A private folder; never where the commands of a task may write."""
+    """Create a private folder, never where the commands of a task may write."""
     usual = Path(os.path.realpath(tempfile.gettempdir()))
     return Path(tempfile.mkdtemp(prefix="halocline-git-", dir="/tmp" if usual.is_relative_to(top) else usual))
 
@@ -122,7 +122,7 @@ def _write_file(path: Path, data: bytes) -> None:
 
 
 def _read_head(path: Path) -> bytes:
-    """What a reference like HEAD holds; of one that is a link, the name. Raises OSError."""
+    """Read a reference like HEAD; for a symbolic link, the name it points to. Raises OSError."""
     if path.is_symlink() and (target := os.readlink(path)).startswith("refs/"):
         return f"ref: {target}\n".encode()
     return read_beginning(path, _LARGEST_HEAD)
@@ -131,7 +131,7 @@ def _read_head(path: Path) -> bytes:
 def _build_configuration(settings: Sequence[Setting], environment: Mapping[str, str]) -> str:
     kept = [(key, value) for _, key, value in settings if _CARRIED.fullmatch(key)]
     kept += [(key, value) for _, key, value in settings if _FORMAT.fullmatch(key) and value.isalnum()]
-    # git takes no notice of a remote without an address; this one is never used.
+    # git ignores a remote without a URL; this URL is never used.
     remotes = {key.removesuffix(".fetch") for key, _ in kept if key.startswith("remote.")}
     kept += [(f"{remote}.url", "/dev/null") for remote in sorted(remotes)]
     kept += _list_settings(settings, environment)
@@ -168,7 +168,7 @@ def _build_environment(repository: Repository, place: Path, environment: Mapping
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
-        # Versions before 2.32 know no GIT_CONFIG_GLOBAL and look here.
+        # git before 2.32 does not know GIT_CONFIG_GLOBAL and reads the home instead.
         "HOME": os.fspath(place),
         "XDG_CONFIG_HOME": os.fspath(place),
     }

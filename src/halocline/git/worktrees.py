@@ -1,4 +1,4 @@
-"""New worktrees of the person's git, for a copy of its files; made because a person said so, and without its hooks."""
+"""Add a worktree with the user's git, for a copy of the files: only on a person's request, and without hooks."""
 
 import asyncio
 import os
@@ -15,22 +15,22 @@ _INSTEAD = "Use --files instead of --worktree."
 
 
 async def add_worktree(workspace: Path, folder: Path) -> None:
-    """Make one at the commit that is checked out, with an index but no files yet. Raises UsageError."""
+    """Add one at the checked-out commit, with an index but no files yet. Raises UsageError."""
     try:
         repository = await asyncio.to_thread(find_repository, workspace, os.environ)
         check_ownership(repository)
         if repository.prefix:
-            raise UsageError(f"{workspace} is only a part of its repository.", _INSTEAD)
-        # No file is written, so no filter has anything to do.
+            raise UsageError(f"{workspace} is not the top folder of its repository.", _INSTEAD)
+        # No file is checked out, so no filter runs.
         await _run_git(workspace, workspace, "worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder))
         await _run_git(folder, workspace, "reset", "--quiet", "--mixed")
     except GitUnusable as error:
-        raise UsageError(f"git made no worktree: {error.text}", _INSTEAD) from error
+        raise UsageError(f"git could not add a worktree: {error.text}", _INSTEAD) from error
 
 
 async def _run_git(place: Path, workspace: Path, *words: str) -> None:
     environment = bare_environment(os.environ, os.fspath(workspace))
-    said = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
-    if not said.is_good:
-        last = said.errors.decode(errors="replace").strip().split("\n")[-1]
-        raise UsageError(f"git made no worktree: {last}", _INSTEAD)
+    answer = await run_git(place, environment, words, most=_MOST, seconds=TIME_LIMIT)
+    if not answer.is_good:
+        last = answer.errors.decode(errors="replace").strip().split("\n")[-1]
+        raise UsageError(f"git could not add a worktree: {last}", _INSTEAD)

@@ -1,4 +1,4 @@
-"""The harbour: other people's tools.
+"""MCP servers and their tools.
 
-Only `session` and what it imports know the SDK; they are imported in a thread, by the first server that starts.
+Only `session` and the modules it imports know the SDK; the first server that starts imports them in a thread.
 """

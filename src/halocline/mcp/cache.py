@@ -1,7 +1,6 @@
-"""What a server offered when it last ran, so that a task knows its tools without starting it.
+"""Cache of what servers offered when they last ran, so that a task knows their tools without starting them.
 
-An entry stands for exactly one way to run or reach a server: another command, another program file, another variable
-make another entry.
+An entry belongs to exactly one configuration: a different command, program file or variable makes a different entry.
 """
 
 import hashlib
@@ -23,16 +22,16 @@ from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 
 FRESH = 86_400.0
-"""Seconds after which a server is started again to look, in the background."""
+"""Seconds until an entry is stale; the server is then started in the background to refresh it."""
 SLOW = 3_600.0
-"""Seconds for which no task waits again for a server that let one wait in vain."""
+"""Seconds for which no task waits for a server that an earlier task waited for in vain."""
 _FORMAT = 1
 _MOST = 100
-"""Entries that are kept."""
+"""Entries kept."""
 
 
 class Offer(Value, frozen=True):
-    """What a server offers. `at` is when it was asked, in Unix seconds."""
+    """A server's offer. `at` is when it was listed, in Unix seconds."""
 
     tools: tuple[McpTool, ...] = ()
     prompts: tuple[McpPrompt, ...] = ()
@@ -43,7 +42,7 @@ class Offer(Value, frozen=True):
 
 
 class Offers:
-    """The entries of one home."""
+    """The cache of one home."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,7 +54,7 @@ class Offers:
             return None
 
     def put(self, key: str, offer: Offer) -> None:
-        """Remember; a disk that is full only costs the next start its speed."""
+        """Store an offer. Write errors are ignored: they only make the next start slower."""
         with suppress(OSError):
             make_private_folder(self._folder)
             temporary = self._folder / f".{key}-{os.urandom(6).hex()}"
@@ -66,13 +65,13 @@ class Offers:
             self._forget_the_oldest()
 
     def is_slow(self, key: str) -> bool:
-        """Whether a task waited for it in vain lately."""
+        """True if a task recently waited for it in vain."""
         with suppress(OSError):
             return 0 <= time.time() - (self._folder / f"{key}.slow").stat().st_mtime < SLOW
         return False
 
     def note_slow(self, key: str) -> None:
-        """A task waited in vain: the next one does not, until it was ready once."""
+        """Record that a task waited in vain: no other waits until the server has been ready once."""
         with suppress(OSError):
             make_private_folder(self._folder)
             (self._folder / f"{key}.slow").touch(mode=0o600)
@@ -88,7 +87,7 @@ def is_fresh(offer: Offer) -> bool:
 
 
 def key_of(name: str, transport: str, filled: Filled, environment: Mapping[str, str], workspace: Path) -> str:
-    """Stands for how a server is run or reached. Values of variables are hashed with the rest, never written."""
+    """Hash how a server is run or reached. Values of variables go into the hash and are never written."""
     declared = sorted((key, value.reveal()) for key, value in (*filled.env.items(), *filled.headers.items()))
     place = filled.cwd or (str(workspace) if transport == "stdio" else "")
     facts = (_FORMAT, name, transport, filled.command, filled.args, filled.url, declared, place)

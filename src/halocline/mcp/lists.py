@@ -1,4 +1,4 @@
-"""What a server lists, in our words."""
+"""Conversion of a server's tools, prompts, resources and progress to our types."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from halocline.protocol.mcp import McpTool
 
 
 def tool_of(server: str, tool: types.Tool) -> McpTool:
-    """One of a server's tools."""
+    """Convert one of a server's tools."""
     hints = tool.annotations
     read_only = bool(hints and hints.read_only_hint and not hints.destructive_hint)
     schema = dict(tool.input_schema)
@@ -26,7 +26,7 @@ def tool_of(server: str, tool: types.Tool) -> McpTool:
 
 
 def prompt_of(server: str, prompt: types.Prompt) -> McpPrompt:
-    """One of a server's prompts."""
+    """Convert one of a server's prompts."""
     arguments = [
         PromptArgument(plain_text(each.name, 100), plain_text(each.description or "", 300), bool(each.required))
         for each in prompt.arguments or ()
@@ -35,13 +35,13 @@ def prompt_of(server: str, prompt: types.Prompt) -> McpPrompt:
 
 
 def describe_resource(each: Any) -> str:
-    """A resource, or a template of some, as one line."""
+    """Describe a resource or resource template in one line."""
     uri = getattr(each, "uri", None) or getattr(each, "uri_template", "")
     words = plain_text(" ".join(filter(None, (each.title or each.name, each.description))), 200)
     return f"{plain_text(str(uri), 1_000)}  {' '.join(words.split())}"
 
 
 def progress_of(done: float, total: float | None, message: str | None) -> str:
-    """How far a call is, as one line."""
+    """Describe a call's progress in one line."""
     counted = f"{done:g} of {total:g}" if total else f"{done:g}"
     return f"{counted} {plain_text(message or '', 300)}".rstrip() + "\n"

@@ -1,6 +1,6 @@
-"""Which definitions of tools a person agreed to: a tool that says something else later is asked about again.
+"""Tool definitions that a person approved: a tool whose definition changes needs approval again.
 
-The first use of a tool pins its definition. The file is Halocline's own; when it is damaged, everything is new again.
+The first use of a tool pins its definition. The file is Halocline's own; if it is damaged, every tool counts as new.
 """
 
 import difflib
@@ -20,25 +20,25 @@ _LONGEST = 4_000
 
 
 class Pin(Value, frozen=True):
-    """A definition as it was: `text` is what a person can compare."""
+    """An approved definition; `text` is the form that a person can compare."""
 
     digest: str
     text: str
 
 
 class Pins:
-    """The definitions that were agreed to, by server and tool. `server` is told apart by where it comes from."""
+    """The approved definitions, by server and tool. Servers of different origin are kept apart."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def changed(self, tool: McpTool) -> str:
-        """How the tool differs from what was agreed to; empty when it does not, or was never used."""
+        """Diff the tool against its approved definition; empty when it is unchanged or was never used."""
         pin = self._read().get(tool.subject)
         return diff_definitions(pin.text, describe_definition(tool)) if pin and pin.digest != tool.digest else ""
 
     def agree(self, tool: McpTool) -> None:
-        """From now on this definition is the known one."""
+        """Record this definition as approved."""
         pins = self._read()
         pin = Pin(tool.digest, describe_definition(tool))
         if pins.get(tool.subject) == pin:
@@ -60,13 +60,13 @@ class Pins:
 
 
 def describe_definition(tool: McpTool) -> str:
-    """A definition as a person compares it."""
+    """Format a definition for a person to compare."""
     schema = msgspec.json.format(msgspec.json.encode(tool.schema), indent=1).decode()
     hint = "it says that it only reads" if tool.read_only else "it may change things"
     return f"{tool.description}\n({hint})\n{schema}\n"
 
 
 def diff_definitions(before: str, after: str) -> str:
-    """What changed, as a unified diff. What a bound hid still counts as a change."""
+    """Return a unified diff. A change beyond the shown part still counts as a change."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "as approved", "now", lineterm="", n=1)
     return "\n".join(lines)[:_LONGEST] or "--- as approved\n+++ now\n@@ a part that is not shown @@"

@@ -1,4 +1,4 @@
-"""What a server answered, as parts of a message: texts bounded, pictures kept as blobs, everything else named."""
+"""A server's results as message parts: text is bounded, images become blobs, everything else is named."""
 
 import base64
 import binascii
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 MOST = 100_000
-"""Characters of one text of a result; of a longer one the head and the tail, and where the whole is."""
+"""Characters of one text in a result; longer text keeps its head and tail and says where the whole is."""
 MOST_PARTS = 50
 NOTHING = "(No response)"
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def result_parts(content: "Sequence[types.ContentBlock]", structured: object, blobs: Blobs) -> tuple[ResultPart, ...]:
-    """What the model reads of a result. Structured content is told when there are no words."""
+    """Convert a tool result for the model. Structured content is used only when there is no text."""
     found = [part for block in content[:MOST_PARTS] for part in _convert_block(block, blobs)]
     if len(content) > MOST_PARTS:
-        found.append(Text(f"[{len(content) - MOST_PARTS:,} more parts are left out]"))
+        found.append(Text(f"[{len(content) - MOST_PARTS:,} more parts omitted]"))
     if structured is not None and not any(isinstance(part, Text) for part in found):
         found.append(_plain_part(msgspec.json.encode(structured).decode(), blobs))
     return tuple(found) or (Text(NOTHING),)
@@ -36,7 +36,7 @@ def result_parts(content: "Sequence[types.ContentBlock]", structured: object, bl
 def resource_parts(
     contents: "Sequence[types.TextResourceContents | types.BlobResourceContents]", blobs: Blobs
 ) -> tuple[ResultPart, ...]:
-    """What the model reads of a resource."""
+    """Convert a resource for the model."""
     return tuple(part for each in contents[:MOST_PARTS] for part in _convert_resource(each, blobs)) or (Text(NOTHING),)
 
 
@@ -45,9 +45,9 @@ def _convert_block(block: "types.ContentBlock", blobs: Blobs) -> Iterator[Result
         case "text":
             yield _plain_part(block.text, blobs)
         case "image":
-            yield from _convert_data(block.data, block.mime_type, "picture", blobs)
+            yield from _convert_data(block.data, block.mime_type, "image", blobs)
         case "audio":
-            yield from _convert_data(block.data, block.mime_type, "sound", blobs)
+            yield from _convert_data(block.data, block.mime_type, "audio", blobs)
         case "resource":
             yield from _convert_resource(block.resource, blobs)
         case "resource_link":
@@ -73,17 +73,17 @@ def _convert_data(encoded: str, media_type: str, what: str, blobs: Blobs) -> Ite
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        yield Text(f"[a {what} that is not written as base64]")
+        yield Text(f"[{plain_text(what, 500)}: invalid base64]")
         return
     reference = blobs.put(data)
     if media_type in PICTURES:
         yield Image(media_type, reference)
     else:
         yield Text(
-            f"[a {plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, kept as {reference}]"
+            f"[{plain_text(what, 500)}, {plain_text(media_type, 100)}, {len(data):,} bytes, saved as {reference}]"
         )
 
 
 def _plain_part(text: str, blobs: Blobs) -> Text:
-    """Without what a terminal would obey: no server has a terminal of ours to write on."""
+    """Strip terminal control sequences: no server may write to our terminal."""
     return Text(bound_text(visible(text), MOST, blobs.put))

@@ -1,8 +1,8 @@
-"""Signing in at a server with OAuth, by the SDK: discovery, registration, PKCE, refreshing.
+"""OAuth sign-in to a server through the SDK: discovery, registration, PKCE, refresh.
 
-What must stay true: tokens are in the store of keys and nowhere else; a page is only opened for a person who asked to
-sign in; in a task, a server that wants one says so and is not there. What was found out about the sign-in is kept with
-the tokens, as a later process has to refresh them without finding it out again.
+What must stay true: tokens are in the key store and nowhere else; a page opens only for a person who asked to sign in;
+in a task, a server that needs a sign-in says so and stays unavailable. Discovery results are stored with the tokens,
+because a later process must refresh them without discovering again.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import JsonObject, Value
 
 EARLIER = 60.0
-"""Seconds before its end at which a token counts as over."""
+"""Seconds before its expiry at which a token counts as expired."""
 
 
 class Kept(Value, frozen=True):
-    """What is stored of a sign-in. `expires` is in Unix seconds; 0: nobody said."""
+    """A stored sign-in. `expires` is in Unix seconds; 0 when unknown."""
 
     tokens: JsonObject | None = None
     client: JsonObject | None = None
@@ -42,13 +42,13 @@ class Kept(Value, frozen=True):
 
 
 def secret_name(server: str, url: str) -> str:
-    """Under which name a sign-in is stored: tokens are for one server at one address."""
+    """Return the name a sign-in is stored under: tokens belong to one server at one address."""
     parts = urlsplit(url)
     return f"mcp:{server}@{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 class SignIn(OAuthClientProvider):
-    """The SDK's provider, with our store behind it. `asked` says so once a person was needed."""
+    """The SDK's provider over our store. `asked` is set once a person has to act, and says what to do."""
 
     def __init__(self, server: str, url: str, oauth: OAuth, secrets: Secrets, visitor: Visitor | None) -> None:
         self.asked = ""
@@ -69,19 +69,19 @@ class SignIn(OAuthClientProvider):
 
     async def _initialize(self) -> None:
         await super()._initialize()
-        kept = await self._store.kept()
+        kept = await self._store.load()
         if kept.expires:
             self.context.token_expiry_time = kept.expires - EARLIER
         if kept.metadata:
             self.context.oauth_metadata = OAuthMetadata.model_validate(kept.metadata)
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Where nobody can sign in and nobody has, a server is not asked to register us."""
+        """Do not register with a server when nobody is signed in and nobody can sign in now."""
         if not self.context.is_token_valid():
-            self._initialized = False  # another process may have refreshed it meanwhile
+            self._initialized = False  # another process may have refreshed it
         flow = super()._auth_flow(request)
-        if self._visitor is None and not (await self._store.kept()).tokens:
-            flow = self._refused(request)
+        if self._visitor is None and not (await self._store.load()).tokens:
+            flow = self._detect_sign_in(request)
         try:
             sent = await anext(flow)
             while True:
@@ -89,15 +89,15 @@ class SignIn(OAuthClientProvider):
         except StopAsyncIteration:
             return
 
-    async def _refused(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+    async def _detect_sign_in(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         response = yield request
         if response.status_code == 401:
             await self._open(str(request.url))
 
     async def _open(self, url: str) -> None:
-        self.asked = f"it wants you to sign in: halo mcp login {self._server}"
+        self.asked = f"it needs you to sign in; run: halo mcp login {self._server}"
         if not url.startswith(("https://", "http://")):
-            self.asked = "it wants you to open something that is no web page, to sign in"
+            self.asked = "its sign-in address is not a web page (http or https)"
             raise SignInNeeded(self.asked)
         if self._visitor is None:
             raise SignInNeeded(self.asked)
@@ -107,8 +107,8 @@ class SignIn(OAuthClientProvider):
         assert self._visitor is not None
         brought = await self._visitor.visit()
         if "code" not in brought:
-            why = brought.get("error_description") or brought.get("error") or "it was called off"
-            self.asked = f"the sign-in gave nothing: {why[:200]}"
+            why = brought.get("error_description") or brought.get("error") or "it was canceled"
+            self.asked = f"the sign-in failed: {why[:200]}"
             raise SignInNeeded(self.asked)
         return AuthorizationCodeResult.model_validate(
             {name: brought[name] for name in ("code", "state", "iss") if name in brought}
@@ -116,7 +116,7 @@ class SignIn(OAuthClientProvider):
 
 
 class _Store:
-    """The SDK's `TokenStorage` over our keys. A client that was registered for another way back is not used."""
+    """The SDK's `TokenStorage` over our keys. Ignores a client registered for another redirect URI."""
 
     def __init__(self, name: str, secrets: Secrets, oauth: OAuth, back: str, sign_in: SignIn) -> None:
         self._name = name
@@ -125,7 +125,7 @@ class _Store:
         self._back = back
         self._sign_in = sign_in
 
-    async def kept(self) -> Kept:
+    async def load(self) -> Kept:
         found = await asyncio.to_thread(self._secrets.get, self._name)
         try:
             return json_input.decode(found.reveal(), type=Kept) if found else Kept()
@@ -133,7 +133,7 @@ class _Store:
             return Kept()
 
     async def get_tokens(self) -> OAuthToken | None:
-        kept = await self.kept()
+        kept = await self.load()
         return OAuthToken.model_validate(kept.tokens) if kept.tokens else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
@@ -152,7 +152,7 @@ class _Store:
             return OAuthClientInformationFull.model_validate(
                 known | {"redirect_uris": [self._back or "http://localhost"]}
             )
-        kept = (await self.kept()).client
+        kept = (await self.load()).client
         if kept is None or (self._back and self._back not in kept.get("redirect_uris", ())):
             return None
         return OAuthClientInformationFull.model_validate(kept)
@@ -161,7 +161,7 @@ class _Store:
         await self._keep(client=_as_json(client_info))
 
     async def _keep(self, **changed: Any) -> None:
-        kept = msgspec.structs.replace(await self.kept(), **changed)
+        kept = msgspec.structs.replace(await self.load(), **changed)
         text = msgspec.json.encode(kept).decode()
         await asyncio.to_thread(self._secrets.put, self._name, Secret(text))
 

@@ -1,7 +1,7 @@
-"""What a server says of its tools, made fit for a model: names, descriptions and schemas, all of them untrusted.
+"""Turn a server's untrusted tool names, descriptions and schemas into ones that are safe for a model.
 
-What must stay true: the same definition gives the same name and the same words, whenever it comes and whatever came
-before. Nothing hidden stays in a text, and nothing grows beyond its bound.
+What must stay true: the same definition always gives the same name and text, whatever came before. No hidden character
+stays in a text, and nothing exceeds its bound.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ LARGEST_SCHEMA = 12_000
 """Characters of a schema as JSON."""
 DEEPEST = 12
 MOST_VALUES = 400
-"""Values that a list or an object in a schema may have."""
+"""Values allowed in one list or object of a schema."""
 _SIGN = re.compile(r"[^A-Za-z0-9_-]")
 _HASH = 6
 _BREAKS = "\n\t"
 
 
 def name_for(server: str, tool: str) -> str:
-    """What a model calls it: at most 64 allowed signs, and its own: what had to be changed is hashed."""
+    """Return the model's name for a tool: unique, at most 64 allowed characters; a changed name ends in a hash."""
     plain = f"{server}{SEPARATOR}{tool}"
     name = _SIGN.sub("_", plain)
     if name == plain and len(name) <= LONGEST_NAME and SEPARATOR not in server and name[0].isalpha():
@@ -41,7 +41,7 @@ def name_for(server: str, tool: str) -> str:
 
 
 def plain_text(text: str, most: int) -> str:
-    """A text without characters that nobody sees, and not longer than that."""
+    """Remove invisible characters and cut to `most` characters."""
     seen = "".join(sign for sign in text[: 2 * most] if sign in _BREAKS or not _is_hidden(sign)).strip()
     return seen if len(seen) <= most and len(text) <= 2 * most else seen[: most - 1] + "…"
 
@@ -51,7 +51,7 @@ def _is_hidden(sign: str) -> bool:
 
 
 def digest_tool(*definition: object) -> str:
-    """Stands for the whole definition of a tool, as the server gave it."""
+    """Hash a tool's whole definition, as the server gave it."""
     return hashlib.sha256(repr(_sort_keys(definition)).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -65,11 +65,11 @@ def _sort_keys(value: object) -> object:
 
 
 def clean_schema(schema: Any) -> JsonObject:
-    """A schema that every provider can take: an object without references, bounded in depth and size."""
+    """Return a schema that every provider accepts: an object without references, bounded in depth and size."""
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}
     for deepest, note in ((DEEPEST, LONGEST_NOTE), (6, 120), (3, 60), (2, 0)):
-        made = _Cleaner(schema, deepest, note).made()
+        made = _Cleaner(schema, deepest, note).clean()
         if len(msgspec.json.encode(made)) <= LARGEST_SCHEMA:
             return made
     names = [plain_text(name, 64) for name in _clean_properties(schema)][:100]
@@ -82,7 +82,7 @@ def _clean_properties(schema: JsonObject) -> JsonObject:
 
 
 class _Cleaner:
-    """Writes references out where they stand; one that leads back to itself, or too deep, becomes anything."""
+    """Inlines references; a recursive or too deep one becomes a schema that allows anything."""
 
     def __init__(self, schema: JsonObject, deepest: int, note: int) -> None:
         self._schema = schema
@@ -90,7 +90,7 @@ class _Cleaner:
         self._note = note
         self._left = LARGEST_SCHEMA
 
-    def made(self) -> JsonObject:
+    def clean(self) -> JsonObject:
         made = self._value(self._schema, 0, ())
         made = made if isinstance(made, dict) else {}
         for name in ("$defs", "definitions", "$schema", "$id"):
@@ -104,7 +104,7 @@ class _Cleaner:
             return {} if isinstance(value, dict) else [] if isinstance(value, list) else value
         match value:
             case {"$ref": str(reference)}:
-                return self._referred(value, reference, depth, inside)
+                return self._resolve_reference(value, reference, depth, inside)
             case dict():
                 return dict(self._entries(value, depth, inside))
             case list():
@@ -123,12 +123,12 @@ class _Cleaner:
                 continue
             yield str(key), self._value(each, depth + 1, inside)
 
-    def _referred(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
-        said = {key: each for key, each in value.items() if key != "$ref"}
+    def _resolve_reference(self, value: JsonObject, reference: str, depth: int, inside: tuple[str, ...]) -> Any:
+        own = {key: each for key, each in value.items() if key != "$ref"}
         target = None if reference in inside else self._target(reference)
         if not isinstance(target, dict):
-            return dict(self._entries(said, depth, inside))
-        return self._value({**target, **said}, depth + 1, (*inside, reference))
+            return dict(self._entries(own, depth, inside))
+        return self._value({**target, **own}, depth + 1, (*inside, reference))
 
     def _target(self, reference: str) -> Any:
         if not reference.startswith("#"):

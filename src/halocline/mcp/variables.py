@@ -1,6 +1,6 @@
-"""`${VAR}`, `${VAR:-default}` and `${env:VAR}` in what is written of an MCP server, filled in when it starts.
+"""`${VAR}`, `${VAR:-default}` and `${env:VAR}` in an MCP server's settings, filled in when it starts.
 
-What must stay true: a project's file cannot have the keys of models sent anywhere, and a missing variable is named.
+What must stay true: a project's file cannot send model keys anywhere, and a missing variable is named.
 """
 
 import re
@@ -13,13 +13,13 @@ from halocline.protocol.values import Value
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 ALWAYS = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "XDG_RUNTIME_DIR")
-"""The only variables that a server gets without declaring them."""
+"""The only variables that a server gets undeclared,"""
 WAYS_OUT = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
-"""And these, in capitals or small letters: without them many cannot reach anything."""
+"""and these, in upper or lower case: many servers cannot reach the network without them."""
 
 
 class Filled(Value, frozen=True):
-    """What is really run or reached."""
+    """A server's settings with all variables filled in."""
 
     command: str
     args: tuple[str, ...]
@@ -31,11 +31,11 @@ class Filled(Value, frozen=True):
 
 
 class Missing(Exception):
-    """The text says which variable, and where it is asked for."""
+    """A variable is missing; the text names it and the setting that needs it."""
 
 
 def fill_variables(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
-    """With all variables filled in; a project's file may not ask for the `keys`. Raises Missing."""
+    """Fill in all variables; a project's file may not use `keys`. Raises Missing."""
     hidden = keys if server.owner is Owner.PROJECT else frozenset()
     entry = server.entry
 
@@ -58,9 +58,9 @@ def fill_variables(server: Server, env: Mapping[str, str], keys: frozenset[str])
 def server_environment(
     declared: Mapping[str, Secret], env: Mapping[str, str], passed: tuple[str, ...] = ()
 ) -> ChildEnvironment:
-    """All that a server's process gets: what is declared for it, and of the rest what every program needs.
+    """Build the environment of a server's process: what is declared for it, plus what every program needs.
 
-    A proxy comes without its password, unless it is declared, or `passed` on to every program.
+    A proxy loses its password, unless it is declared or `passed` on to every program.
     """
     names = (*ALWAYS, *WAYS_OUT, *map(str.lower, WAYS_OUT))
     given = child_environment({name: env[name] for name in names if name in env}, passed=passed)
@@ -84,7 +84,7 @@ def _fill_oauth(given: OAuth, fill: Callable[[str, str], str]) -> OAuth:
 def _variable_value(match: "re.Match[str]", env: Mapping[str, str], hidden: frozenset[str], where: str) -> str:
     name, default = match.groups()
     if name in hidden:
-        raise Missing(f"{where} asks for {name}, which is a key of yours: a project's file does not get it.")
+        raise Missing(f"{where} uses {name}, which holds one of your keys. A project's file may not use keys.")
     value = env.get(name)
     if not value and default is not None:
         return str(default)

@@ -1,1 +1,1 @@
-"""The voices: one module per API family; vendors are rows of data."""
+"""Model providers: one package per API family; vendors are rows of data."""

@@ -1,4 +1,4 @@
-"""Where a model is asked and with which key. The key shows in no text and no repr, nor do a person's own headers."""
+"""A model's address and key. Neither the key nor custom headers ever appear in a text or repr."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One model of one vendor, and the way there.
+    """One model of one vendor, and how to reach it.
 
-    `model` is the vendor's own name for it, `known` what is told of it (`own_prices`: a person set them);
-    `headers` go with every request. `key_source` says to a person where the key is from.
+    `model` is the vendor's own name for it, `known` what is known about it (`own_prices`: the user set its prices);
+    `headers` go with every request. `key_source` tells the user where the key comes from.
     """
 
     vendor: Vendor
@@ -45,12 +45,12 @@ class Endpoint:
 
     @property
     def at_home(self) -> bool:
-        """Whether it is the vendor's own server, and not another one that speaks as the vendor does."""
+        """True if it is the vendor's own server, not another one that speaks the same API."""
         return address_of(self.url) == address_of(self.vendor.base_url)
 
     @property
     def family(self) -> Family:
-        """What is spoken there: the vendor's own family at its own address."""
+        """The API family at this address: the vendor's own, unless the server is elsewhere."""
         return (not self.at_home and self.vendor.family_elsewhere) or self.vendor.family
 
     @property
@@ -58,7 +58,7 @@ class Endpoint:
         return self.known or (FREE if self.vendor.local else UNKNOWN)
 
     def request_headers(self, key_header: str, before_key: str = "") -> dict[str, str]:
-        """What goes with every request; the key in the family's header, or in the vendor's own."""
+        """Build the headers of every request, with the key in the family's header or the vendor's own."""
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
@@ -72,11 +72,11 @@ class Endpoint:
         return headers
 
     def wire_model(self, wanted: str) -> str:
-        """The vendor's name for a request's model, which may be written `provider/model`, or be empty."""
+        """Return the vendor's name for a request's model, which may be `provider/model` or empty."""
         return wanted.removeprefix(f"{self.vendor.name}/") or self.model
 
     def without_key(self, text: str) -> str:
-        """The same text with the key redacted, should a server have repeated it, and what else is a secret."""
+        """Redact the key, which a server may repeat, and other secrets from a text."""
         from halocline.protocol.secrets.redaction import Redactor  # most requests do not fail
 
         return Redactor(lambda: frozenset({self.key}))(text)
@@ -85,21 +85,21 @@ class Endpoint:
 def build_endpoint(
     vendor: Vendor, model: str, environ: Mapping[str, str], *, key: str = "", key_source: str = "", base_url: str = ""
 ) -> Endpoint:
-    """Fill in what was not given from the vendor's usual environment variables.
+    """Build an endpoint; missing values come from the vendor's environment variables.
 
     Raises:
-        UsageError: the key or the address is missing, or the key holds characters that no key has.
+        UsageError: the key or the address is missing, or the key contains invalid characters.
     """
     base_url = base_url or _own_address(vendor, environ)
     if not (base_url or vendor.base_url):
-        hint = f"Set {vendor.base_url_variable} to its address, or give it with --base-url URL."
-        raise UsageError(f"{vendor.title}: it is not known where that is.", hint)
+        hint = f"Set {vendor.base_url_variable}, or pass --base-url URL."
+        raise UsageError(f"There is no address for {vendor.title}.", hint)
     key = key.strip() or vendor.key_in(environ)
     if not key and vendor.key_variable and not (base_url or vendor.credentials):
-        hint = f"Write: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
+        hint = f"Run: export {vendor.key_variable}=…, or store a key: halo login {vendor.name}"
         raise UsageError(f"There is no key for {vendor.title}: {vendor.key_variable} is not set.", hint)
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"The key for {vendor.title} holds characters that no key has.", "Copy it again, alone.")
+        raise UsageError(f"The key for {vendor.title} contains characters that keys do not have.", "Copy just the key.")
     return Endpoint(
         vendor=replace(vendor, base_url=_fill_variables(vendor.base_url, vendor, environ)),
         model=model or vendor.default_model,
@@ -111,19 +111,19 @@ def build_endpoint(
 
 
 def base_url_of(vendor: Vendor, environ: Mapping[str, str], given: str = "") -> str:
-    """Where a vendor's server is: as given, as its variable says, or at the usual place."""
+    """Return a vendor's base URL: the given one, its variable's, or the default."""
     return given or _own_address(vendor, environ) or vendor.base_url
 
 
 def _own_address(vendor: Vendor, environ: Mapping[str, str]) -> str:
-    """The address in the vendor's variable. Of a bare host the path is known."""
+    """Return the address in the vendor's variable; a bare host gets the vendor's path."""
     address = environ.get(vendor.base_url_variable, "").rstrip("/")
     _, _, rest = address.partition("://")
     return address + vendor.base_url_path if rest and "/" not in rest else address
 
 
 def _fill_variables(text: str, vendor: Vendor, environ: Mapping[str, str]) -> str:
-    """The text with the variables in it replaced. Raises UsageError for one that is not set."""
+    """Replace the variables in a text. Raises UsageError for one that is not set."""
     if "$" not in text:
         return text
 

@@ -1,6 +1,6 @@
-"""What a server's refusal means: one table from status and wording to a `ModelError` that a person can act on.
+"""Translate a server's refusal, by status and wording, to a `ModelError` that a person can act on.
 
-A refusal inside a stream that began well is given the status it would have had as an answer, and reads the same table.
+An error inside a stream gets the status it would have had as a response, and goes through the same table.
 """
 
 import re
@@ -35,7 +35,7 @@ _BILLING = _compile_words(
     "enable billing",
 )
 _KEY = _compile_words("API_KEY_INVALID", "API key (not valid|expired)")
-# Google names the quota that was used up; only one of a day is worth another provider.
+# Google names the exhausted quota; only a daily one is worth switching providers for.
 _QUOTA_OF_A_DAY = _compile_words(r"quotaId[^,}]*PerDay")
 _QUOTA_OF_A_MINUTE = _compile_words(r"quotaId[^,}]*PerMinute")
 _RATE = _compile_words(r"rate.?limit", r"(tokens|requests) per (minute|min|day|hour)", r"\bTPM\b", r"\bRPM\b")
@@ -57,7 +57,7 @@ _OVERLOADED = _compile_words("overloaded", "at capacity", "no healthy upstream")
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Holds for these statuses, and, when `words` is given, only if the body says so."""
+    """Applies to these statuses and, with `words`, only if the body matches."""
 
     kind: ModelErrorKind
     statuses: range | frozenset[int]
@@ -87,27 +87,27 @@ _RULES = (
 
 _WHAT = {
     Kind.AUTH: "{vendor} did not accept the key",
-    Kind.QUOTA: "{vendor} wants payment or a higher spending limit",
-    Kind.RATE_LIMIT: "{vendor} says that too much was asked in too short a time",
+    Kind.QUOTA: "Your {vendor} account is out of credit or over its spending limit",
+    Kind.RATE_LIMIT: "You reached the rate limit of {vendor}",
     Kind.OVERLOADED: "{vendor} is overloaded",
-    Kind.SERVER: "{vendor} had an error of its own",
-    Kind.CONTEXT_EXCEEDED: "The conversation is longer than {model} can read",
-    Kind.NOT_FOUND: "{vendor} does not know {model} or this address",
-    Kind.INVALID_REQUEST: "{vendor} did not accept the request",
+    Kind.SERVER: "{vendor} had an internal error",
+    Kind.CONTEXT_EXCEEDED: "The conversation is too long for {model}",
+    Kind.NOT_FOUND: "{vendor} has no model {model} at this address",
+    Kind.INVALID_REQUEST: "{vendor} rejected the request",
 }
 
 _HINTS = {
     Kind.AUTH: "Check the key ({key}): it must be valid and allowed to use {model}.",
-    Kind.QUOTA: "Look at the balance and limits of the {vendor} account, or choose another provider with -m.",
-    Kind.RATE_LIMIT: "Wait a little, or choose another model with -m.",
+    Kind.QUOTA: "Check the balance and limits of your {vendor} account, or choose another provider with -m.",
+    Kind.RATE_LIMIT: "Wait a moment, or choose another model with -m.",
     Kind.OVERLOADED: "Try again in a minute, or choose another model with -m.",
-    Kind.SERVER: "Try again; if it happens often, choose another model with -m.",
+    Kind.SERVER: "Try again; if it keeps happening, choose another model with -m.",
     Kind.CONTEXT_EXCEEDED: "Start a new task, or choose a model with a larger window with -m.",
-    Kind.NOT_FOUND: "Check the model's name given with -m, and the base URL.",
-    Kind.INVALID_REQUEST: "Check the model's name given with -m; what {vendor} said tells more.",
+    Kind.NOT_FOUND: "Check the model name (-m) and the base URL.",
+    Kind.INVALID_REQUEST: "Check the model name (-m) and the message from {vendor}.",
 }
 
-# What OpenAI's Responses may say of a request that was accepted first. None of it passes by asking again.
+# Codes with which OpenAI's Responses API rejects a request after accepting it. Retrying does not help.
 _BAD_REQUESTS = (
     "invalid_prompt",
     "data_residency_mismatch",
@@ -127,7 +127,7 @@ _BAD_REQUESTS = (
     "empty_image_file",
 )
 
-# Types and codes that servers put into the body, or into a stream, as statuses.
+# The statuses that error types and codes in bodies and streams stand for.
 _STATUSES = {
     **dict.fromkeys(_BAD_REQUESTS, 400),
     "invalid_request_error": 400,
@@ -162,11 +162,13 @@ _STATUSES = {
 
 
 def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpoint: Endpoint) -> ModelError:
-    """What a refusal means. Header names are in lower case."""
+    """Classify an error response. Header names are in lower case."""
     if 300 <= status < 400:
         return _redirect_error(status, headers.get("location", ""), endpoint)
-    said = body.decode("utf-8", "replace")
-    kind = next(rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(said)))
+    body_text = body.decode("utf-8", "replace")
+    kind = next(
+        rule.kind for rule in _RULES if status in rule.statuses and (not rule.words or rule.words.search(body_text))
+    )
     facts = {
         "vendor": endpoint.vendor.title,
         "model": endpoint.model,
@@ -179,21 +181,21 @@ def classify_refusal(status: int, body: bytes, headers: Mapping[str, str], endpo
         f"{what} (status {status}): {message}" if message else f"{what} (status {status}).",
         _HINTS[kind].format(**facts),
         status=status,
-        retry_after=_wait_asked(headers, said),
+        retry_after=_wait_asked(headers, body_text),
     )
 
 
 def _redirect_error(status: int, location: str, endpoint: Endpoint) -> ModelError:
-    """A redirect is not followed: the key would go wherever it leads. Of its target only the host is shown."""
+    """Explain a redirect, which is not followed because the key would go along. Shows only the target's host."""
     target = address_of(location)
     place = f"{'https' if target.tls else 'http'}://{target.authority}" if target else "another address"
-    text = f"{endpoint.vendor.title} sends the request on to {place}, where the key must not follow (status {status})."
-    hint = "If that is the right server, name it with --base-url; else check the base URL."
+    text = f"{endpoint.vendor.title} redirects to {place}; your key was not sent there (status {status})."
+    hint = "If that is the right server, set it with --base-url; otherwise check the base URL."
     return ModelError(ModelErrorKind.INVALID_REQUEST, endpoint.without_key(text), hint, status=status)
 
 
 def classify_in_stream(error: Any, endpoint: Endpoint) -> ModelError:
-    """What an error object inside a stream means."""
+    """Classify an error object inside a stream."""
     fields = error if isinstance(error, dict) else {}
     status = next(
         (_status_of(fields.get(name)) for name in ("code", "type", "status") if _status_of(fields.get(name))), 500
@@ -202,7 +204,7 @@ def classify_in_stream(error: Any, endpoint: Endpoint) -> ModelError:
 
 
 def _status_of(mark: Any) -> int:
-    """The status a type or code stands for; 0 when it stands for none."""
+    """Return the status that a type or code stands for; 0 for none."""
     if isinstance(mark, int):
         return mark if 400 <= mark < 600 else 0
     text = str(mark)
@@ -210,7 +212,7 @@ def _status_of(mark: Any) -> int:
 
 
 def _error_message(body: bytes, endpoint: Endpoint) -> str:
-    """The server's own words, shortened, on one line. The key is redacted first: half of it would not be found."""
+    """Return the server's message, on one line and cut. The key is redacted before the cut, which could split it."""
     try:
         words = _words_of(json_input.decode(body))
     except msgspec.DecodeError:
@@ -220,7 +222,7 @@ def _error_message(body: bytes, endpoint: Endpoint) -> str:
 
 
 def _words_of(document: Any) -> str:
-    """The message inside one of the shapes in which servers send errors."""
+    """Extract the message from any of the forms in which servers send errors."""
     while isinstance(document, list) and document:
         document = document[0]
     if not isinstance(document, dict):
@@ -232,14 +234,14 @@ def _words_of(document: Any) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds a server asks to wait. `now` is Unix time, which a server that tells its own knows better."""
+    """Return the seconds a server asks to wait. `now` is Unix time; the server's own date wins."""
     if (wait := _parse_number(headers.get("retry-after-ms", ""))) is not None:
         return wait / 1000
     asked = headers.get("retry-after", "")
     if (wait := _parse_number(asked)) is not None:
         return wait
-    if (date := headers.get("date")) and (told := _http_date(date)) is not None:
-        now = told
+    if (date := headers.get("date")) and (server_time := _http_date(date)) is not None:
+        now = server_time
     if asked and (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
     for name in ("x-ratelimit-reset", "ratelimit-reset"):
@@ -248,16 +250,16 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     return None
 
 
-def _wait_asked(headers: Mapping[str, str], said: str) -> float | None:
-    """The seconds asked for in the headers, or in the body, as Google does it."""
+def _wait_asked(headers: Mapping[str, str], body_text: str) -> float | None:
+    """Return the seconds to wait from the headers, or from the body as Google sends it."""
     if (asked := retry_after(headers, time.time())) is not None:
         return asked
-    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', said)
+    found = re.search(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"', body_text)
     return float(found[1]) if found else None
 
 
 def _seconds_until(reset: float, now: float) -> float:
-    """A reset is given in seconds from now, as Unix time, or as Unix time in milliseconds."""
+    """Convert a reset given in seconds from now, Unix time, or Unix time in milliseconds."""
     if reset > _UNIX_TIME * 1000:
         reset /= 1000
     return max(0.0, reset - now) if reset > _UNIX_TIME else reset

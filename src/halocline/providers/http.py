@@ -1,4 +1,4 @@
-"""One request and its streamed reply, the same for every wire format: HTTP on one side, a translator on the other."""
+"""One request and its streamed reply, for every wire format: HTTP on one side, a translator on the other."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, closing
@@ -18,25 +18,25 @@ T = TypeVar("T")
 
 _ERROR_LIMIT = 65_536
 _ERROR_TIME = 20.0
-"""Seconds for all of what a server says about a refusal; what came by then is enough to tell what it means."""
+"""Seconds to read an error body; what has arrived by then is enough to classify it."""
 _LARGEST_EVENT = 64 << 20
-"""Bytes of one event of a stream."""
+"""Bytes of one stream event."""
 _DRAIN_GRACE = 0.5
 
 
 class Translator(Protocol):
-    """Turns the data payloads of one stream into events. `ended` is true once the reply is known to be complete."""
+    """Turns a stream's data payloads into events. `ended` is true once the reply is known to be complete."""
 
     ended: bool
 
     def feed(self, payload: bytes) -> tuple[ModelEvent, ...]:
-        """Raises ModelError for an error in the stream, and for what cannot be read."""
+        """Translate a payload. Raises ModelError for an error in the stream and for invalid data."""
 
     def finish(self) -> tuple[ModelEvent, ...]:
-        """Usage and message. Raises ModelError when the reply is not complete or empty."""
+        """Return usage and message. Raises ModelError when the reply is incomplete or empty."""
 
     def spent(self) -> UsageReported | None:
-        """What was taken so far, as far as the server told."""
+        """Return the usage so far, if the server reported any."""
 
 
 async def stream_exchange(
@@ -47,9 +47,9 @@ async def stream_exchange(
     body: Sequence[bytes],
     translator: Translator,
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Ask, and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
+    """Send a request and yield the reply as it comes. Leaving early closes the connection. Raises ModelError.
 
-    An attempt that fails costs all the same: what the server told of that comes before the error.
+    A failed attempt may cost too: usage that the server reported is yielded before the error.
     """
     response = await client.post(path, headers, body)
     try:
@@ -76,12 +76,12 @@ async def stream_exchange(
 
 
 def bearer_headers(endpoint: Endpoint) -> dict[str, str]:
-    """The headers of a request to a server that takes its key as OpenAI's does."""
+    """Headers for a server that takes its key as OpenAI does."""
     return endpoint.request_headers("authorization", "Bearer ")
 
 
 async def _check_response(response: Response, endpoint: Endpoint) -> None:
-    """Raises ModelError unless the answer is the beginning of a stream."""
+    """Raise ModelError unless the response is a stream."""
     if response.status != 200:
         from halocline.providers.errors import classify_refusal
 
@@ -105,27 +105,27 @@ def _not_a_stream(body: bytes, kind: str, endpoint: Endpoint) -> ModelError:
 
 
 def failed_in_stream(error: object, endpoint: Endpoint) -> ModelError:
-    """What an error object in a stream means."""
-    # Its table of wordings is only paid for when something failed.
+    """Classify an error object in a stream."""
+    # Imported only on failure: its table of patterns takes time to build.
     from halocline.providers.errors import classify_in_stream
 
     return classify_in_stream(error, endpoint)
 
 
 def unreadable_payload(endpoint: Endpoint) -> ModelError:
-    """A payload is not what the wire format allows."""
-    text = f"{endpoint.vendor.title} sent something that is not part of its stream format."
-    return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it happens often, check the base URL.")
+    """The error for a payload that does not match the wire format."""
+    text = f"{endpoint.vendor.title} sent data that does not match its stream format."
+    return ModelError(ModelErrorKind.MALFORMED, text, "Try again; if it keeps happening, check the base URL.")
 
 
 def broken_off(endpoint: Endpoint) -> ModelError:
-    """The stream ended without its end."""
-    text = f"{endpoint.vendor.title} broke off before the reply was complete."
-    return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it happens often, check the network or a proxy.")
+    """The error for a stream that ended early."""
+    text = f"{endpoint.vendor.title} ended the stream before the reply was complete."
+    return ModelError(ModelErrorKind.NETWORK, text, "Try again; if it keeps happening, check the network or proxy.")
 
 
 def decode_payload(decoder: json_input.Decoder[T], payload: bytes, endpoint: Endpoint) -> T:
-    """Read one payload. Bytes that are not UTF-8 become replacement characters. Raises ModelError."""
+    """Decode one payload. Invalid UTF-8 becomes replacement characters. Raises ModelError."""
     try:
         return decoder.decode(payload)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Messages as encoded JSON, kept from one request to the next: a request costs only what is new in it."""
+"""Cache of messages as encoded JSON: encoding a request costs only what is new in it."""
 
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +16,9 @@ encode_json = msgspec.json.Encoder().encode
 
 
 class Fragments(Generic[F]):
-    """Remembers how each message of the newest request was encoded, as far as the next request begins with the same.
+    """Caches the encoding of each message of the newest request, for the messages the next one starts with.
 
-    Messages are frozen, so an object that is met again is encoded the same way.
+    Messages are frozen, so the same object always has the same encoding.
     """
 
     def __init__(self, encode: Callable[[Message], F]) -> None:
@@ -27,7 +27,7 @@ class Fragments(Generic[F]):
         self._encoded: list[F] = []
 
     def of(self, messages: Sequence[Message]) -> Sequence[F]:
-        """The fragment of each message. What is not among them is forgotten."""
+        """Return the fragment of each message; forget all others."""
         same = _in_common(self._messages, messages)
         self._encoded[same:] = map(self._encode, messages[same:])
         self._messages = messages
@@ -35,7 +35,7 @@ class Fragments(Generic[F]):
 
 
 def _in_common(old: Sequence[Message], new: Sequence[Message]) -> int:
-    """How many messages from the first one on are the same objects."""
+    """Count the leading messages that are the same objects."""
     if len(new) >= len(old) and all(map(is_, old, new)):
         return len(old)
     pairs = enumerate(zip(old, new, strict=False))
@@ -43,7 +43,7 @@ def _in_common(old: Sequence[Message], new: Sequence[Message]) -> int:
 
 
 def separate_parts(parts: Sequence[bytes]) -> list[bytes]:
-    """The parts with a comma between each two, not yet copied together."""
+    """Insert a comma between each two parts, without joining them."""
     out = [b","] * (2 * len(parts) - 1)
     out[::2] = parts
     return out
@@ -54,11 +54,11 @@ def join_parts(parts: Iterable[bytes]) -> bytes:
 
 
 def encode_image(image: Image, blobs: Blobs) -> str | None:
-    """The image's bytes in base64; None when the blob is gone."""
+    """Return the image in base64; None when its blob is gone."""
     try:
         return b2a_base64(blobs.get(image.blob), newline=False).decode("ascii")
     except KeyError:
         return None
 
 
-MISSING_PICTURE = "[An image was here; its file is gone.]"
+MISSING_PICTURE = "[Image missing: its file is gone.]"

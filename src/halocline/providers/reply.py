@@ -1,4 +1,4 @@
-"""What all wire formats share when a reply is put together: odd tool calls, and the reply's two last events.
+"""Assembly of a reply, shared by all wire formats: tool calls and the reply's last two events.
 
 Arguments that are not one complete JSON object are never repaired: the call keeps the text as `malformed`.
 """
@@ -33,7 +33,7 @@ _decode_object = json_input.Decoder(JsonObject).decode
 
 
 def parse_arguments(text: str) -> JsonObject | None:
-    """The arguments a model wrote; None when they are not one complete JSON object. No text at all means none."""
+    """Parse a call's arguments; None when they are not one complete JSON object. Empty text means no arguments."""
     if not text.strip():
         return {}
     try:
@@ -43,16 +43,16 @@ def parse_arguments(text: str) -> JsonObject | None:
 
 
 class CallIds:
-    """Sees to it that no two calls of a task have the same id, whatever the server sends."""
+    """Gives every call of a task its own id, whatever the server sends."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
         self._taken: set[str] | None = None
 
     def claim(self, wanted: str) -> str:
-        """`wanted`, or a new id when it is empty or already used."""
+        """Return `wanted`, or a new id when it is empty or taken."""
         if self._taken is None:
-            # Every call of a request has its result, which is found faster.
+            # Every call in a request has a result, and results are faster to collect.
             self._taken = {message.call for message in self._request.messages if isinstance(message, ToolResult)}
         chosen = wanted if wanted and wanted not in self._taken else f"call_{os.urandom(12).hex()}"
         self._taken.add(chosen)
@@ -60,7 +60,7 @@ class CallIds:
 
 
 class CallDraft(msgspec.Struct):
-    """A call that is being written. `sent_id` is the server's, `id` ours: the same unless that one was taken."""
+    """A call being streamed. `sent_id` is the server's, `id` ours: the same unless that one was taken."""
 
     sent_id: str = ""
     id: str = ""
@@ -73,7 +73,7 @@ class CallDraft(msgspec.Struct):
         return "".join(self.pieces)
 
     def preview(self) -> tuple[ModelEvent, ...]:
-        """What was not shown yet, once it is known what the call is."""
+        """Return the arguments not shown yet, once the call's id and name are known."""
         fresh = "".join(self.pieces[self.shown :])
         if not (fresh and self.id and self.name):
             return ()
@@ -81,7 +81,7 @@ class CallDraft(msgspec.Struct):
         return (ToolCallDelta(call=self.id, name=self.name, arguments=fresh),)
 
     def finish(self, ids: CallIds, cut: bool) -> ToolCall:
-        """The call. `cut` says that the reply ended within it, for all we know."""
+        """Return the call. `cut`: the reply may have ended inside it."""
         text = self.arguments
         arguments = parse_arguments(text)
         malformed = text if arguments is None else ""
@@ -92,13 +92,13 @@ class CallDraft(msgspec.Struct):
 
 
 def finish_calls(drafts: Sequence[CallDraft], ids: CallIds, stop: StopReason) -> list[ToolCall]:
-    """All calls of a reply, in order. Only the last one can have been cut by the token limit."""
+    """Finish all calls of a reply, in order. Only the last one can have been cut by the token limit."""
     cut = stop is StopReason.MAX_TOKENS
     return [draft.finish(ids, cut and draft is drafts[-1]) for draft in drafts]
 
 
 def true_stop_reason(stop: StopReason, usage: Usage | None, most: int | None) -> StopReason:
-    """Why a reply ended. Some servers call one finished that is as long as was allowed (`most`, in tokens)."""
+    """Correct the stop reason: some servers report a reply as finished although it hit `most`, its limit in tokens."""
     cut = most is not None and usage is not None and usage.output >= most
     return StopReason.MAX_TOKENS if cut and stop is StopReason.END_TURN else stop
 
@@ -109,10 +109,10 @@ def last_events(
     stop: StopReason,
     usage: UsageReported | None,
 ) -> tuple[ModelEvent, ...]:
-    """The usage and the whole message.
+    """Return the usage and the whole message.
 
     Raises:
-        ModelError: the reply says nothing and calls nothing.
+        ModelError: the reply has neither text nor a call.
     """
     content = tuple(parts)
     says = any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in content)
@@ -123,9 +123,9 @@ def last_events(
 
 
 def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | None = None) -> UsageReported | None:
-    """What an attempt took; None when the server told nothing, or only noughts.
+    """Return an attempt's usage and cost; None when the server reported nothing or only zeros.
 
-    What the server says it charged goes before all but a person's own prices.
+    The cost that the server states takes precedence over all but the user's own prices.
     """
     if usage is None or not usage.total:
         return None
@@ -136,12 +136,12 @@ def report_usage(endpoint: Endpoint, usage: Usage | None, stated_cost: float | N
 
 
 def _unreported_usage(endpoint: Endpoint) -> UsageReported:
-    """Where nothing is told, only what costs nothing anyway has a known price."""
+    """Usage for a server that reports none; its cost is known only for local models, which are free."""
     return UsageReported(usage=Usage(), cost=0.0 if endpoint.vendor.local else None, window=endpoint.info.window)
 
 
 def _empty_reply(endpoint: Endpoint, stop: StopReason) -> ModelError:
     text = f"{endpoint.vendor.title} sent an empty reply."
     if stop is StopReason.MAX_TOKENS:
-        text = f"{endpoint.vendor.title} used up the whole reply before saying anything."
-    return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it happens often, choose another model with -m.")
+        text = f"{endpoint.vendor.title} reached the reply's token limit before writing anything."
+    return ModelError(ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m.")

@@ -1,6 +1,6 @@
-"""The form of an answer as vendors take it: each knows a part of JSON Schema, and this is what all of them know. Pure.
+"""Convert an output schema to the subset of JSON Schema that all vendors accept. Pure.
 
-What is left out here (bounds, patterns, formats) is not lost: the task checks every answer against the whole schema.
+Keywords left out here (bounds, patterns, formats) still apply: the task checks every answer against the whole schema.
 """
 
 import re
@@ -23,13 +23,13 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 
 
 class _NotForVendors(Exception):
-    """The schema says what not every vendor understands."""
+    """The schema uses keywords that not every vendor understands."""
 
 
 def native_schema(request: Request, endpoint: Endpoint) -> JsonObject | None:
-    """The schema to ask a vendor for; None when it has none of this, or does not understand it.
+    """Return the schema to send to a vendor; None when the vendor does not support it.
 
-    Every answer that fits what is given fits the person's schema but for what is left out.
+    An answer that matches it matches the user's schema, except for the keywords left out.
     """
     schema, models = request.output_schema, endpoint.vendor.answer_schemas
     if schema is None or not (models and endpoint.at_home and re.match(models, endpoint.wire_model(request.model))):
@@ -41,20 +41,20 @@ def native_schema(request: Request, endpoint: Endpoint) -> JsonObject | None:
 
 
 def for_openai(request: Request, endpoint: Endpoint) -> JsonObject:
-    """The form as both of OpenAI's APIs name it; empty when it is not asked for."""
+    """Build the format as both of OpenAI's APIs name it; empty when none is sent."""
     schema = native_schema(request, endpoint)
     return {} if schema is None else {"name": "answer", "schema": schema, "strict": is_strict(schema)}
 
 
 def is_strict(schema: JsonObject) -> bool:
-    """Whether no property may be left out, at any depth: only then does OpenAI hold a model to the schema."""
+    """True if every property is required, at any depth: only then does OpenAI enforce the schema."""
     properties = schema.get("properties", {})
     inner = (*properties.values(), *schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ()))
     return set(properties) <= set(schema.get("required", ())) and all(map(is_strict, inner))
 
 
 def _close_schema(node: object, root: JsonObject, within: tuple[str, ...]) -> JsonObject:
-    """The node with references put in place, and closed to properties that it does not name."""
+    """Inline the node's references, and forbid properties that it does not name."""
     if not isinstance(node, dict):
         raise _NotForVendors
     if isinstance(name := node.get("$ref"), str):
@@ -88,7 +88,7 @@ def _close_array(node: JsonObject, kinds: Iterable[str], root: JsonObject, withi
 
 
 def _type_of(values: Iterable[object]) -> str:
-    """The one type that all of them have: OpenAI wants it said."""
+    """Return the common type of the values, which OpenAI requires."""
     kinds = {_TYPES.get(type(value), "") for value in values}
     if len(kinds) != 1 or "" in kinds:
         raise _NotForVendors
@@ -96,7 +96,7 @@ def _type_of(values: Iterable[object]) -> str:
 
 
 def _resolve_reference(name: str, root: JsonObject, within: tuple[str, ...]) -> object:
-    """What a reference within the schema stands for; none may lead to itself."""
+    """Resolve a reference within the schema; a recursive one is not supported."""
     if name in within or not name.startswith("#/"):
         raise _NotForVendors
     node: object = root

@@ -1,27 +1,27 @@
-"""Server-sent events, incrementally: bytes go in as the network cuts them, data payloads come out.
+"""Incremental parser of server-sent events: chunks of bytes in, data payloads out.
 
-Pure. Any cutting of the same bytes gives the same payloads. Event names, ids and comments are passed over: the
-wire formats we speak repeat the event's type inside its data.
+Pure. The payloads do not depend on how the bytes are split. Event names, ids and comments are ignored: the wire
+formats we speak repeat the event's type inside its data.
 """
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class EventParser:
-    """Turns chunks of a stream into the data payloads of its events. An unfinished last event is dropped."""
+    """Turns chunks of a stream into the data payloads of its events. Drops an unfinished last event."""
 
     __slots__ = ("_after_return", "_head", "_pending", "_started", "waiting")
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
         self.waiting = 0
-        """Bytes of an event whose end has not come."""
+        """Bytes of the unfinished event."""
         self._head = b""
         self._started = False
         self._after_return = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The payloads of the events that `chunk` completes."""
+        """Return the payloads of the events that `chunk` completes."""
         if not self._started:
             chunk = self._without_bom(chunk)
         if self._after_return or b"\r" in chunk:
@@ -50,7 +50,7 @@ class EventParser:
     def _with_plain_line_ends(self, chunk: bytes) -> bytes:
         if not chunk:
             return chunk
-        # A line end may be cut between its two bytes; the first one already counted.
+        # A chunk may end between the two bytes of a line end; the first one already counted.
         if self._after_return:
             chunk = chunk.removeprefix(b"\n")
         self._after_return = chunk.endswith(b"\r")
@@ -58,7 +58,7 @@ class EventParser:
 
 
 def _event_data(block: bytes) -> bytes | None:
-    """The data lines of one event, joined; None when it has none."""
+    """Join the data lines of one event; None when it has none."""
     if block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
     lines = [_field_value(line) for line in block.split(b"\n") if line.startswith(b"data:") or line == b"data"]

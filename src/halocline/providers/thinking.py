@@ -1,7 +1,7 @@
-"""How hard to think, as each wire format says it. Pure: from a person's wish to fields of the request.
+"""Thinking effort in each wire format. Pure: from the requested effort or budget to fields of the request.
 
-What a model does not take is moved to the nearest that it takes, or left out. A budget wins over an effort; where no
-budget is taken it becomes the nearest effort. Only a wish for no thinking at all may switch it off.
+An unsupported value becomes the nearest supported one, or is left out. A budget takes precedence over an effort; a
+model without budgets gets the nearest effort. Thinking is turned off only on explicit request.
 """
 
 import re
@@ -32,7 +32,7 @@ _INTERLEAVED = {"anthropic-beta": "interleaved-thinking-2025-05-14"}
 
 
 class Wanted(Value, frozen=True):
-    """What is asked of a model: one of the two, or neither."""
+    """The effort or the budget to request; neither when both are None."""
 
     effort: Effort | None = None
     budget: int | None = None
@@ -42,7 +42,7 @@ class Wanted(Value, frozen=True):
 
 
 def fit_thinking(request: Request, takes: Takes) -> Wanted:
-    """The nearest to the wish that the model takes."""
+    """Return the supported value nearest to the requested one."""
     effort, budget = request.effort, request.thinking_budget
     if budget and takes.budget:
         return Wanted(budget=_clamp_tokens(budget, takes.budget))
@@ -57,7 +57,7 @@ def fit_thinking(request: Request, takes: Takes) -> Wanted:
 
 
 def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
-    """The efforts that a model tells apart, the least first; none of one that is not told how hard to think."""
+    """List a model's effort levels, lowest first; empty when its thinking cannot be controlled."""
     if endpoint.info.thinking is False:
         return ()
     model = endpoint.wire_model(endpoint.model)
@@ -76,7 +76,7 @@ def list_levels(endpoint: Endpoint) -> tuple[Effort, ...]:
 
 
 def _levels_of(takes: Takes) -> tuple[Effort, ...]:
-    """Of a model that takes only tokens, efforts stand for some."""
+    """Return a model's levels; one that takes only token budgets gets low, medium and high."""
     if takes.budget and not set(takes.efforts) - {Effort.NONE}:
         return (*takes.efforts, Effort.LOW, Effort.MEDIUM, Effort.HIGH)
     return takes.efforts
@@ -91,9 +91,9 @@ def _of_style(style: Style, known: Takes | None) -> tuple[Effort, ...]:
 
 
 def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
-    """`max_tokens`, which bounds thoughts and words together, and what says how hard to think.
+    """Build `max_tokens`, which limits thinking and text together, and the fields that control thinking.
 
-    A model that thinks unasked hides its thoughts unless it is told to show them.
+    A model that thinks by default hides its thoughts unless it is told to show them.
     """
     takes, wanted = _of_claude(request, endpoint)
     room = request.max_tokens or endpoint.info.max_output or _REPLY
@@ -107,12 +107,12 @@ def for_anthropic(request: Request, endpoint: Endpoint) -> JsonObject:
 
 
 def headers_for_anthropic(request: Request, endpoint: Endpoint) -> dict[str, str]:
-    """Models that are given a budget think between calls only when this header says so."""
+    """Build the headers: with a budget, models think between calls only when a header asks for it."""
     return _INTERLEAVED if _of_claude(request, endpoint)[1].budget is not None else {}
 
 
 def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
-    """The fields for Chat Completions, which differ from vendor to vendor."""
+    """Build the fields for Chat Completions, which differ by vendor."""
     style = STYLES[endpoint.vendor.thinking_style]
     known = Takes(style.efforts) if style.efforts else _find_known(OPENAI, endpoint.wire_model(request.model))
     takes = known or ANY_OPENAI
@@ -121,13 +121,13 @@ def for_chat(request: Request, endpoint: Endpoint) -> JsonObject:
 
 
 def for_responses(request: Request, endpoint: Endpoint) -> JsonObject:
-    """What belongs into `reasoning`."""
+    """Build the content of `reasoning`."""
     wanted = fit_thinking(request, _find_known(OPENAI, endpoint.wire_model(request.model)) or ANY_OPENAI)
     return {"effort": wanted.effort} if wanted else {}
 
 
 def for_gemini(request: Request, endpoint: Endpoint) -> JsonObject:
-    """The `thinkingConfig`: a level or a budget, never both."""
+    """Build the `thinkingConfig`: a level or a budget, never both."""
     takes = _find_known(GEMINI, endpoint.wire_model(request.model))
     wanted = fit_thinking(request, takes or ANY_GEMINI)
     if wanted.effort is Effort.NONE:
@@ -144,7 +144,7 @@ def _of_claude(request: Request, endpoint: Endpoint) -> tuple[Takes, Wanted]:
 
 
 def _with_budget(budget: int, room: int, most: int | None) -> JsonObject:
-    """The budget has to be below the bound of the whole reply, which is raised for it as far as the model allows."""
+    """Build a budget. It must be below the limit of the reply, which is raised as far as the model allows."""
     room = room if room > budget else budget + room
     if most is not None:
         room = min(room, most)
@@ -164,7 +164,7 @@ def _in_style(style: Style, wanted: Wanted, *, has_levels: bool) -> JsonObject:
 
 
 def _set_field(fields: JsonObject, path: str, value: object) -> JsonObject:
-    """The fields and this one more; a dot in its path leads into an object."""
+    """Add a field; a dot in its path leads into an object."""
     outer, _, inner = path.partition(".")
     return {**fields, outer: {**fields.get(outer, {}), inner: value} if inner else value}
 

@@ -1,7 +1,7 @@
-"""What is known of how models and vendors are told to think: data. As published by the vendors in autumn 2026.
+"""Thinking options of models and vendors: data, as published by the vendors in autumn 2026.
 
-The first pattern that a model's name begins with counts. A model that no pattern knows is asked plainly, and only when
-a person wished something.
+The first pattern that matches the start of a model's name counts. A model without a match gets generic fields, and only
+when the user requested something.
 """
 
 from halocline.protocol.messages import Effort
@@ -11,11 +11,11 @@ NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
 
 
 class Takes(Value, frozen=True):
-    """What a model can be told.
+    """The thinking options of a model.
 
-    `efforts` are the levels it knows, the least first; NONE among them: it can be told not to think. `budget` is the
-    least and the most tokens of thought. `off` is Anthropic's word for not thinking. `thinks` models do so unasked and
-    show it when told to.
+    `efforts` are its levels, lowest first; with NONE, thinking can be turned off. `budget` is the minimum and maximum
+    of thinking tokens. `off` is Anthropic's value for no thinking. `thinks`: it thinks by default, and shows it on
+    request.
     """
 
     efforts: tuple[Effort, ...] = ()
@@ -27,7 +27,7 @@ class Takes(Value, frozen=True):
 Table = tuple[tuple[str, Takes], ...]
 
 BUDGETS = {NONE: 0, MINIMAL: 1_024, LOW: 4_096, MEDIUM: 8_192, HIGH: 16_384, XHIGH: 24_576, MAX: 32_768}
-"""How many tokens of thought an effort stands for, where only tokens can be named; and the other way round."""
+"""Thinking tokens per effort, for models that take only tokens; also used in reverse."""
 
 NOTHING = Takes()
 _THREE = (LOW, MEDIUM, HIGH)
@@ -35,7 +35,7 @@ _FIVE = (*_THREE, XHIGH, MAX)
 
 CLAUDE: Table = (
     (r"claude-(instant|2|3-(?!7))", NOTHING),
-    # Together with the usual bound of a reply, these stay within the longest one that the model may give.
+    # Together with the default reply limit, these stay within the model's maximum output.
     (r"claude-opus-4(-[01])?(-\d{8}|-latest)?$", Takes((NONE,), (1_024, 15_000))),
     (r"claude-3-7|claude-(opus|sonnet|haiku)-4(-[05])?(-\d{8}|-latest)?$", Takes((NONE,), (1_024, 47_000))),
     (r"claude-(opus|sonnet)-4-6", Takes((NONE, *_THREE, MAX), (1_024, 100_000))),
@@ -79,10 +79,10 @@ ANY_GEMINI = Takes((NONE, MINIMAL, *_THREE), (1, 32_768))
 
 
 class Style(Value, frozen=True):
-    """Which fields of a Chat Completions request say how hard to think; a dot leads into an object.
+    """The fields of a Chat Completions request that control thinking; a dot leads into an object.
 
-    `efforts` are the levels the vendor takes for all its models (empty: those of the model). `on` and `off` are sent
-    where thinking is switched: for models that know no levels.
+    `efforts` are the levels the vendor accepts for all its models (empty: those of the model). `on` and `off` switch
+    thinking for models without levels.
     """
 
     effort_field: str = "reasoning_effort"

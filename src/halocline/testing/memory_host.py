@@ -109,7 +109,7 @@ class MemoryFiles:
 
     def _require(self, path: Path) -> None:
         if not self._may_write(str(path)):
-            raise OSError(ELOOP, "it leads elsewhere than when it was looked at", str(path))
+            raise OSError(ELOOP, "it now leads elsewhere than when it was checked", str(path))
 
     def _is_folder(self, path: Path) -> bool:
         return any(path in file.parents for file in self.contents)

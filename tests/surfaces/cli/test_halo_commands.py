@@ -287,8 +287,8 @@ async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(h
         env["HALOCLINE_CATALOGUE_URL"] = f"{server.url}/nothing"
         failed = await halo.run("models", "--refresh", env=env)
         assert failed.code == 1
-        assert "could not be fetched" in failed.err
-        assert "the answer was 404" in failed.err
+        assert "Cannot fetch the model catalog" in failed.err
+        assert "the server answered with status 404" in failed.err
     (row,) = (json.loads(line) for line in (await halo.run("models", "far/", "--json", env=env)).out.splitlines())
     assert (row["name"], row["window"], row["usable"]) == ("far/big", 5000, True)
 

@@ -88,7 +88,7 @@ async def test_a_server_that_fails_says_why_and_where_more_is(halo):
     await add(halo, "test", "dies")
     tried = await halo.run("mcp", "test", "test")
     assert tried.code == 1
-    assert "✗ test: it ended with exit code 4; its last words: no key was given" in tried.out
+    assert "✗ test: it exited with code 4; its last output: no key was given" in tried.out
     assert "no key was given" in (await halo.run("mcp", "logs", "test")).out
 
 
@@ -175,7 +175,7 @@ async def test_a_bundle_over_plain_http_is_taken_only_by_its_hash(halo):
         bare = await halo.run(*words)
         assert (bare.code, "plain http" in bare.err, "--sha256" in bare.err, asked) == (2, True, True, [])
         wrong = await halo.run(*words, "--sha256", "0" * 64)
-        assert (wrong.code, "is not what was named" in wrong.err) == (2, True)
+        assert (wrong.code, "does not match the expected hash" in wrong.err) == (2, True)
         right = await halo.run(*words, "--sha256", hashlib.sha256(data).hexdigest().upper())
         assert (right.code, right.err) == (0, "")
 

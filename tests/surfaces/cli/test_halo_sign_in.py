@@ -114,7 +114,7 @@ async def test_a_code_that_is_worth_nothing_is_said(halo: Halo) -> None:
             terminal.send("made-up\r")
             code, said = await ends_with(terminal)
     assert (code, stored(halo)) == (1, False)
-    assert "did not take the code (status 403)" in said
+    assert "rejected the code (status 403)" in said
 
 
 async def test_who_says_no_on_the_page_is_not_signed_in(halo: Halo) -> None:

@@ -1,4 +1,4 @@
-"""What the SDK raises, as our three errors: the connection, an answer, a sign-in."""
+"""Translate the SDK's exceptions to our three: `Broken` (the connection), `Refused` (an answer), `SignInNeeded`."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from halocline.mcp.connection.setup import FORGOTTEN, Broken, Refused, SignInNee
 from halocline.mcp.tool_names import plain_text
 
 _LOST = (-32000, -32001)
-"""The SDK's own codes: the connection closed, a request timed out."""
+"""The SDK's own codes: connection closed, request timed out."""
 TROUBLES = (
     OSError,
     ValueError,
@@ -28,7 +28,7 @@ TROUBLES = (
 
 
 class Translated:
-    """`with Translated():` around what asks the SDK. `wanted` says how a person has to sign in, when they have to."""
+    """Use as `with Translated():` around SDK calls. `wanted` returns how a person must sign in, or ""."""
 
     def __init__(self, wanted: Callable[[], str] = str) -> None:
         self._wanted = wanted
@@ -45,22 +45,25 @@ class Translated:
             case MCPError() if error.code not in _LOST and error.message.lower() not in FORGOTTEN:
                 raise Refused(plain_text(error.message, 2_000)) from error
             case ValidationError():
-                raise Refused("its answer does not fit the protocol") from error
+                raise Refused("its answer is not valid MCP") from error
             case _ if isinstance(error, TROUBLES):
                 raise Broken(_describe_error(error)) from error
 
 
 def _describe_error(error: BaseException) -> str:
-    """The innermost reason, in words."""
+    """Describe the innermost cause."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:
         case httpx2.HTTPStatusError():
-            return f"it answered with HTTP status {error.response.status_code}"
+            status = error.response.status_code
+            return f"it answered with HTTP status {status}{'; check its credentials' if status in (401, 403) else ''}"
+        case httpx2.ConnectError():
+            return f"it cannot be reached ({plain_text(str(error), 500)})"
         case Broken():
             return error.text
         case FileNotFoundError():
-            return f"there is no program or folder {error.filename or 'of that name'}"
+            return f"program or folder not found: {error.filename or 'no name given'}"
         case TimeoutError():
             return "it did not answer in time"
         case MCPError():

@@ -1,7 +1,7 @@
 """A server's standard input and output as the SDK's two streams.
 
-What must stay true: what is no message is written to the log and otherwise survived; a flood, or a message without an
-end, ends the connection with a reason; the SDK hears of the end at once.
+What must stay true: output that is not a message is logged and otherwise ignored; a flood, or a message without an
+end, ends the connection with a reason; the SDK learns of the end at once.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -19,12 +19,12 @@ from halocline.ports.programs import Program
 
 LARGEST_MESSAGE = 1 << 25
 MOST_UNASKED = 1 << 26
-"""Bytes that a server may send without being told or asked anything."""
+"""Bytes that a server may send without getting any message."""
 _CHUNK = 1 << 16
 
 
 class Pipes:
-    """The way to one program. `given_up` is told why, when nothing more is taken from it."""
+    """The pipes of one program. `given_up` is called with the reason when the connection is given up."""
 
     def __init__(self, program: Program, log: ServerLog, given_up: Callable[[str], None]) -> None:
         self._program = program
@@ -34,7 +34,7 @@ class Pipes:
 
     @asynccontextmanager
     async def streams(self) -> AsyncGenerator[TransportStreams, None]:
-        """The two streams, as long as this context."""
+        """Open the two streams for the duration of the context."""
         to_us, ours = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         theirs, from_us = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as group:
@@ -62,16 +62,16 @@ class Pipes:
                         rest = bytearray(last)
                         for line in lines:
                             await self._take(bytes(line), to_us)
-                    await anyio.lowlevel.checkpoint()  # a flood must not keep everybody else waiting
+                    await anyio.lowlevel.checkpoint()  # a flood must not block other tasks
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 return
 
     def _excess(self, more: int, waiting: int) -> str:
         self._unasked += more
         if waiting > LARGEST_MESSAGE:
-            return f"it sent a message of more than {LARGEST_MESSAGE >> 20} MB"
+            return f"it sent a message larger than {LARGEST_MESSAGE >> 20} MB"
         if self._unasked > MOST_UNASKED:
-            return f"it sent more than {MOST_UNASKED >> 20} MB that nobody asked for"
+            return f"it sent more than {MOST_UNASKED >> 20} MB unasked"
         return ""
 
     async def _take(self, line: bytes, to_us: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
@@ -93,7 +93,7 @@ class Pipes:
                     return
                 self._program.input.write(text.encode("utf-8", "replace") + b"\n")
                 if self._program.input.get_write_buffer_size() > LARGEST_MESSAGE:
-                    self._given_up("it does not read what it is sent")
+                    self._given_up("it does not read its input")
                     return
 
     async def _overhear(self) -> None:

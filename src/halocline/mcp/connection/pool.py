@@ -1,8 +1,8 @@
 """The MCP servers that the tasks of one process share: ten tasks in a folder with five servers start five programs.
 
-What must stay true: only tasks of the same workspace, with the same roots, share a server, and only one that is set up
-alike to the last variable. Who shares it is told what it says; the last to leave ends it, after a grace. In that grace
-a task with other roots may have it, and it is told of them.
+What must stay true: tasks share a server only with the same workspace, the same roots and identical settings and
+variables. Every user gets its messages; when the last one leaves, it ends after a grace period. During that period a
+task with other roots may take it over, and the server is notified of the new roots.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from halocline.ports.mcp_servers import Server
 from halocline.ports.programs import Programs
 
 GRACE = 30.0
-"""Seconds for which a server that nobody uses goes on: the next task may come at once."""
+"""Seconds an unused server keeps running: the next task may start at once."""
 
 Tell = Callable[[str], None]
 
 
 class _Shared:
-    """One server, and who hears what it says."""
+    """One server and the users that get its messages."""
 
     def __init__(self, server: Server, setup: Setup) -> None:
         self.setup = setup
@@ -48,7 +48,7 @@ class _Shared:
 
 
 class Pool:
-    """All servers of a process. It holds the programs together."""
+    """All servers of a process."""
 
     def __init__(self, programs: Programs, grace: float = GRACE) -> None:
         self.programs = programs
@@ -57,7 +57,7 @@ class Pool:
         self._ending: set[asyncio.Task[None]] = set()
 
     def take(self, server: Server, setup: Setup) -> Supervisor:
-        """The server, shared with whoever has it already; its user is `setup.tell`."""
+        """Return a supervisor for the server, shared where possible; `setup.tell` identifies the user."""
         fitting = [one for one in self._shared if one.is_for(server, setup)]
         found = next((one for one in fitting if one.setup.folders == setup.folders), fitting[0] if fitting else None)
         if found is None:
@@ -70,8 +70,8 @@ class Pool:
         found.supervisor.adopt(server)
         return found.supervisor
 
-    def leave(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:
-        """One user less. The last one's server ends after the grace, or `now`, as when its settings changed."""
+    def release(self, supervisor: Supervisor, setup: Setup, *, now: bool = False) -> None:
+        """Remove a user. After the last one the server ends when the grace is over; `now` if its settings changed."""
         found = next((one for one in self._shared if one.supervisor is supervisor), None)
         if found is None or setup.tell not in found.users:
             return
@@ -84,7 +84,7 @@ class Pool:
             found.leaving = asyncio.get_running_loop().call_later(self._grace, self._end, found)
 
     async def close(self) -> None:
-        """End all servers at once, and wait until they are gone."""
+        """End all servers immediately, and wait until they are gone."""
         for shared in (*self._shared,):
             self._end(shared)
         await asyncio.gather(*self._ending)
@@ -100,7 +100,7 @@ class Pool:
 
 
 def is_same(before: Server, now: Server) -> bool:
-    """Whether a server that runs is as it would be started now."""
+    """True if a running server is set up as it would be now."""
     return (before.name, before.essence, before.problem, before.owner) == (
         now.name, now.essence, now.problem, now.owner,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What one server printed and told, in a file of bounded size; its last words stand in errors."""
+"""A server's output and log messages, in a file of bounded size. Its last lines go into error messages."""
 
 import time
 from collections import deque
@@ -8,15 +8,15 @@ from pathlib import Path
 from halocline.protocol.private_files import make_private_folder, open_private
 
 LARGEST = 512_000
-"""Bytes of a file; then it becomes the older one, and that is gone."""
+"""Bytes of a file; then it replaces the `.old` one."""
 MOST_A_RUN = 4_000_000
-"""Bytes that one run of a server may write; a flood is not kept."""
+"""Bytes that one run of a server may log; the rest is dropped."""
 _LAST_LINES = 12
 _LONGEST_LINE = 2_000
 
 
 class ServerLog:
-    """The log of one server. It never raises: a full disk must not end a server."""
+    """The log of one server. Never raises: a full disk must not end a server."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -26,30 +26,30 @@ class ServerLog:
 
     @property
     def last_words(self) -> str:
-        """The newest lines that the server printed as errors in this run."""
+        """The newest lines of the server's stderr in this run."""
         return "\n".join([*self._last, *([self._open] if self._open.strip() else [])][-_LAST_LINES:])
 
     def begin(self, what: str) -> None:
-        """A new run."""
+        """Start a new run."""
         self._left = MOST_A_RUN
         self._last.clear()
         self._open = ""
         self.note(what)
 
     def printed(self, data: bytes) -> None:
-        """More of the error output."""
+        """Add stderr output."""
         *lines, self._open = (self._open + data.decode("utf-8", "replace")).split("\n")
         self._open = self._open[-_LONGEST_LINE:]
         self._last.extend(line[:_LONGEST_LINE] for line in lines if line.strip())
         self._write(data)
 
     def noise(self, line: bytes) -> None:
-        """A line on the standard output that is no message."""
+        """Add a line of stdout that is not a message."""
         self._last.append(line[:_LONGEST_LINE].decode("utf-8", "replace").strip())
         self._write(b"(stdout) " + line[:_LONGEST_LINE] + b"\n")
 
     def note(self, text: str) -> None:
-        """What Halocline has to say."""
+        """Add a line by Halocline."""
         self._write(f"-- {time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode(errors="replace"))
 
     def _write(self, data: bytes) -> None:
@@ -62,5 +62,5 @@ class ServerLog:
                 self.file.replace(self.file.with_suffix(".old"))
             with open(self.file, "ab", opener=open_private) as file:
                 file.write(
-                    data if self._left > 0 else data + b"\n-- it prints too much: the rest of this run is left out\n"
+                    data if self._left > 0 else data + b"\n-- too much output: the rest of this run is not logged\n"
                 )

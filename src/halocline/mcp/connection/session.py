@@ -1,7 +1,7 @@
-"""One connection to a server, by the official SDK. Whoever opened it closes it: the SDK's contexts insist.
+"""One connection to a server, through the official SDK. The coroutine that opened it must close it.
 
-What must stay true: no exception of the SDK gets out of here, only `Broken` (the connection) and `Refused` (an answer).
-Importing this takes most of a second, so it is done in a thread, by the first server that starts.
+What must stay true: no SDK exception leaves this module, only `Broken` (the connection) and `Refused` (an answer).
+Importing this takes most of a second, so the first server that starts does it in a thread.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ from halocline.protocol.values import JsonObject
 MOST_PAGES = 50
 MOST_TOOLS = 1_000
 LIST_LIMIT = 30.0
-"""Seconds for all lists of a server."""
-UNHEARD = "{what} reached nobody: no call is under way, or several tasks have one"
+"""Seconds for listing everything a server offers."""
+UNHEARD = "{what} was not passed on: no call is running, or calls of several tasks are"
 
 
 class Session:
-    """A connection that stands. `gone` is set when it is over, `stale` when a list of the server changed."""
+    """An open connection. `gone` is set when it ends, `stale` when one of the server's lists changed."""
 
     def __init__(self, server: Server, setup: Setup, log: ServerLog) -> None:
         self.gone = asyncio.Event()
@@ -63,14 +63,14 @@ class Session:
         self._client: Client
 
     def over(self, why: str = "") -> None:
-        """The connection is over; the first reason counts, and may come a moment later."""
+        """Mark the connection as ended. The first reason counts and may come a moment later."""
         self.fault = self.fault or why
         if self.fault:
             self.explained.set()
         self.gone.set()
 
     async def reason(self, otherwise: str) -> str:
-        """Why it is over; the program's end is heard of a moment after that of its output."""
+        """Return why it ended; the program's exit may be seen a moment after the end of its output."""
         with suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await self.explained.wait()
@@ -81,7 +81,7 @@ class Session:
         return self._client.protocol_version
 
     async def offer(self, at: float) -> Offer:
-        """Everything that the server offers. Raises Broken and Refused."""
+        """List everything that the server offers. Raises Broken and Refused."""
         with Translated():
             async with asyncio.timeout(LIST_LIMIT):
                 return await self._offer(at)
@@ -100,7 +100,7 @@ class Session:
         )
 
     async def _all(self, ask: Callable[..., Any], field: str) -> list[Any]:
-        """Every page of a list, but no endless one."""
+        """Read all pages of a list, up to a limit."""
         found: list[Any] = []
         cursor = None
         for _ in range(MOST_PAGES):
@@ -112,38 +112,38 @@ class Session:
         return found[:MOST_TOOLS]
 
     async def call(self, tool: str, arguments: JsonObject, limit: float, caller: Caller) -> tuple[ResultPart, ...]:
-        """Call a tool; each sign of progress gives it its time anew. Raises Broken and Refused."""
+        """Call a tool; each progress report restarts its timeout. Raises Broken and Refused."""
         try:
             async with self.callers.serving(caller, limit) as serving:
                 with Translated():
-                    result = await self._called(tool, arguments, serving)
+                    result = await self._call_tool(tool, arguments, serving)
         except TimeoutError as error:
             raise Refused(f"it did not answer within {limit:g} s") from error
         found = result_parts(result.content, result.structured_content, self._setup.blobs)
         if result.is_error:
-            raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it says no more")
+            raise Refused("\n".join(part.text for part in found if isinstance(part, Text)) or "it gave no reason")
         return found
 
-    async def _called(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
-        """The result; a server that first wants pages to be opened is called once more when they were."""
+    async def _call_tool(self, tool: str, arguments: JsonObject, serving: Serving) -> types.CallToolResult:
+        """Return the result; a server that first needs pages opened is called again once they were."""
 
-        async def heard(progress: float, total: float | None, message: str | None) -> None:
-            serving.lives()
+        async def report_progress(progress: float, total: float | None, message: str | None) -> None:
+            serving.restart_timeout()
             serving.caller.progress(progress_of(progress, total, message))
 
         try:
-            return await self._client.call_tool(tool, arguments, progress_callback=heard)
+            return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
         except MCPError as error:
             if error.code != types.URL_ELICITATION_REQUIRED:
                 raise
             for page in UrlElicitationRequiredError.from_error(error.error).elicitations:
-                done = await serving.asks(partial(self._answered, page))
+                done = await serving.asks(partial(self._answer_elicitation, page))
                 if done is None or done.action != "accept":
                     raise
-        return await self._client.call_tool(tool, arguments, progress_callback=heard)
+        return await self._client.call_tool(tool, arguments, progress_callback=report_progress)
 
     async def resources(self) -> str:
-        """What there is to read, one resource or template a line. Raises Broken and Refused."""
+        """List resources and templates, one per line. Raises Broken and Refused."""
         with Translated():
             async with asyncio.timeout(LIST_LIMIT):
                 there = await self._all(self._client.list_resources, "resources")
@@ -159,7 +159,7 @@ class Session:
         return resource_parts(result.contents, self._setup.blobs)
 
     async def prompt(self, name: str, arguments: dict[str, str], limit: float) -> tuple[UserPart, ...]:
-        """What a prompt says. Raises Broken and Refused."""
+        """Get a prompt's content. Raises Broken and Refused."""
         with Translated():
             async with asyncio.timeout(limit):
                 result = await self._client.get_prompt(name, arguments)
@@ -169,22 +169,22 @@ class Session:
         return tuple(found)
 
     async def listen(self) -> None:
-        """Hear of changed lists where the protocol has no back-channel for that, as long as there is something."""
+        """Subscribe to changes of the lists, where the protocol has no notifications for them."""
         if self.version in HANDSHAKE_PROTOCOL_VERSIONS:
             return
         with suppress(ListenNotSupportedError, SubscriptionLost, *TROUBLES):
-            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as heard:
-                async for _ in heard:
+            async with self._client.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
+                async for _ in changes:
                     self.stale.set()
 
     def root(self, folders: tuple[Path, ...]) -> None:
-        """The task has these folders beside its workspace; what is new about them is told."""
+        """Set the task's folders besides its workspace; the server is notified if they changed."""
         if folders != self._folders:
             self._folders = folders
             self._moved.set()
 
     async def tell_of_roots(self) -> None:
-        """Tell the server whenever the folders became others. The newer protocol has no word for it: it asks anew."""
+        """Notify the server whenever the folders change. With the newer protocol the server asks instead."""
         while self.version in HANDSHAKE_PROTOCOL_VERSIONS:
             await self._moved.wait()
             self._moved.clear()
@@ -192,17 +192,17 @@ class Session:
                 await self._client.session.send_notification(types.RootsListChangedNotification())
 
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
-        """Make the connection; the stack ends it. Raises Broken."""
+        """Connect; the stack closes the connection. Raises Broken."""
         with Translated(self._wanted_sign_in):
             transport = await transport_to(stack, self.server, filled, self._setup, self._log, self)
             client = Client(
                 watch_streams(transport, self),
                 mode=mode,
                 list_roots_callback=self.roots,
-                logging_callback=self.logged,
-                message_handler=self.told,
-                elicitation_callback=self.elicited,
-                sampling_callback=self.sampled if self._setup.sampling else None,
+                logging_callback=self.handle_log,
+                message_handler=self.handle_message,
+                elicitation_callback=self.handle_elicitation,
+                sampling_callback=self.handle_sampling if self._setup.sampling else None,
                 client_info=types.Implementation(name="halocline", version=self._setup.version),
                 cache=None,
             )
@@ -212,49 +212,49 @@ class Session:
     def _wanted_sign_in(self) -> str:
         return self.sign_in.asked if self.sign_in else ""
 
-    # What a server may ask or tell.
+    # Requests and notifications from the server.
 
     async def roots(self, context: Any) -> types.ListRootsResult:
-        """The folders that the task is about."""
+        """Return the task's folders."""
         folders = (self._setup.workspace, *self._folders)
         roots = [{"uri": folder.as_uri(), "name": folder.name or "/"} for folder in folders]
         return types.ListRootsResult(roots=[types.Root.model_validate(root) for root in roots])
 
-    async def told(self, message: Any) -> None:
+    async def handle_message(self, message: Any) -> None:
         match message:
             case types.ToolListChangedNotification() | types.PromptListChangedNotification():
                 self.stale.set()
             case types.ElicitCompleteNotification(params=params):
                 self._pages.done(params.elicitation_id)
 
-    async def logged(self, params: types.LoggingMessageNotificationParams) -> None:
+    async def handle_log(self, params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else json.dumps(params.data, default=str)
         self._log.note(f"{params.level}: {plain_text(text, 2_000)}")
         if params.level in ("error", "critical", "alert", "emergency"):
             self._setup.tell(f"The MCP server {self.server.name} says: {plain_text(text, 300)}")
 
-    async def elicited(self, context: Any, params: Any) -> types.ElicitResult:
-        answer = await self.callers.ask(partial(self._answered, params))
+    async def handle_elicitation(self, context: Any, params: Any) -> types.ElicitResult:
+        answer = await self.callers.ask(partial(self._answer_elicitation, params))
         if answer is None:
             self._log.note(UNHEARD.format(what="a question"))
         return answer or types.ElicitResult(action="cancel")
 
-    async def _answered(self, params: Any, caller: Caller) -> types.ElicitResult:
+    async def _answer_elicitation(self, params: Any, caller: Caller) -> types.ElicitResult:
         return await answer_elicitation(params, self.server.name, caller.ask, self._pages)
 
-    async def sampled(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
+    async def handle_sampling(self, context: Any, params: Any) -> types.CreateMessageResult | types.ErrorData:
         blobs, name = self._setup.blobs, self.server.name
         answer = await self.callers.ask(lambda caller: answer_sampling(params, name, caller, blobs))
         if answer is None:
             self._log.note(UNHEARD.format(what="a request for the model"))
-        return answer or types.ErrorData(code=REFUSED, message="No call of yours is under way that this belongs to.")
+        return answer or types.ErrorData(code=REFUSED, message="None of your running calls belongs to this request.")
 
 
 @asynccontextmanager
 async def open_session(
     server: Server, filled: Filled, setup: Setup, log: ServerLog, mode: str
 ) -> AsyncIterator[Session]:
-    """A connection, as long as this context. `mode` is auto, or legacy for the handshake of 2025. Raises Broken."""
+    """Open a connection for the context. `mode` is auto, or legacy for the 2025 handshake. Raises Broken."""
     session = Session(server, setup, log)
     async with AsyncExitStack() as stack:
         try:
@@ -268,7 +268,7 @@ async def open_session(
 
 @asynccontextmanager
 async def _closing_quietly(client: Client) -> AsyncGenerator[Client, None]:
-    """What goes wrong at the end of a connection is nobody's matter any more."""
+    """Ignore errors while the connection closes."""
     await client.__aenter__()
     try:
         yield client

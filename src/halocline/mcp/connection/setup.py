@@ -1,4 +1,4 @@
-"""What all servers of a task share: where they stand, what they get, and who hears of them."""
+"""Parts that all servers of a task share: workspace, environment, stores and callbacks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,31 +13,31 @@ from halocline.ports.programs import Programs
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.secrets.secret import Secret
 
-MISSING_SDK = "MCP servers need a package that is not installed: pip install 'halocline[mcp]'"
+MISSING_SDK = "MCP support is not installed; run: pip install 'halocline[mcp]'"
 
 
 FORGOTTEN = ("session terminated", "session not found", "invalid session id")
-"""What servers over HTTP say of a session that they do not know any more, and the SDK in their place."""
+"""Messages of HTTP servers, and of the SDK, for a session that the server no longer knows."""
 
 
 class Broken(HaloclineError):
-    """The connection to a server could not be made, or is over."""
+    """The connection to a server failed or ended."""
 
 
 class Refused(HaloclineError):
-    """The server answered, and the answer is an error."""
+    """The server answered with an error."""
 
 
 class Hopeless(Broken):
-    """To try again by itself would change nothing: a person has to do something first."""
+    """Retrying cannot help: a person has to do something first."""
 
 
 class SignInNeeded(Hopeless):
-    """The server wants a person to sign in first."""
+    """The server needs a person to sign in first."""
 
 
 class Secrets(Protocol):
-    """Where tokens are kept."""
+    """The token store."""
 
     def get(self, name: str) -> Secret | None: ...
 
@@ -45,7 +45,7 @@ class Secrets(Protocol):
 
 
 class Visitor(Protocol):
-    """A person who signs in: is shown a page, and comes back to `url`."""
+    """A person who signs in: sees a page and is redirected to `url`."""
 
     @property
     def url(self) -> str: ...
@@ -57,9 +57,9 @@ class Visitor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The parts of one task that its servers need. `keys` are variables that a project's file does not get.
+    """The parts of one task that its servers need. `keys` are variables that a project's file may not use.
 
-    `sampling`: servers may ask the task's model. `folders` are roots beside the workspace; `passed` are
+    `sampling`: servers may ask the task's model. `folders` are roots besides the workspace; `passed` are
     variables that every program gets although they look like secrets.
     """
 

@@ -1,7 +1,7 @@
-"""One server's life: one coroutine starts it, lists what it offers, sees it go, and starts it again.
+"""One server's life cycle: one coroutine starts it, lists what it offers, notices its end, and restarts it.
 
-What must stay true: the coroutine that opened a connection closes it; a server that hangs, crashes or lies costs a
-bounded time and nobody else anything; the text of what went wrong is kept.
+What must stay true: the coroutine that opened a connection closes it; a server that hangs, crashes or misbehaves costs
+a bounded time and affects no other server; the error text is kept.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
 
 FIRST_WAIT, MOST_TRIES = 1.0, 6
-"""Seconds before the second try, twice as many before each further one, and how often it is tried in a row."""
+"""Seconds before the second try, doubled for each further one; and the number of tries in a row."""
 LIVED = 60.0
-"""Seconds after which a server that ended counts as one that works: the tries begin anew."""
+"""Seconds of uptime after which a server that ends counts as working: the number of tries starts over."""
 _AUTO, _LEGACY = "auto", "legacy"
 
 Answer = TypeVar("Answer")
 
 
 class Standing(StrEnum):
-    """How it stands with a server. `resting`: it is not running, what it offers is known from before."""
+    """State of a server. `resting`: it is not running, and its offer is known from an earlier run."""
 
     OFF = "off"
     RESTING = "resting"
@@ -51,7 +51,7 @@ class Standing(StrEnum):
 
 
 class Supervisor:
-    """One server."""
+    """Runs one server."""
 
     def __init__(self, server: Server, setup: Setup) -> None:
         self.server = server
@@ -77,17 +77,17 @@ class Supervisor:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a task's first request waits for it: its tools are not known, and it did not let one wait before."""
+        """True if a task's first request waits for it: its tools are unknown, and it is not known to be slow."""
         return self.is_used and self.offer is None and not self._setup.offers.is_slow(self._key)
 
     def waited_in_vain(self) -> None:
-        """The first request is made without it."""
+        """Record that the first request went out without it."""
         if self._key:
             self._setup.offers.note_slow(self._key)
 
     @property
     def is_running(self) -> bool:
-        """Whether there is something to end."""
+        """True if its coroutine is running."""
         return self._life is not None and not self._life.done()
 
     @property
@@ -96,7 +96,7 @@ class Supervisor:
 
     @property
     def tools(self) -> tuple[McpTool, ...]:
-        """Those of the offer that the settings leave on, one of each name: vendors refuse a request with two."""
+        """The offered tools that the settings leave on, one per name: vendors refuse duplicate names."""
         off = self.server.entry.disabled_tools
         first: dict[str, McpTool] = {}
         for tool in self.offer.tools if self.offer else ():
@@ -104,13 +104,13 @@ class Supervisor:
         return tuple(tool for tool in first.values() if tool.tool not in off)
 
     @property
-    def repeated(self) -> tuple[str, ...]:
-        """The names that it lists more than once; the first tool of each is the one that is offered."""
+    def repeated_names(self) -> tuple[str, ...]:
+        """The names that it lists more than once; only the first tool of each is offered."""
         counted = Counter(tool.tool for tool in self.offer.tools) if self.offer else {}
         return tuple(name for name, count in counted.items() if count > 1)
 
     def begin(self, *, anyway: bool = False) -> None:
-        """Start it, unless it runs, is off, or need not: what it offers is known and fresh."""
+        """Start it, unless it runs, is off, or its offer is known and fresh."""
         if not self.is_used or self.is_running or not self._key:
             return
         if anyway or self.offer is None or not is_fresh(self.offer):
@@ -119,69 +119,69 @@ class Supervisor:
             self._life = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 
     async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
-        """Call a tool as the model knows it; another definition is not run. Raises ToolFailure."""
+        """Call a tool, unless its definition is no longer the one the model knows. Raises ToolFailure."""
         for again in (True, False):
             session = await self._ready()
             self._require_same(tool)
             try:
                 return await session.call(tool.tool, arguments, self.server.entry.timeout, caller)
             except Refused as refusal:
-                raise ToolFailure(f"{tool.subject} says: {refusal.text}") from refusal
+                raise ToolFailure(f"{tool.subject} failed: {refusal.text}") from refusal
             except Broken as error:
-                # A server that forgot the session has not run the call: it may be sent once more.
+                # A server that no longer knows the session has not run the call, so it is safe to send it again.
                 forgotten = error.text in FORGOTTEN
-                why = await self._left(session, error.text)
+                why = await self._drop_session(session, error.text)
                 if not (forgotten and again):
-                    raise ToolFailure(self._broke(tool, why)) from error
-        raise AssertionError("the second time returns or raises")
+                    raise ToolFailure(self._describe_break(tool, why)) from error
+        raise AssertionError("the second attempt returns or raises")
 
     async def read(self, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource. Raises ToolFailure."""
-        return await self._asked(lambda session: session.read(uri, self.server.entry.timeout), f"of {uri}")
+        return await self._request(lambda session: session.read(uri, self.server.entry.timeout), f"read {uri}")
 
     async def resources(self) -> str:
-        """What there is to read. Raises ToolFailure."""
-        return await self._asked(lambda session: session.resources(), "of its resources")
+        """List its resources. Raises ToolFailure."""
+        return await self._request(lambda session: session.resources(), "list its resources")
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
-        """What a prompt says. Raises ToolFailure."""
+        """Get a prompt's content. Raises ToolFailure."""
         limit = self.server.entry.timeout
-        return await self._asked(lambda session: session.prompt(name, arguments, limit), f"of its prompt {name}")
+        return await self._request(lambda session: session.prompt(name, arguments, limit), f"get its prompt {name}")
 
-    async def _asked(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
+    async def _request(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
         session = await self._ready()
         try:
             return await ask(session)
         except (Refused, Broken) as error:
-            raise ToolFailure(f"{self.server.name} says {what}: {error.text}") from error
+            raise ToolFailure(f"The MCP server {self.server.name} could not {what}: {error.text}") from error
 
     async def close(self) -> None:
-        """End it, and wait until it is gone."""
+        """End it and wait until it is gone."""
         if self._life is not None:
             self._life.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([self._life])
 
     def look(self) -> None:
-        """Start it again when one of the files that its settings name in `watch` changed."""
+        """Restart it if a file that its settings list in `watch` changed."""
         stamps = tuple(_file_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
         if self._stamps and stamps != self._stamps and self._session is not None:
-            self.log.note("a watched file changed: starting again")
+            self.log.note("a watched file changed: restarting")
             self._session.over("a watched file changed")
         self._stamps = stamps
 
     def adopt(self, server: Server) -> None:
-        """Take over settings that a running server does not depend on."""
+        """Adopt settings that do not affect a running server."""
         self.server = server
 
     def root(self, folders: tuple[Path, ...]) -> None:
-        """From now on the task has these folders beside its workspace; the server is told when they are others."""
+        """Set the task's folders besides its workspace; a running server is notified if they changed."""
         self._setup = replace(self._setup, folders=folders)
         if self._session is not None:
             self._session.root(folders)
 
     def _prepare(self) -> None:
-        """Fill in the variables, and look what is known of just this server."""
+        """Fill in the variables and look up the cached offer."""
         try:
             self._filled = fill_variables(self.server, self._setup.env, self._setup.keys)
         except Missing as missing:
@@ -196,7 +196,7 @@ class Supervisor:
             self.settled.set()
 
     async def _ready(self) -> "Session":
-        """The connection, made now if there is none. Raises ToolFailure."""
+        """Return the connection; make one if there is none. Raises ToolFailure."""
         if self._session is None:
             if not self.is_used or not self._key:
                 raise ToolFailure(self._unusable())
@@ -206,7 +206,7 @@ class Supervisor:
         return self._session
 
     async def _started_anew(self) -> None:
-        """Wait for what comes of the start that is under way, or of the next one, which is made now."""
+        """Wait for the outcome of the start under way; if there is none, start now."""
         wanted = self._starts + (self.standing is not Standing.STARTING)
         self.begin(anyway=True)
         self._again.set()
@@ -216,32 +216,32 @@ class Supervisor:
                     await self.settled.wait()
                     if self._outcomes >= wanted:
                         return
-                    self.settled.clear()  # that came of an earlier one
+                    self.settled.clear()  # the outcome of an earlier start
 
     def _unusable(self) -> str:
-        why = self.error or ("it is switched off" if not self.is_used else "it is still starting")
-        return f"The MCP server {self.server.name} cannot be used: {why}. Nothing was run; go on without it."
+        why = self.error or ("it is turned off" if not self.is_used else "it is still starting")
+        return f"The MCP server {self.server.name} is not available: {why}. Nothing was run; continue without it."
 
     def _require_same(self, tool: McpTool) -> None:
         now = next((each for each in self.tools if each.tool == tool.tool), None)
         if now is None:
-            raise ToolFailure(f"{self.server.name} has no tool {tool.tool} any more. Nothing was run.")
+            raise ToolFailure(f"{self.server.name} no longer has a tool {tool.tool}. Nothing was run.")
         if now.digest != tool.digest:
             raise ToolFailure(
-                f"The server changed what {tool.subject} is. Nothing was run; look at its description again first."
+                f"The definition of {tool.subject} changed. Nothing was run; read its new description first."
             )
         self._setup.pins.agree(now)
 
-    def _broke(self, tool: McpTool, why: str) -> str:
+    def _describe_break(self, tool: McpTool, why: str) -> str:
         words = self.log.last_words
-        said = f"\nIts last words:\n{words}" if words else ""
+        output = f"\nIts last output:\n{words}" if words else ""
         return (
-            f"The MCP server {self.server.name} was lost while {tool.tool} ran: {why}. "
-            f"It may or may not have taken effect.{said}"
+            f"The connection to the MCP server {self.server.name} broke while {tool.tool} ran: {why}. "
+            f"The call may or may not have taken effect.{output}"
         )
 
-    async def _left(self, session: "Session", why: str) -> str:
-        """A connection that failed is not used again; its end is waited for, as it may say why."""
+    async def _drop_session(self, session: "Session", why: str) -> str:
+        """Drop a connection that failed, and return why; waits briefly for the program's own reason."""
         session.over(await session.reason(why))
         if self._session is session:
             self._session = None
@@ -271,7 +271,7 @@ class Supervisor:
                     await self._again.wait()
 
     async def _once(self) -> None:
-        """From a start to its end. Raises Broken and Refused, which say why."""
+        """Run it from start to end. Raises Broken and Refused, which say why it ended."""
         self._starts += 1
         self._again.clear()
         self.settled.clear()
@@ -297,10 +297,10 @@ class Supervisor:
             raise
         except Broken as error:
             raise Broken(self._with_last_words(error.text)) from error
-        raise Broken(self._with_last_words(session.fault or "the connection is over"))
+        raise Broken(self._with_last_words(session.fault or "the connection was closed"))
 
     def _may_be_older(self) -> bool:
-        """A server of 2025 may end at a question that it does not know: then it is tried once with their handshake."""
+        """Fall back once to the 2025 handshake: older servers may exit at a request that they do not know."""
         if self._legacy or self._was_ready:
             return False
         self._legacy = True
@@ -317,7 +317,7 @@ class Supervisor:
         self._settle(Standing.READY)
 
     async def _stay(self, session: "Session") -> None:
-        """Until it is gone; its lists are read again when it says so."""
+        """Wait until it is gone; list its offer again when it says that it changed."""
         listening = [asyncio.create_task(job) for job in (session.listen(), session.tell_of_roots())]
         try:
             while not session.gone.is_set():
@@ -336,7 +336,7 @@ class Supervisor:
 
     def _fail(self, why: str) -> None:
         self.error = why
-        self.log.note(f"over: {why}")
+        self.log.note(f"stopped: {why}")
         self._settle(Standing.FAILED)
 
     def _settle(self, standing: Standing) -> None:
@@ -346,12 +346,12 @@ class Supervisor:
 
     def _with_last_words(self, why: str) -> str:
         words = self.log.last_words
-        return f"{why}; its last words: {words}" if words else why
+        return f"{why}; its last output: {words}" if words else why
 
 
 async def _with_sdk() -> None:
-    """Import the SDK where nobody waits for it. Raises Broken."""
-    # It logs what it raises as well, and without a handler Python would print that over the screen.
+    """Import the SDK in a thread. Raises Broken."""
+    # It also logs what it raises, and without a handler Python would print that over the screen.
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
     try:
         await asyncio.to_thread(import_module, "halocline.mcp.connection.session")

@@ -1,4 +1,4 @@
-"""The ways to a server: pipes to a program, streamable HTTP, and SSE, as the SDK's pairs of streams."""
+"""Transports to a server: pipes to a program, streamable HTTP and SSE, as the SDK's pairs of streams."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ _END_PATIENCE = 1.0
 async def transport_to(
     stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    """The way to a server, as its settings say; the stack ends what the way needs. What the SDK raises gets out."""
+    """Build the transport that the settings ask for; the stack cleans up. Lets the SDK's exceptions through."""
     if server.transport == "stdio":
         return await _open_pipes(stack, filled, setup, log, session)
     headers = {name: value.reveal() for name, value in filled.headers.items()}
@@ -48,7 +48,7 @@ async def transport_to(
 
 
 def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
-    """None where a header says who we are."""
+    """Return the OAuth sign-in; None where a header already authenticates us."""
     if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
         return None
     return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
@@ -62,20 +62,20 @@ async def _open_pipes(
     program = await setup.programs.start(words, env, folder)
     stack.push_async_callback(_end_program, program, session)
     pipes = Pipes(program, log, session.over)
-    program.exited.add_done_callback(lambda exited: session.over(f"it ended with exit code {exited.result()}"))
+    program.exited.add_done_callback(lambda exited: session.over(f"it exited with code {exited.result()}"))
     return pipes.streams()
 
 
 async def _end_program(program: Program, session: "Session") -> None:
-    """A server that answered is given a moment to end by itself."""
+    """End a program; a server that answered gets a moment to exit by itself."""
     await program.end(_END_PATIENCE if session.answered else 0.0)
 
 
 def _find_program(command: str, folder: str, env: Mapping[str, str]) -> str:
-    """Where the program is. Raises Hopeless when there is none."""
+    """Find the program. Raises Hopeless when there is none."""
     found = shutil.which(os.path.join(folder, command) if "/" in command else command, path=env.get("PATH"))
     if found is None:
-        raise Hopeless(f"there is no program {command}: install it, or write where it is")
+        raise Hopeless(f"program not found: {command}; install it, or set its full path")
     return found
 
 
@@ -84,24 +84,24 @@ def _folder_of(filled: Filled, setup: Setup) -> str:
 
 
 def _build_client(
-    way: Network,
+    network: Network,
     headers: dict[str, str] | None = None,
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """A client that reaches a server as the settings say: through which proxy, trusting whose certificates."""
+    """Build a client with the configured proxy and certificates."""
     proxy = None
-    if way.proxy is not None:
-        told = {"Proxy-Authorization": way.proxy.authorization} if way.proxy.authorization else None
-        at = way.proxy.address
-        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=told)
+    if network.proxy is not None:
+        proxy_headers = {"Proxy-Authorization": network.proxy.authorization} if network.proxy.authorization else None
+        at = network.proxy.address
+        proxy = httpx2.Proxy(f"{'https' if at.tls else 'http'}://{at.authority}", headers=proxy_headers)
     return httpx2.AsyncClient(
-        headers=headers, timeout=timeout, auth=auth, verify=tls_context(way.ca_files), proxy=proxy, trust_env=False
+        headers=headers, timeout=timeout, auth=auth, verify=tls_context(network.ca_files), proxy=proxy, trust_env=False
     )
 
 
 async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setup) -> bool:
-    """Whether a server of which it is not said speaks streamable HTTP; one of the old kind answers a POST with 4xx."""
+    """Return True if a server of unknown type speaks streamable HTTP; an SSE server answers a POST with 4xx."""
     async with _build_client(setup.network(url), headers, httpx2.Timeout(_CONNECT), auth) as http:
         ask = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
         accept = {"accept": "application/json, text/event-stream"}
@@ -114,7 +114,7 @@ async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setu
 async def watch_streams(
     transport: AbstractAsyncContextManager[TransportStreams], session: "Session"
 ) -> AsyncGenerator[TransportStreams, None]:
-    """The same streams; when the server's ends, `session.gone` is set."""
+    """Pass the streams through; when the server's stream ends, `session.gone` is set."""
     to_us, ours = anyio.create_memory_object_stream[Any](0)
     async with transport as (theirs, sending), anyio.create_task_group() as group:
 

@@ -1,4 +1,4 @@
-"""A registry, a page about a server, a bundle: bytes from a URL, bounded, with few redirects and none to plain HTTP."""
+"""Download registries, pages and bundles: bounded, with few redirects and none from https to plain http."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -11,20 +11,20 @@ from halocline.protocol.errors import HaloclineError, ModelError
 MOST_HOPS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 
-Way = Callable[[str], Network]
-"""How a URL is reached."""
+Reach = Callable[[str], Network]
+"""Returns the network settings for a URL."""
 
 
-async def fetch_bytes(url: str, way: Way, most: int, accept: str = "*/*") -> bytes:
-    """The body. Raises HaloclineError, also when there is more than `most` bytes of it."""
+async def fetch_bytes(url: str, reach: Reach, most: int, accept: str = "*/*") -> bytes:
+    """Fetch a body. Raises HaloclineError, also when it has more than `most` bytes."""
     status, body, further = 0, b"", ""
     for _ in range(MOST_HOPS):
-        status, body, further = await _fetch_once(url, way, most, accept)
+        status, body, further = await _fetch_once(url, reach, most, accept)
         if status not in REDIRECTS:
             break
         further = urljoin(url, further)
         if not further.startswith(("https://", *(("http://",) if url.startswith("http://") else ()))):
-            raise HaloclineError(f"{url} leads to {further or 'nowhere'}, which is not followed.")
+            raise HaloclineError(f"{url} redirects to {further or 'nowhere'}, which is not followed.")
         url = further
     if status != 200:
         raise HaloclineError(f"{url} answered with HTTP status {status}.")
@@ -33,15 +33,15 @@ async def fetch_bytes(url: str, way: Way, most: int, accept: str = "*/*") -> byt
     return body
 
 
-async def _fetch_once(url: str, way: Way, most: int, accept: str) -> tuple[int, bytes, str]:
+async def _fetch_once(url: str, reach: Reach, most: int, accept: str) -> tuple[int, bytes, str]:
     address = urlsplit(url)
     target = f"{address.path or '/'}{'?' + address.query if address.query else ''}"
-    client = HttpClient(f"{address.scheme}://{address.netloc}", way(url))
+    client = HttpClient(f"{address.scheme}://{address.netloc}", reach(url))
     try:
         response = await client.get(target, {"accept": accept})
         with closing(response):
             return response.status, await response.read(most + 1), response.headers.get("location", "")
     except ModelError as error:
-        raise HaloclineError(f"{url} cannot be reached: {error.text}", error.hint) from error
+        raise HaloclineError(f"Cannot reach {url}: {error.text}", error.hint) from error
     finally:
         await client.close()

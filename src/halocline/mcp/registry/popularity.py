@@ -1,6 +1,6 @@
-"""What a catalogue tells of a server beside what it is: tags, stars, downloads, when it changed.
+"""A catalog's extra facts about a server: tags, stars, downloads, date of change.
 
-The public registry leaves that to publishers, and every catalogue writes it in its own way. What is odd is left out.
+The public registry leaves them to publishers, and every catalog names them differently. Invalid values are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ DOWNLOADS = ("downloads", "downloadCount", "installs", "installCount")
 CHANGED = ("updatedAt", "publishedAt", "createdAt")
 
 
-def told_by(places: Sequence[JsonObject]) -> JsonObject:
-    """The fields of a server that its tables tell, wherever they write them."""
+def read_popularity(places: Sequence[JsonObject]) -> JsonObject:
+    """Collect these fields of a server from its tables, under whatever names."""
     tables = [table for place in places for table in (place, place.get("github")) if isinstance(table, dict)]
     return {
         "tags": _read_tags(tables),
@@ -28,19 +28,19 @@ def told_by(places: Sequence[JsonObject]) -> JsonObject:
 
 def _read_tags(tables: Sequence[JsonObject]) -> list[str]:
     found: dict[str, None] = {}
-    for said in _find_values(tables, TAGS):
-        for tag in (said,) if isinstance(said, str) else said if isinstance(said, list) else ():
+    for value in _find_values(tables, TAGS):
+        for tag in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             found.setdefault(plain_text(str(tag), 40))
     return list(found)[:MOST_TAGS]
 
 
 def _read_count(tables: Sequence[JsonObject], names: Sequence[str]) -> int:
-    counts = (said for said in _find_values(tables, names) if isinstance(said, int) and not isinstance(said, bool))
+    counts = (value for value in _find_values(tables, names) if isinstance(value, int) and not isinstance(value, bool))
     return max((count for count in counts if 0 <= count < 2**53), default=0)
 
 
 def _read_date(tables: Sequence[JsonObject]) -> str:
-    return next((plain_text(said, 40) for said in _find_values(tables, CHANGED) if isinstance(said, str)), "")
+    return next((plain_text(value, 40) for value in _find_values(tables, CHANGED) if isinstance(value, str)), "")
 
 
 def _find_values(tables: Sequence[JsonObject], names: Sequence[str]) -> Iterator[object]:

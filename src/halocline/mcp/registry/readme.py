@@ -1,9 +1,9 @@
-"""What the makers of a server say of it: found, fetched, and made harmless to read. It is shown to people alone."""
+"""A server's README: found, fetched and cleaned. Shown to people, never to the model."""
 
 import re
 from urllib.parse import urlsplit
 
-from halocline.mcp.registry.download import Way, fetch_bytes
+from halocline.mcp.registry.download import Reach, fetch_bytes
 from halocline.mcp.registry.registry import LARGEST, Offered
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol.errors import HaloclineError
@@ -12,8 +12,8 @@ LONGEST = 60_000
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-async def fetch_readme(server: Offered, registry: str, way: Way, url: str = "") -> str:
-    """What its makers say of it, made harmless to read; `url` names another page. Raises HaloclineError."""
+async def fetch_readme(server: Offered, registry: str, reach: Reach, url: str = "") -> str:
+    """Fetch and clean a server's README; `url` names another page. Raises HaloclineError."""
     if not url and server.readme and not server.readme.startswith(("http://", "https://")):
         return _make_harmless(server.readme)
     place = url or server.readme or page_of(server)
@@ -21,12 +21,12 @@ async def fetch_readme(server: Offered, registry: str, way: Way, url: str = "") 
         return ""
     same = urlsplit(place)[:2] == urlsplit(registry)[:2]
     if not place.startswith("https://") and not same:
-        raise HaloclineError(f"{place} is not read: it is not https.")
-    return _make_harmless((await fetch_bytes(place, way, LARGEST, "text/plain")).decode("utf-8", "replace"))
+        raise HaloclineError(f"{place} was not fetched: only https is allowed.")
+    return _make_harmless((await fetch_bytes(place, reach, LARGEST, "text/plain")).decode("utf-8", "replace"))
 
 
 def page_of(server: Offered) -> str:
-    """Where the README of a repository is, as text; empty where that is not known."""
+    """Return the URL of a repository's README as raw text; empty when it is unknown."""
     repository = server.repository
     address = urlsplit(repository.url if repository else "")
     parts = address.path.strip("/").removesuffix(".git").split("/")
@@ -42,5 +42,5 @@ def page_of(server: Offered) -> str:
 
 
 def _make_harmless(text: str) -> str:
-    """Without what a person would not see, and not without end."""
+    """Remove comments and invisible characters, and bound the length."""
     return plain_text(_COMMENT.sub("", text), LONGEST)

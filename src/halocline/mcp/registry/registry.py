@@ -1,7 +1,7 @@
-"""Servers that can be installed, from the MCP registry, or any catalogue of the same form at a URL or in a file.
+"""Installable servers from the MCP registry, or any catalog of the same format at a URL or in a file.
 
-What must stay true: what a registry says is untrusted. It becomes words of a command, never a line for a shell, and a
-person sees the very words that will be run before anything is written.
+What must stay true: registry data is untrusted. It becomes arguments of a command, never a shell line, and a person
+sees the exact command before anything is written.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from halocline.mcp.registry.download import Way as Reach, fetch_bytes
-from halocline.mcp.registry.popularity import told_by
+from halocline.mcp.registry.download import Reach, fetch_bytes
+from halocline.mcp.registry.popularity import read_popularity
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -31,12 +31,12 @@ RUNNERS = {
     "oci": ("docker", "run", "-i", "--rm", "{name}:{version}"),
     "nuget": ("dnx", "{name}@{version}", "--yes"),
 }
-"""What runs a package of each kind of registry."""
+"""The command that runs a package, by registry type."""
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
 
 
 class _Input(Value, frozen=True, rename="camel"):
-    """A value that a server wants: an argument, a variable or a header."""
+    """A value that a server needs: an argument, a variable or a header."""
 
     name: str = ""
     description: str = ""
@@ -71,7 +71,7 @@ class _Repository(Value, frozen=True):
 
 
 class Offered(Value, frozen=True, rename="camel"):
-    """One server of a registry."""
+    """A server in a registry."""
 
     name: str
     description: str = ""
@@ -90,7 +90,7 @@ class Offered(Value, frozen=True, rename="camel"):
 
     @property
     def page(self) -> str:
-        """Where a person can read of it."""
+        """The URL of its repository or website."""
         return (self.repository.url if self.repository else "") or self.website_url
 
 
@@ -99,9 +99,9 @@ class _Page(Value, frozen=True):
 
 
 class InstallOption(Value, frozen=True):
-    """One way to set a server up: how it is written to a file, and which values are still wanted, and for what.
+    """One way to install a server: its settings entry, and the values still needed with their descriptions.
 
-    With a `bundle`, a URL, it is written once that is here: its bytes have the hash `sha256`.
+    With a `bundle` (a URL) the entry is written after the download, whose hash must be `sha256`.
     """
 
     given: JsonObject
@@ -111,20 +111,20 @@ class InstallOption(Value, frozen=True):
 
 
 async def search_registry(
-    registry: str, words: str, way: Reach, tags: Sequence[str] = (), order: Order | None = None
+    registry: str, words: str, reach: Reach, tags: Sequence[str] = (), order: Order | None = None
 ) -> list[Offered]:
-    """The servers whose name or description has the words, and that have the tags; without an order in the registry's.
+    """Find servers that have all words in name, title or description, and all tags.
 
-    Raises HaloclineError.
+    Without `order` they come as the registry sorts them. Raises HaloclineError.
     """
     if registry.startswith(("http://", "https://")):
-        data = await _fetch_page(registry, words, way)
+        data = await _fetch_page(registry, words, reach)
     else:
         data = await asyncio.to_thread(_read_file, registry)
     try:
         page = json_input.decode(data, type=_Page)
     except msgspec.MsgspecError as error:
-        raise HaloclineError(f"{registry} does not answer as an MCP registry does: {error}.") from error
+        raise HaloclineError(f"{registry} did not answer like an MCP registry: {error}.") from error
     found: dict[str, Offered] = {}
     for server in _list_servers(page.servers):
         found.setdefault(server.name, server)  # the newest version comes first
@@ -134,7 +134,7 @@ async def search_registry(
 
 
 def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
-    """The servers in an order; those of which the registry says nothing come last, as it has them."""
+    """Sort servers; those without the value come last, in the registry's order."""
     match order:
         case "name":
             return sorted(servers, key=lambda one: (one.title or one.name.rpartition("/")[2]).lower())
@@ -149,7 +149,7 @@ def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
 
 
 def list_install_options(server: Offered, values: dict[str, str]) -> Iterator[InstallOption]:
-    """Every way to run or reach it that we know, packages first. `values` fill in what is wanted."""
+    """Yield every supported way to run or reach a server, packages first. `values` fill in what it needs."""
     for package in server.packages:
         if package.registry_type == "mcpb" and package.identifier.startswith("https://") and package.file_sha256:
             yield InstallOption({}, bundle=package.identifier, sha256=package.file_sha256.lower())
@@ -161,24 +161,24 @@ def list_install_options(server: Offered, values: dict[str, str]) -> Iterator[In
             yield _remote_option(remote, values)
 
 
-async def _fetch_page(registry: str, words: str, way: Reach) -> bytes:
+async def _fetch_page(registry: str, words: str, reach: Reach) -> bytes:
     address = urlsplit(registry)
     path = address.path if address.path.strip("/") else "/v0/servers"
-    if path.endswith(".json"):  # a file on a server, which answers no questions
-        return await fetch_bytes(registry, way, LARGEST, "application/json")
+    if path.endswith(".json"):  # a static file, which takes no query
+        return await fetch_bytes(registry, reach, LARGEST, "application/json")
     query = "&".join(filter(None, (address.query, urlencode({"search": words, "limit": 100, "version": "latest"}))))
-    return await fetch_bytes(f"{address.scheme}://{address.netloc}{path}?{query}", way, LARGEST, "application/json")
+    return await fetch_bytes(f"{address.scheme}://{address.netloc}{path}?{query}", reach, LARGEST, "application/json")
 
 
 def _read_file(file: str) -> bytes:
     try:
         return Path(file).expanduser().read_bytes()
     except OSError as error:
-        raise UsageError(f"The registry {file} cannot be read: {error.strerror}.", "See: mcp.registry.") from error
+        raise UsageError(f"Cannot read the registry {file}: {error.strerror}.", "Check mcp.registry.") from error
 
 
 def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
-    """Of a page; one that is written wrongly, or that was taken back, is left out."""
+    """Yield the servers of a page, without invalid and deleted ones."""
     for entry in entries:
         given: Any = entry.get("server", entry)
         if not isinstance(given, dict):
@@ -189,7 +189,10 @@ def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
         if status == "deleted" or official.get("isLatest") is False:
             continue
         places = [entry, given, *(meta.get(PUBLISHER) for meta in metas)]
-        more = {"isDeprecated": status == "deprecated", **told_by([place for place in places if _is_table(place)])}
+        more = {
+            "isDeprecated": status == "deprecated",
+            **read_popularity([place for place in places if _is_table(place)]),
+        }
         more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
         try:
             yield msgspec.convert({**given, **more}, Offered)
@@ -205,9 +208,9 @@ def _lower_tags(tags: Iterable[str]) -> set[str]:
     return {tag.lower() for tag in tags}
 
 
-def _is_plain(way: _Package | _Transport) -> bool:
-    """A registry has no business with the variables of a person: it says by name what it wants."""
-    return b"${" not in msgspec.json.encode(way)
+def _is_plain(option: _Package | _Transport) -> bool:
+    """True if it uses no `${VARIABLE}`: a registry must ask for values by name, not read your variables."""
+    return b"${" not in msgspec.json.encode(option)
 
 
 def _has_words(server: Offered, words: Sequence[str]) -> bool:
@@ -243,7 +246,7 @@ def _remote_option(remote: _Transport, values: dict[str, str]) -> InstallOption:
 
 
 def _argument_words(argument: _Input, values: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
-    """The words of an argument; one that may be left out and has no value is left out."""
+    """Yield an argument's words; an optional one without a value is left out."""
     known = argument.value if argument.value is not None else argument.default
     name = (argument.name or argument.value_hint).lstrip("-")
     if known is None and name in values:
@@ -264,7 +267,7 @@ def _argument_words(argument: _Input, values: dict[str, str], wanted: dict[str, 
 
 
 def _value_of(each: _Input, values: dict[str, str], wanted: dict[str, str]) -> str:
-    """The value of a variable or header. What is not known stays a variable, filled in at a start."""
+    """Return the value of a variable or header. An unknown one becomes a variable, filled in at start."""
     if each.name in values:
         return values[each.name]
     if each.value is not None:
@@ -277,7 +280,7 @@ def _value_of(each: _Input, values: dict[str, str], wanted: dict[str, str]) -> s
 
 
 def _fill_text(text: str, values: dict[str, str], wanted: dict[str, str]) -> str:
-    """A registry's own placeholders, `{name}`, with the values; others become variables."""
+    """Fill in a registry's placeholders, `{name}`; unknown ones become variables."""
 
     def one(match: "re.Match[str]") -> str:
         name = match[1]

@@ -1,1 +1,1 @@
-"""What a server asks of the task or its person."""
+"""Requests from a server to the task or its user."""

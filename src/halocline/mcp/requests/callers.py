@@ -1,7 +1,7 @@
-"""Whom a server may turn to: the calls that it is at, and the questions that it has put while it is at them.
+"""Routing of a server's questions: the calls it is running, and the questions it asked during them.
 
-What must stay true: a server's question reaches the task whose call it is at, and nobody else. Where calls of several
-tasks run at once nobody can tell whose it is: it is not asked, and from then on tasks take turns at that server.
+What must stay true: a server's question reaches only the task whose call it is running. While calls of several tasks
+run, its owner is unknown: the question is dropped, and from then on tasks take turns at that server.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 
 class Serving:
-    """One call under way. Its time stands still while a person thinks, and begins anew with each sign of life."""
+    """One running call. Its timeout pauses while a person answers, and restarts with each progress report."""
 
     def __init__(self, caller: Caller, limit: float, deadline: asyncio.Timeout) -> None:
         self.caller = caller
@@ -25,30 +25,30 @@ class Serving:
         self._held = 0
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Let the time of the call stand still, as long as this context."""
+    def pause_timeout(self) -> Iterator[None]:
+        """Pause the call's timeout for the duration of the context."""
         self._held += 1
-        self.lives()
+        self.restart_timeout()
         try:
             yield
         finally:
             self._held -= 1
-            self.lives()
+            self.restart_timeout()
 
-    def lives(self) -> None:
-        """Give the call its time anew."""
+    def restart_timeout(self) -> None:
+        """Restart the call's timeout."""
         if not self._deadline.expired():
             until = None if self._held else asyncio.get_running_loop().time() + self._limit
             self._deadline.reschedule(until)
 
     async def asks(self, question: Callable[[Caller], Awaitable[Answer]]) -> Answer | None:
-        """The answer; None when the call ended before there was one."""
+        """Ask and return the answer; None when the call ended first."""
         asking = asyncio.ensure_future(question(self.caller))
         self._asking.add(asking)
         try:
-            with self.held():
+            with self.pause_timeout():
                 await asyncio.wait([asking])
-        finally:  # who asked may have taken it back
+        finally:  # the server may have withdrawn the question
             asking.cancel()
             self._asking.discard(asking)
             if not asking.done():
@@ -56,7 +56,7 @@ class Serving:
         return None if asking.cancelled() else asking.result()
 
     async def over(self) -> None:
-        """The call is over: nobody wants to know any more."""
+        """Cancel the open questions: the call has ended."""
         if asking := [*self._asking]:
             for each in asking:
                 each.cancel()
@@ -64,7 +64,7 @@ class Serving:
 
 
 class Callers:
-    """The calls that one connection is at."""
+    """The running calls of one connection."""
 
     def __init__(self) -> None:
         self._at: list[Serving] = []
@@ -73,7 +73,7 @@ class Callers:
 
     @asynccontextmanager
     async def serving(self, caller: Caller, limit: float) -> AsyncGenerator[Serving, None]:
-        """A call, as long as this context, and no longer than `limit` seconds without a sign. Raises TimeoutError."""
+        """Register a call for the context. Raises TimeoutError after `limit` seconds without progress."""
         while self._in_turn and any(each.caller.task != caller.task for each in self._at):
             self._left.clear()
             await self._left.wait()
@@ -88,12 +88,12 @@ class Callers:
                 await serving.over()
 
     async def ask(self, question: Callable[[Caller], Awaitable[Answer]]) -> Answer | None:
-        """Put a question to the task whose call the server is at; None where there is none, or more than one."""
+        """Ask the task whose call the server is running; None when no task or several tasks have one."""
         tasks = {each.caller.task for each in self._at}
         if len(tasks) != 1:
             self._in_turn = self._in_turn or bool(tasks)
             return None
         with ExitStack() as stack:
-            for each in self._at:  # any of them may be the one that waits for the answer
-                stack.enter_context(each.held())
+            for each in self._at:  # any of them may be waiting for the answer
+                stack.enter_context(each.pause_timeout())
             return await self._at[-1].asks(question)

@@ -1,6 +1,6 @@
-"""A server that asks the task's model: its words in ours, and the answer in the protocol's.
+"""Sampling: a server asks the task's model. Converts its request to our types and the answer to the protocol's.
 
-What must stay true: the context of the task is never sent along, whatever the server asks for.
+What must stay true: the task's context is never included, whatever the server asks for.
 """
 
 import base64
@@ -17,40 +17,40 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import AssistantMessage, Image, Message, Text, UserMessage
 
 LONGEST = 400_000
-"""Characters that a server may have the model read."""
+"""Characters that a server's request may have."""
 REFUSED = -1
-"""The protocol's code for a request that a person declined."""
+"""The protocol's code for a request that the user declined."""
 
 
 async def answer_sampling(
     params: types.CreateMessageRequestParams, server: str, caller: Caller, blobs: Blobs
 ) -> types.CreateMessageResult | types.ErrorData:
-    """The model's answer, or why there is none."""
+    """Return the model's answer, or the error that says why there is none."""
     try:
         if caller.sample is None:
-            raise ToolFailure("No model answers servers in this task.")
-        spoken = await caller.sample(read_request(params, server, blobs), caller.call)
+            raise ToolFailure("Sampling is not available in this task.")
+        reply = await caller.sample(read_request(params, server, blobs), caller.call)
     except ToolFailure as failure:
         return types.ErrorData(code=REFUSED, message=failure.text)
     return types.CreateMessageResult(
         role="assistant",
-        content=types.TextContent(type="text", text=spoken.text),
-        model=spoken.model,
-        stop_reason="maxTokens" if spoken.cut else "endTurn",
+        content=types.TextContent(type="text", text=reply.text),
+        model=reply.model,
+        stop_reason="maxTokens" if reply.cut else "endTurn",
     )
 
 
 def read_request(params: types.CreateMessageRequestParams, server: str, blobs: Blobs) -> Wanted:
-    """What is asked. Raises ToolFailure for what no model of ours can be asked."""
+    """Convert the request. Raises ToolFailure for what is not supported."""
     if params.tools:
-        raise ToolFailure("The model is asked without tools here.")
+        raise ToolFailure("Sampling with tools is not supported.")
     messages = tuple(_convert_message(each, blobs) for each in params.messages)
     if not messages or not isinstance(messages[-1], UserMessage):
-        raise ToolFailure("The last message has to be the user's.")
+        raise ToolFailure("The last message must be from the user.")
     system = plain_text(params.system_prompt or "", LONGEST)
     texts = [part.text for message in messages for part in message.content if isinstance(part, Text)]
     if len(system) + sum(map(len, texts)) > LONGEST:
-        raise ToolFailure(f"That is more than {LONGEST:,} characters.")
+        raise ToolFailure(f"The request is longer than {LONGEST:,} characters.")
     return Wanted(server, messages, system, max(0, params.max_tokens))
 
 
@@ -69,11 +69,11 @@ def _convert_parts(blocks: Sequence[object], blobs: Blobs) -> Iterator[Text | Im
             case types.ImageContent(data=data, mime_type=kind) if kind in PICTURES:
                 yield _keep_image(data, kind, blobs)
             case _:
-                raise ToolFailure("Only texts and pictures can be asked about.")
+                raise ToolFailure("Only text and images are supported.")
 
 
 def _keep_image(data: str, kind: str, blobs: Blobs) -> Image:
     try:
         return Image(kind, blobs.put(base64.b64decode(data, validate=True)))
     except (binascii.Error, ValueError) as error:
-        raise ToolFailure("A picture is not written as base64.") from error
+        raise ToolFailure("An image is not valid base64.") from error

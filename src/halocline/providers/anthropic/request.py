@@ -1,8 +1,8 @@
 """Anthropic's Messages API: our messages to its wire format, its stream to our events.
 
-What must stay true: thinking goes back as it came and only to the model that made it, results stand first in the user
-message that follows their calls, and the encoding of a message never depends on what comes after it, so that the
-server's prompt cache keeps matching.
+What must stay true: thinking goes back unchanged and only to the model that made it; results come first in the user
+message after their calls; and a message's encoding never depends on later ones, so that the server's prompt cache keeps
+matching.
 """
 
 import re
@@ -37,7 +37,7 @@ _CACHED = b',"cache_control":{"type":"ephemeral"}}'
 
 
 class Anthropic:
-    """A model behind the Messages API. `blobs` holds the pictures that messages refer to."""
+    """A model behind the Messages API. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
@@ -62,12 +62,12 @@ class Anthropic:
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
-    """Messages as their encoded content blocks, joined by commas; empty when nothing is left to say."""
+    """Encode messages as content blocks joined by commas; empty for a message with nothing to send."""
     return Fragments(lambda message: join_parts(map(encode_json, _encode_blocks(message, endpoint, blobs))))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers."""
+    """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`."""
     head = {"model": endpoint.wire_model(request.model), "stream": True, **for_anthropic(request, endpoint)}
     if request.output_schema is not None:
         from halocline.providers.response_format import native_schema
@@ -89,14 +89,14 @@ def _encode_tool(spec: ToolSpec) -> JsonObject:
 
 @dataclass(slots=True)
 class _Group:
-    """Neighbouring messages of one side: the API wants them as one."""
+    """Adjacent messages of one role, which the API wants as one."""
 
     role: bytes
     results: list[bytes] = field(default_factory=list)
     others: list[bytes] = field(default_factory=list)
 
     def parts(self, cached: bool) -> list[bytes]:
-        """The encoded message in pieces; `cached` marks its end as a place up to which the server should cache."""
+        """Encode the message in pieces; `cached` marks its end as a cache breakpoint."""
         blocks = self.results + self.others
         if cached:
             blocks[-1] = blocks[-1][:-1] + _CACHED
@@ -148,7 +148,7 @@ def _encode_blocks(message: Message, endpoint: Endpoint, blobs: Blobs) -> Iterab
 
 
 def _encode_content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterable[JsonObject]:
-    """The API refuses blank text, so it is left out."""
+    """Encode content without blank text, which the API rejects."""
     for part in parts:
         if isinstance(part, Image):
             yield _encode_image(part, blobs)
@@ -187,5 +187,5 @@ def _encode_reply_part(part: AssistantPart, endpoint: Endpoint) -> JsonObject | 
 
 
 def _wire_id(id: str) -> str:
-    """Ids that another provider made may hold characters that this one refuses."""
+    """Replace characters that this provider rejects; other providers' ids may contain them."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", id)

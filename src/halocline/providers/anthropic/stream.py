@@ -1,6 +1,6 @@
-"""Anthropic's stream, translated: the payloads of one reply go in, our events come out.
+"""Translate Anthropic's stream: payloads of one reply in, our events out.
 
-Blocks may begin without announcement, and counts may be repeated; no text that arrives is lost.
+Blocks may begin unannounced, and counts may be repeated; no text that arrives is lost.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from halocline.providers.reply import CallDraft, CallIds, finish_calls, last_eve
 
 _STOPS = {
     "max_tokens": StopReason.MAX_TOKENS,
-    # The server paused a turn of its own tools, of which it is told none here: the reply is not complete.
+    # The server paused its own tools' turn. We request no such tools, so the reply counts as incomplete.
     "pause_turn": StopReason.MAX_TOKENS,
     "model_context_window_exceeded": StopReason.MAX_TOKENS,
     "refusal": StopReason.REFUSAL,
@@ -59,7 +59,7 @@ class _WireDelta(msgspec.Struct):
 
 
 class _WireEvent(msgspec.Struct):
-    """Any event of the stream; fields it does not have are at their default."""
+    """Any event of the stream; missing fields have their default."""
 
     type: str = ""
     index: int = 0
@@ -75,7 +75,7 @@ _decoder = json_input.Decoder(_WireEvent)
 
 @dataclass(slots=True)
 class _Block:
-    """A content block that is being written."""
+    """A content block being streamed."""
 
     words: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ class FromWire:
         return self._delta(index, first)
 
     def _delta(self, index: int, delta: _WireDelta) -> tuple[ModelEvent, ...]:
-        block = self._open.get(index) or self._unannounced(index)
+        block = self._open.get(index) or self._add_block(index)
         if delta.text:
             block.words.append(delta.text)
             return (TextDelta(delta.text),)
@@ -151,13 +151,13 @@ class FromWire:
             return block.call.preview()
         return ()
 
-    def _unannounced(self, index: int) -> _Block:
+    def _add_block(self, index: int) -> _Block:
         block = self._open[index] = _Block()
         self._blocks.append(block)
         return block
 
     def _count(self, sent: _WireUsage | None) -> None:
-        """Counts are cumulative, and may be repeated: the newest number of each kind holds."""
+        """Merge counts: they are cumulative and may repeat, so the newest of each kind counts."""
         if sent is None:
             return
         newest = {

@@ -1,4 +1,4 @@
-"""What a person needs to know to get a vendor's key and to recognise it: data, read on the way to `halo login`."""
+"""Vendors' accounts: where to get a key and how to recognize it. Data for `halo login`."""
 
 from halocline.net.address import address_of
 from halocline.protocol.values import Value
@@ -8,10 +8,10 @@ _SHORTEST = 16
 
 
 class Account(Value, frozen=True):
-    """`keys_page` is where keys are made, `prefix` how this vendor's begin and no other's do.
+    """A vendor's keys. `keys_page` is where you create one; `prefix` is how only this vendor's keys start.
 
-    `check_path` is asked where the list of models is open to everybody, so that it says nothing about a key. Who
-    `signs_in` gives keys to programs through a page in the browser.
+    `check_path` checks a key where the list of models is public. `signs_in`: the vendor issues keys to programs
+    through a page in the browser.
     """
 
     keys_page: str
@@ -36,17 +36,17 @@ _UNKNOWN = Account("")
 
 
 def account_of(vendor: Vendor) -> Account:
-    """What is known of a vendor's keys; nothing of one that was added since."""
+    """Return what is known about a vendor's keys; an empty account for a vendor that is not listed."""
     return ACCOUNTS.get(key_holder(vendor).name, _UNKNOWN)
 
 
 def key_holder(vendor: Vendor) -> Vendor:
-    """The vendor under whose name a key is kept: rows that read the same variable share it."""
+    """Return the vendor whose name a key is stored under: rows that read the same variable share a key."""
     return next((row for row in VENDORS.values() if row.key_variable == vendor.key_variable), vendor)
 
 
 def secret_name(vendor: Vendor, url: str) -> str:
-    """The name under which the key for a server is stored. A key belongs to one server, and goes to no other."""
+    """Return the name a server's key is stored under. A key belongs to one server and is sent to no other."""
     name = key_holder(vendor).name
     own = address_of(VENDORS.get(vendor.name, vendor).base_url)  # settings may have moved the row to another server
     here = address_of(url)
@@ -56,21 +56,21 @@ def secret_name(vendor: Vendor, url: str) -> str:
 
 
 def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, str] | None:
-    """What is wrong with a text that should be a key, and what to do; None when nothing is seen.
+    """Return what looks wrong with a key, and what to do; None when nothing does.
 
-    Servers `elsewhere` may take any word for a key. None of the text is repeated.
+    Servers `elsewhere` may accept any word as a key. The result never repeats the key.
     """
-    alone = "Copy the key again, alone."
+    alone = "Copy just the key and try again."
     if not key:
-        return "There is no key.", f"Keys are made at {account_of(vendor).keys_page}" if account_of(
+        return "There is no key.", f"Create one at {account_of(vendor).keys_page}" if account_of(
             vendor
         ).keys_page else ""
     if not (key.isascii() and key.isprintable()):
-        return "That holds characters that no key has.", alone
+        return "That contains characters that keys do not have.", alone
     if " " in key:
-        return "That is more than one word, and a key is one.", alone
+        return "That contains spaces; a key is a single word.", alone
     if key.startswith((*vendor.key_variables, "Bearer", "https:")):
-        return "That is not the key itself but something around it.", alone
+        return "That is not the key itself but text from around it.", alone
     if elsewhere:
         return None
     if len(key) < _SHORTEST:
@@ -79,10 +79,10 @@ def shape_problem(key: str, vendor: Vendor, *, elsewhere: bool) -> tuple[str, st
     if other and other != key_holder(vendor).name:
         return f"That looks like a key for {VENDORS[other].title}.", f"To store it: halo login {other}"
     if prefix and not key.startswith(prefix):
-        return f"That is no key for {vendor.title}: those begin with {prefix}", alone
+        return f"That is not a key for {vendor.title}: those start with {prefix}", alone
     return None
 
 
 def _guess_maker(key: str) -> str:
-    """Who makes keys that begin like this one; empty when nothing is known."""
+    """Guess the vendor from a key's prefix; empty when unknown."""
     return next((name for name, row in ACCOUNTS.items() if row.prefix and key.startswith(row.prefix)), "")

@@ -1,7 +1,7 @@
-"""OpenRouter's way of giving a program a key of its own: OAuth with PKCE, https://openrouter.ai/docs/guides/overview/auth/oauth
+"""OpenRouter's sign-in for programs: OAuth with PKCE, https://openrouter.ai/docs/guides/overview/auth/oauth
 
-The program sends the browser to a page, with the hash of a word that it alone knows; the browser comes back with a
-code; code and word together are worth a key, once.
+The program opens a page with the hash of a secret verifier; the browser returns with a code; code and verifier
+together can be exchanged for a key, once.
 """
 
 from base64 import urlsafe_b64encode
@@ -28,14 +28,14 @@ class _Given(Value, frozen=True):
 
 
 class Exchange:
-    """One sign-in at one server; the word that makes the code worth something is in here."""
+    """One sign-in at one server. Holds the secret verifier."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._verifier = Secret(token_urlsafe(48))
 
     def page(self, callback: str) -> str:
-        """Where the browser goes; it comes back to `callback`."""
+        """Return the page to open in the browser; it redirects to `callback`."""
         digest = sha256(self._verifier.reveal().encode()).digest()
         query = {
             "callback_url": callback,
@@ -47,7 +47,7 @@ class Exchange:
         return f"{place.scheme}://{place.netloc}/auth?{urlencode(query)}"
 
     async def key_for(self, code: str) -> Secret:
-        """The key that a code is worth. Raises ModelError."""
+        """Exchange a code for a key. Raises ModelError."""
         body = {"code": code, "code_verifier": self._verifier.reveal(), "code_challenge_method": _METHOD}
         client = HttpClient(self._endpoint.url, self._endpoint.network)
         headers = {"content-type": "application/json", "user-agent": f"halocline/{__version__}"}
@@ -57,8 +57,8 @@ class Exchange:
         finally:
             await client.close()
         if response.status in _REFUSALS:
-            text = f"OpenRouter did not take the code (status {response.status}): it is wrong, used or too old."
-            raise ModelError(ModelErrorKind.AUTH, text, "Sign in once more.", status=response.status)
+            text = f"OpenRouter rejected the code (status {response.status}): it is wrong, expired or already used."
+            raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=response.status)
         if response.status != 200:
             from halocline.providers.errors import classify_refusal
 
@@ -70,6 +70,6 @@ def _key_of_answer(answer: bytes) -> Secret:
     try:
         return Secret(json_input.decode(answer, type=_Given).key)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # Neither the answer nor the cause is shown: the key may be in it.
-        text = "OpenRouter's answer to the sign-in holds no key."
-        raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or make a key by hand.") from None
+        # Neither the answer nor the cause is shown: they may contain the key.
+        text = "OpenRouter's answer to the sign-in contains no key."
+        raise ModelError(ModelErrorKind.MALFORMED, text, "Try again, or create a key by hand.") from None

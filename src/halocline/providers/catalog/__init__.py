@@ -1,1 +1,1 @@
-"""Which models and vendors there are, what they cost and can do."""
+"""Known models and vendors, their prices and abilities."""

@@ -1,7 +1,7 @@
-"""From models.dev's api.json to our file: what we use, of the models that write text.
+"""Convert models.dev's api.json to our file: the facts we use, for models that write text.
 
-The same facts give the same bytes. What is not in the expected form is left out, model by model; a document in which
-nothing is, is refused.
+The same facts give the same bytes. A model in an unexpected form is left out; a document without any valid model is
+rejected.
 """
 
 import zlib
@@ -18,19 +18,19 @@ LEAVING = "deprecated"
 
 
 class Context(Value, frozen=True):
-    """From how many input tokens on other prices hold."""
+    """The number of input tokens above which other prices apply."""
 
     size: int = 0
 
 
 class Tiered(Prices, frozen=True):
-    """Prices of longer requests."""
+    """Prices for longer requests."""
 
     tier: Context = Context(200_000)
 
 
 class Cost(Prices, frozen=True):
-    """Before there were `tiers`, one name stood for the only one."""
+    """Prices of a model. `context_over_200k` is the only tier in documents older than `tiers`."""
 
     tiers: tuple[Tiered, ...] = ()
     context_over_200k: Tiered | None = None
@@ -44,14 +44,14 @@ class Limit(Value, frozen=True):
 
 
 class Modalities(Value, frozen=True):
-    """What goes in and what comes out."""
+    """Kinds of input and output."""
 
     input: tuple[str, ...] = ()
     output: tuple[str, ...] = ("text",)
 
 
 class Listed(Value, frozen=True):
-    """A model in models.dev's words."""
+    """A model as models.dev describes it."""
 
     name: str = ""
     status: str | None = None
@@ -64,7 +64,7 @@ class Listed(Value, frozen=True):
 
 
 class Source(Value, frozen=True):
-    """A provider in models.dev's words."""
+    """A provider as models.dev describes it."""
 
     name: str = ""
     env: tuple[str, ...] = ()
@@ -74,10 +74,10 @@ class Source(Value, frozen=True):
 
 
 def pack_catalogue(document: bytes, made: str, sources: tuple[str, ...], url: str = "", etag: str = "") -> bytes:
-    """The file for an api.json. `made` is the date of its facts, `sources` say where they are from.
+    """Build the file from an api.json. `made` is the date of the facts, `sources` are their origins.
 
     Raises:
-        msgspec.ValidationError: it holds no models; DecodeError when it is no JSON.
+        msgspec.ValidationError: it contains no models; DecodeError when it is not JSON.
     """
     members, entries, count = bytearray(), {}, 0
     for name, provider in sorted(json_input.decode(document, type=dict[str, Source]).items()):
@@ -94,7 +94,7 @@ def pack_catalogue(document: bytes, made: str, sources: tuple[str, ...], url: st
 
 
 def _read_info(name: str, raw: msgspec.Raw) -> ModelInfo | None:
-    """None for what an agent cannot talk to."""
+    """Read a model; None for one that an agent cannot use."""
     try:
         model = json_input.decode(raw, type=Listed)
     except msgspec.MsgspecError:
@@ -123,6 +123,6 @@ def _read_tiers(cost: Cost) -> tuple[Tier, ...]:
 
 
 def _zip_json(value: Any) -> bytes:
-    # With this window size zlib writes gzip's frame, and states no time in it.
+    # With this `wbits` zlib writes a gzip header without a timestamp.
     packer = zlib.compressobj(9, wbits=GZIP)
     return packer.compress(msgspec.json.encode(value) + b"\n") + packer.flush()

@@ -1,8 +1,8 @@
-"""The catalogue of models as a file: gzip members, the first of which says what is where, then one for each provider.
+"""The model catalog as a file: gzip members, first the index, then one per provider.
 
-Only the provider that is asked for is unpacked, so a start pays little; `zcat` shows all of it. There are two such
-files, one that ships with Halocline and one that a person fetched; the newer one is asked first. A file that cannot be
-read is as if it were not there.
+Only the requested provider is unpacked, so a start pays little; `zcat` shows everything. There are two files, one
+shipped with Halocline and one that a person fetched; the newer one takes precedence. An unreadable file counts as
+missing.
 """
 
 import zlib
@@ -17,11 +17,11 @@ from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 
 BUNDLED = Path(__file__).with_name("catalogue.gz")
 GZIP = 31
-"""The window size by which zlib knows the gzip format."""
+"""zlib's `wbits` for the gzip format."""
 
 
 class Entry(Value, frozen=True):
-    """One provider, and where in the file its models are. `env` are its variables, `npm` is the software for it."""
+    """One provider and the position of its models in the file. `env` are its variables, `npm` is its SDK package."""
 
     name: str = ""
     env: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Entry(Value, frozen=True):
 
 
 class Contents(Value, frozen=True):
-    """The first member. `made` is a date; `url` and `etag` are the address and the version that were fetched."""
+    """The index. `made` is a date; `url` and `etag` are the address and version it was fetched from."""
 
     made: str
     sources: tuple[str, ...]
@@ -43,7 +43,7 @@ class Contents(Value, frozen=True):
 
 
 class CatalogueFile:
-    """One open file. A provider is unpacked when it is asked for, and kept."""
+    """One open file. A provider is unpacked on first use and kept."""
 
     def __init__(self, contents: Contents, members: bytes) -> None:
         self.contents = contents
@@ -52,7 +52,7 @@ class CatalogueFile:
 
     @classmethod
     def open(cls, path: Path) -> "CatalogueFile | None":
-        """None when there is no such file, or when it is damaged."""
+        """Open a file; None when it is missing or damaged."""
         try:
             first = zlib.decompressobj(GZIP)
             return cls(json_input.decode(first.decompress(read_regular(path)), type=Contents), first.unused_data)
@@ -60,11 +60,11 @@ class CatalogueFile:
             return None
 
     def names(self, provider: str) -> list[str]:
-        """The models of a provider."""
+        """List the models of a provider."""
         return list(self._models(provider))
 
     def model(self, provider: str, name: str) -> ModelInfo | None:
-        """One model, if it is in here."""
+        """Return one model, or None."""
         raw = self._models(provider).get(name)
         return None if raw is None else _decode_info(raw)
 
@@ -89,7 +89,7 @@ def _decode_info(raw: msgspec.Raw) -> ModelInfo:
 
 
 class Catalogue:
-    """What the files say together. Nothing is read before something is asked."""
+    """The files combined. They are read on first use."""
 
     def __init__(self, *paths: Path) -> None:
         self._paths = paths
@@ -97,7 +97,7 @@ class Catalogue:
 
     @property
     def files(self) -> list[CatalogueFile]:
-        """Those that can be read, the newest first."""
+        """The readable files, newest first."""
         if self._open is None:
             found = [file for path in self._paths if (file := CatalogueFile.open(path))]
             self._open = sorted(found, key=lambda file: file.contents.made, reverse=True)
@@ -107,16 +107,16 @@ class Catalogue:
         return next((entry for one in self.files if (entry := one.contents.providers.get(name))), None)
 
     def providers(self) -> dict[str, Entry]:
-        """All providers, by name in order."""
+        """All providers, sorted by name."""
         entries = {name: entry for one in reversed(self.files) for name, entry in one.contents.providers.items()}
         return dict(sorted(entries.items()))
 
     def names(self, provider: str) -> list[str]:
-        """The models of a provider, in order."""
+        """List the models of a provider, sorted."""
         return sorted({name for one in self.files for name in one.names(provider)})
 
     def model(self, provider: str, name: str) -> ModelInfo | None:
-        """What is known of a model. A dated name stands for its undated one."""
+        """Look up a model. A dated name falls back to the undated one."""
         undated, _, date = name.rpartition("-")
         names = [name, undated] if len(date) == 8 and date.isdigit() else [name]
         return next((info for n in names for one in self.files if (info := one.model(provider, n))), None)

@@ -1,4 +1,4 @@
-"""Asks a server which models it has: the cheapest question that needs a valid key. Nothing is generated or paid for."""
+"""Ask a server for its models: the cheapest request that needs a valid key. Generates nothing and costs nothing."""
 
 from typing import Any
 from urllib.parse import quote
@@ -16,15 +16,15 @@ _NOT_THERE = frozenset({404, 405, 501})
 
 
 def gives_no_list(error: ModelError) -> bool:
-    """Whether a server has no list of models, or not for this key: neither says that the key is wrong."""
+    """True if a server has no model list, or none for this key; neither means that the key is wrong."""
     return error.status in _NOT_THERE | {403} and error.kind is not ModelErrorKind.PROXY
 
 
 class ModelDirectory:
-    """The list of models of one server. Every question may raise ModelError, and whoever asks closes it."""
+    """The model list of one server. Every request may raise ModelError; the caller closes it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Raises UsageError when the base URL is none."""
+        """Raise UsageError when the base URL is invalid."""
         self._endpoint = endpoint
         anthropic = endpoint.family == "anthropic"
         self._path = "/v1/models" if anthropic else "/models"
@@ -39,7 +39,7 @@ class ModelDirectory:
         await self._client.close()
 
     async def knows_key(self) -> bool:
-        """Where the list is open to everybody, ask about the key. False when the vendor has no such question."""
+        """Check the key where the model list is public. False when the vendor has no request for that."""
         path = account_of(self._endpoint.vendor).check_path
         if not (path and self._endpoint.key):
             return False
@@ -52,11 +52,11 @@ class ModelDirectory:
         return True
 
     async def names(self) -> list[str]:
-        """The models' names, as requests use them."""
+        """List the model names, as requests use them."""
         return _read_names(await self._get(self._path + self._pages), self._endpoint)
 
     async def has(self, model: str) -> bool:
-        """Whether the server knows a name that its list does not hold: it may stand for another one."""
+        """True if the server knows a name that is not in its list, such as an alias."""
         gemini_tuned = self._endpoint.family == "gemini" and "/" in model
         path = f"/{quote(model)}" if gemini_tuned else f"{self._path}/{quote(model)}"
         try:
@@ -88,7 +88,7 @@ def _build_headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
-    """Gemini's list has `models` with a `name`, the others' `data` with an `id`; Together's is bare."""
+    """Read names: Gemini has `models` with `name`, the others `data` with `id`; Together sends a bare list."""
     if isinstance(document, dict):
         document = document.get("data", document.get("models"))
     if not isinstance(document, list):
@@ -98,5 +98,5 @@ def _read_names(document: Any, endpoint: Endpoint) -> list[str]:
 
 
 def _no_list(endpoint: Endpoint) -> ModelError:
-    text = f"{endpoint.vendor.title} answered with something that is no list of models."
+    text = f"{endpoint.vendor.title} did not answer with a list of models."
     return ModelError(ModelErrorKind.MALFORMED, text, "Check the base URL: it may be a web page, not the API.")

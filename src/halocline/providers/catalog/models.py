@@ -1,6 +1,6 @@
-"""What is known of a model, and what a request to it costs.
+"""Facts about a model, and the cost of a request.
 
-Sizes are tokens, prices US dollars per million tokens. None is unknown, and an unknown price is never 0.
+Sizes are in tokens, prices in US dollars per million tokens. None is unknown; an unknown price is never 0.
 """
 
 from halocline.protocol.messages import Usage
@@ -8,7 +8,7 @@ from halocline.protocol.values import Value
 
 
 class Prices(Value, frozen=True):
-    """Dollars per million tokens. Reasoning is billed as output, and a cache without a price of its own as input."""
+    """Dollars per million tokens. Reasoning is billed as output; a cache without its own price, as input."""
 
     input: float
     output: float
@@ -16,7 +16,7 @@ class Prices(Value, frozen=True):
     cache_write: float | None = None
 
     def times(self, factor: float) -> "Prices":
-        """The same for another number of tokens, without the dust that fractions leave."""
+        """Scale the prices, rounded to six decimals."""
         read, write = (
             None if price is None else round(price * factor, 6) for price in (self.cache_read, self.cache_write)
         )
@@ -24,16 +24,16 @@ class Prices(Value, frozen=True):
 
 
 class Tier(Value, frozen=True):
-    """Other prices, for the whole of a request whose input is longer than `above` tokens."""
+    """Prices for a whole request whose input exceeds `above` tokens."""
 
     above: int
     prices: Prices
 
 
 class ModelInfo(Value, frozen=True):
-    """One model. `tiers` stand in rising order. `reasoning_field` is where the server wants its reasoning back.
+    """One model. `tiers` are in ascending order. `reasoning_field` is where the server wants its reasoning back.
 
-    `tools`, `images` and `thinking` say what it can do; None is unknown. `leaving`: its vendor is going to withdraw it.
+    `tools`, `images` and `thinking` are its abilities; None is unknown. `leaving`: its vendor will withdraw it.
     """
 
     title: str = ""
@@ -50,11 +50,11 @@ class ModelInfo(Value, frozen=True):
 
 UNKNOWN = ModelInfo()
 FREE = ModelInfo(prices=Prices(0.0, 0.0, 0.0, 0.0))
-"""A model on one's own machine."""
+"""Prices of a model on your own machine."""
 
 
 def cost_of(info: ModelInfo, usage: Usage) -> float | None:
-    """Dollars for one request; None when the prices are unknown."""
+    """Return the cost of a request in dollars; None when the prices are unknown."""
     read = usage.input + usage.cache_read + usage.cache_write
     prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)
     if prices is None:

@@ -1,6 +1,6 @@
-"""Fetches the catalogue of models anew, and puts it in the old one's place when it is whole.
+"""Download the model catalog, and replace the old one once the new one is complete.
 
-A failure leaves the old one as it was. The server is told which version is here, and need not send that again.
+A failure leaves the old one in place. The request is conditional: an unchanged version is not sent again.
 """
 
 import os
@@ -22,15 +22,15 @@ from halocline.providers.catalog.build import pack_catalogue
 from halocline.providers.catalog.file import GZIP, CatalogueFile
 
 MOST_BYTES = 64_000_000
-"""The longest document that is taken; models.dev's has 6 MB."""
+"""Largest document accepted; models.dev's has 6 MB."""
 
 
 class _Unfit(Exception):
-    """What came is not to be used; the text says why."""
+    """The response cannot be used; the text says why."""
 
 
 class Refreshed(Value, frozen=True):
-    """What is there now. `is_new` is false when the server had nothing newer."""
+    """The catalog after a refresh. `is_new` is false when the server had nothing newer."""
 
     models: int
     providers: int
@@ -41,7 +41,7 @@ async def refresh_catalogue(url: str, path: Path, network: Network) -> Refreshed
     """Fetch `url` into `path`.
 
     Raises:
-        HaloclineError: nothing, or something else came; what stood there before stays.
+        HaloclineError: the download failed or is not a catalog; the old file stays.
     """
     old = CatalogueFile.open(path)
     address = urlsplit(url)
@@ -60,7 +60,7 @@ async def refresh_catalogue(url: str, path: Path, network: Network) -> Refreshed
     except _Unfit as error:
         raise _refresh_error(url, str(error)) from error
     except msgspec.MsgspecError as error:
-        raise _refresh_error(url, f"what came is no catalogue ({error})") from error
+        raise _refresh_error(url, f"it is not a model catalog ({error})") from error
     finally:
         await client.close()
     return _count_models(_store_file(path, data), is_new=True)
@@ -74,14 +74,14 @@ def _build_headers(url: str, old: CatalogueFile | None) -> dict[str, str]:
 
 
 async def _read_document(response: Response) -> bytes:
-    """The body as it was before it was packed for the way. Raises _Unfit for what is too long or no answer."""
+    """Read and decompress the body. Raises _Unfit for an error status or too large a body."""
     if response.status != 200:
-        raise _Unfit(f"the answer was {response.status}")
+        raise _Unfit(f"the server answered with status {response.status}")
     body = await response.read(MOST_BYTES)
     if response.headers.get("content-encoding", "").lower() == "gzip":
         body = _unzip_body(body)
     if len(body) >= MOST_BYTES:
-        raise _Unfit(f"it is longer than {MOST_BYTES:,} bytes")
+        raise _Unfit(f"it is larger than {MOST_BYTES:,} bytes")
     return body
 
 
@@ -89,21 +89,21 @@ def _unzip_body(body: bytes) -> bytes:
     try:
         return zlib.decompressobj(GZIP).decompress(body, MOST_BYTES)
     except zlib.error as error:
-        raise _Unfit(f"it cannot be unpacked ({error})") from error
+        raise _Unfit(f"it cannot be decompressed ({error})") from error
 
 
 def _store_file(path: Path, data: bytes) -> CatalogueFile:
-    """Write the file whole or not at all."""
+    """Write the file atomically."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with open(new, "wb", opener=open_private) as opened:
             opened.write(data)
         file = CatalogueFile.open(new)
         if file is None:
-            raise HaloclineError(f"Cannot read {new} again.", "The old catalogue stays; try again.")
+            raise HaloclineError(f"Cannot read back {new}.", "The old catalog stays in use; try again.")
         new.replace(path)
     except OSError as error:
-        raise HaloclineError(f"Cannot write {path}: {error.strerror}.", "The old catalogue stays.") from error
+        raise HaloclineError(f"Cannot write {path}: {error.strerror}.", "The old catalog stays in use.") from error
     finally:
         new.unlink(missing_ok=True)
     return file
@@ -115,8 +115,8 @@ def _count_models(file: CatalogueFile, *, is_new: bool) -> Refreshed:
 
 
 def _refresh_error(url: str, why: str) -> HaloclineError:
-    text = f"The catalogue could not be fetched from {url}: {why.rstrip('.')}."
-    return HaloclineError(text, "The old one stays in use. Another address: HALOCLINE_CATALOGUE_URL, or catalogue_url.")
+    text = f"Cannot fetch the model catalog from {url}: {why.rstrip('.')}."
+    return HaloclineError(text, "The old one stays. To use another URL, set catalogue_url or HALOCLINE_CATALOGUE_URL.")
 
 
 def _format_today() -> str:

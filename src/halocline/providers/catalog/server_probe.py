@@ -1,6 +1,6 @@
-"""What a server itself says of its models: how large the context really is, and what it costs.
+"""Ask a server about its models: the real context size and the prices.
 
-Each kind of server is one row of questions; the first answer that knows the window counts. Documented by Ollama
+Each kind of server is one row of questions; the first answer that knows a fact counts. Documented by Ollama
 (docs/api.md), LM Studio (REST API v1 and v0), llama.cpp (tools/server), vLLM, LiteLLM (proxy) and OpenRouter.
 """
 
@@ -20,7 +20,7 @@ from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
 from halocline.providers.endpoint import Endpoint
 
 LOCAL_SECONDS = 0.4
-"""How long a server on this machine may take to say something about itself."""
+"""Seconds to wait for a server on this machine; `REMOTE_SECONDS` for all others."""
 REMOTE_SECONDS = 5.0
 MILLION = 1_000_000
 
@@ -29,9 +29,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Where to ask, below the server's root or its API, and how to find a model in the answer.
+    """One request: its path below the server's root or its API, and how to find a model in the answer.
 
-    `{model}` in the path stands for its name. `by_name` sends the name in a body.
+    `{model}` in the path is the model's name. `by_name` sends the name in a body.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Question:
 
 
 async def ask_server(at: Endpoint) -> ModelInfo:
-    """What the server says of its model; nothing, when it does not answer in time. Never raises ModelError."""
+    """Ask the server about its model; unknown when it does not answer in time. Never raises ModelError."""
     questions = QUESTIONS[at.vendor.sizes]
     answers = await asyncio.gather(*(_ask_server(at, question) for question in questions))
     info = UNKNOWN
@@ -51,7 +51,7 @@ async def ask_server(at: Endpoint) -> ModelInfo:
 
 
 def fill_info(info: ModelInfo, other: ModelInfo) -> ModelInfo:
-    """What is known, and for what is not, what the other says."""
+    """Fill unknown fields of `info` from `other`."""
     ours, theirs = msgspec.structs.asdict(info), msgspec.structs.asdict(other)
     return ModelInfo(**{name: theirs[name] if value in (None, "", ()) else value for name, value in ours.items()})
 
@@ -85,7 +85,7 @@ class _OllamaPs(Value, frozen=True):
 
 
 def _ollama_loaded(answer: Any, model: str) -> ModelInfo | None:
-    """The context that was set aside for a model that is in memory."""
+    """Read the context allocated for a loaded model."""
     running = _decode_answer(answer, _OllamaPs) or _OllamaPs()
     sizes = (each.context_length for each in running.models if each.name in (model, f"{model}:latest"))
     return ModelInfo(window=next(sizes, None) or None)
@@ -98,7 +98,7 @@ class _OllamaShow(Value, frozen=True):
 
 
 def _ollama_described(answer: Any, model: str) -> ModelInfo | None:
-    """What its file asks for, or else all that it was trained for."""
+    """Read the context its model file sets, or else the one it was trained for."""
     shown = _decode_answer(answer, _OllamaShow)
     if shown is None:
         return None
@@ -139,7 +139,7 @@ class _StudioList(Value, frozen=True):
 
 
 def _read_lm_studio(answer: Any, model: str) -> ModelInfo | None:
-    """The context with which it is loaded, or else the largest."""
+    """Read the context it is loaded with, or else its largest."""
     for row in (_decode_answer(answer, _StudioList) or _StudioList()).models:
         loaded = {each.id: each.config.context_length for each in row.loaded_instances}
         if model in (row.key, *loaded):
@@ -159,7 +159,7 @@ class _Props(Value, frozen=True):
 
 
 def _read_llamacpp(answer: Any, model: str) -> ModelInfo | None:
-    """The context of one slot: as much as one conversation may have."""
+    """Read the context of one slot, which is the limit of one conversation."""
     props = _decode_answer(answer, _Props) or _Props()
     return ModelInfo(window=props.default_generation_settings.n_ctx or None, images=props.modalities.get("vision"))
 
@@ -182,7 +182,7 @@ class _Pricing(Value, frozen=True):
 
 
 class _Listed(Value, frozen=True):
-    """A row of a list of models. Servers agree on its form, and not on the name of the window."""
+    """A row of a model list. Servers agree on its form, but not on the name of the context size."""
 
     id: str = ""
     max_model_len: int | None = None
@@ -218,7 +218,7 @@ def _read_model_list(answer: Any, model: str) -> ModelInfo | None:
 
 
 def _per_million(pricing: _Pricing | None) -> Prices | None:
-    """A negative price says that it depends, as that of a router."""
+    """Convert prices per token; a negative one means that it varies, as for a router."""
     if pricing is None or pricing.prompt < 0:
         return None
     caches = (pricing.input_cache_read, pricing.input_cache_write)
@@ -274,4 +274,4 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
     "llamacpp": (Question("/props?model={model}", _read_llamacpp), _LIST),
     "litellm": (Question("/model/info", _read_litellm), _LIST),
 }
-"""By `Vendor.sizes`. The empty name is any server that lists its models as OpenAI does: vLLM, SGLang, OpenRouter, …"""
+"""By `Vendor.sizes`. The empty name is any server with OpenAI's model list: vLLM, SGLang, OpenRouter, …"""

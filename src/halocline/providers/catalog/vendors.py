@@ -1,4 +1,4 @@
-"""Vendors as data: a vendor that speaks a known family is a row. What a row says, the catalogue cannot change."""
+"""Vendors as data: a vendor that speaks a known API family is a row. Rows take precedence over the catalog."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,23 +10,22 @@ Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "libr
 
 
 class Vendor(Value, frozen=True):
-    """Where a provider is and how it differs from its family.
+    """A provider's address and its differences from its API family.
 
-    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name fields
-    of the request: how the reply's length is bounded, and where the server wants its own reasoning back (empty:
-    nowhere). `thinking_style` names a row of `thinking_fields.STYLES`: which fields say how hard to think.
-    `cache_key_field` takes the name of what requests have in common, `answer_schemas` is a pattern of the models that
-    may be asked for the form of an answer together with tools; both hold at the vendor's own address only. `local`
-    servers need no key and cost nothing. `family_elsewhere` is what servers at another address speak under the vendor's
-    name, if not its own family.
+    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name request
+    fields: the limit of the reply, and where the server wants its own reasoning back (empty: nowhere).
+    `thinking_style` names a row of `thinking_table.STYLES`: the fields that control thinking. `cache_key_field` takes
+    the key that related requests share; `answer_schemas` is a pattern of the models that accept an output schema
+    together with tools; both apply only at the vendor's own address. `local` servers need no key and cost nothing.
+    `family_elsewhere` is the API family of servers at another address under the vendor's name, if it differs.
 
-    `catalogue` is its name there, if another. `base_url_path` is put behind the address that `base_url_variable` holds,
-    when that is only a host. `key_header` takes the key in place of `authorization`; `headers` go with every request,
-    and `$NAME` in their values is read from the environment. `claude_fields` are what a request for a Claude model says
-    so that its prompt is cached (Claude's servers do it only when told). `sizes` names the way to ask the server about
-    its models (`server_probe`); every other one is asked as OpenAI's are. `shared_key` opens more than models, so that
-    commands may see it. `packages` are what the family `library` imports for it, `credentials` says what it finds by
-    itself when there is no key.
+    `catalogue` is its name in the catalog, if different. `base_url_path` is appended to the address in
+    `base_url_variable` when that is only a host. `key_header` takes the key in place of `authorization`; `headers` go
+    with every request, and `$NAME` in their values is read from the environment. `claude_fields` are added to requests
+    for Claude models so that the prompt is cached (Claude's servers cache only on request). `sizes` names how to ask
+    the server about its models (`server_probe`); empty: like OpenAI's. `shared_key`: the key gives access to more than
+    models, so commands may see it. `packages` are imported for it by the family `library`; `credentials` describes what
+    that finds by itself when there is no key.
     """
 
     name: str
@@ -57,15 +56,15 @@ class Vendor(Value, frozen=True):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """Where a key may be, in the order in which they are looked at; empty for a server that needs none."""
+        """The variables that may hold the key, in order; empty for a server that needs none."""
         return (self.key_variable, *self.other_key_variables) if self.key_variable else ()
 
     def key_in(self, environ: Mapping[str, str]) -> str:
-        """The key that the environment holds, or nothing."""
+        """Return the key from the environment, or ""."""
         return next((key for name in self.key_variables if (key := environ.get(name, "").strip())), "")
 
 
-# Where LiteLLM puts the marks: behind the instructions, and behind the newest message.
+# LiteLLM places cache marks after the instructions and after the newest message.
 LITELLM_MARKS = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
 
 VENDORS = {
@@ -327,7 +326,7 @@ VENDORS = {
             base_url_path="/openai/v1",
             key_header="api-key",
         ),
-        # Its compatible API refuses to be asked for counts, and sends them anyway.
+        # Its compatible API rejects the option to send usage, and sends it anyway.
         Vendor(
             "cohere",
             "Cohere",
@@ -441,7 +440,7 @@ VENDORS = {
 
 
 def find_vendor_row(name: str) -> Vendor:
-    """The row of that name, or of the name that the catalogue has for it. Raises UsageError for an unknown one."""
+    """Find the row by its own name or its catalog name. Raises UsageError for an unknown one."""
     if row := VENDORS.get(name) or next((row for row in VENDORS.values() if row.catalogue == name), None):
         return row
     raise UsageError(f"There is no provider {name!r}.", f"Known providers: {', '.join(VENDORS)}.")

@@ -1,6 +1,6 @@
 """Google's Gemini API: our messages to its wire format, its stream to our events.
 
-What must stay true: the results of a reply follow it in one content, in the order of their calls; signatures go back at
+What must stay true: a reply's results follow it in one content, in the order of their calls; signatures go back with
 the part they came with; and the encoded contents of one request are a prefix of the next one's.
 """
 
@@ -31,12 +31,12 @@ from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_im
 from halocline.providers.thinking import for_gemini
 
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
-# The API's own mark for calls that another model made, or a person: ai.google.dev/gemini-api/docs/thought-signatures
+# The API's own value for calls made by another model or a person: ai.google.dev/gemini-api/docs/thought-signatures
 _UNSIGNED = "skip_thought_signature_validator"
 
 
 class Gemini:
-    """A model behind the Gemini API. `blobs` holds the pictures that messages refer to."""
+    """A model behind the Gemini API. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
@@ -61,26 +61,26 @@ class Gemini:
 
 
 def model_address(model: str) -> str:
-    """Where a model is asked, below the base URL. A name with a collection (`tunedModels/mine`) is taken as it is."""
+    """Return a model's path below the base URL. A name with a collection (`tunedModels/mine`) is used as it is."""
     return f"/{quote(model if '/' in model else f'models/{model}')}:streamGenerateContent?alt=sse"
 
 
 class Fragment(Value, frozen=True):
-    """One message, encoded: a content, or for a tool result its response. `pictures` are a result's, as parts."""
+    """One encoded message: a content, or a tool result's response. `pictures` are a result's images, as parts."""
 
     message: bytes
     pictures: bytes = b""
 
 
 def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
-    """Messages as they are sent; `message` is empty when nothing is left to say."""
+    """Encode messages; `message` is empty for one with nothing to send."""
     return Fragments(lambda message: _encode_message(message, endpoint, blobs))
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers.
+    """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
-    The length of the reply is bounded only when the request says so: the server knows its own bounds better.
+    The reply's length is limited only when the request says so: the server knows its own limits better.
     """
     head: JsonObject = {}
     if config := _build_config(request, endpoint):
@@ -118,7 +118,7 @@ def _encode_function(spec: ToolSpec) -> JsonObject:
 
 
 def _list_contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> list[bytes]:
-    """The contents in pieces, with their commas."""
+    """List the contents in pieces, with their commas."""
     pieces: list[bytes] = []
     names: Mapping[str, str] = {}
     results: dict[str, Fragment] = {}
@@ -137,7 +137,7 @@ def _list_contents(messages: Sequence[Message], encoded: Sequence[Fragment]) -> 
 
 
 def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -> list[bytes]:
-    """One content for all results of a reply, the pictures last: the API counts responses by their calls."""
+    """Encode a reply's results as one content, images last: the API matches responses to calls by count."""
     answered = [(id, name, results[id]) for id, name in names.items() if id in results]
     parts: list[bytes] = []
     for id, name, result in answered:
@@ -145,7 +145,7 @@ def _encode_answers(names: Mapping[str, str], results: Mapping[str, Fragment]) -
         parts += (b'{"functionResponse":', called, b',"response":', result.message, b"}}", b",")
     for id, name, result in answered:
         if result.pictures:
-            parts += (encode_json({"text": f"[Pictures in the result of {name}, call {id}:]"}), b",")
+            parts += (encode_json({"text": f"[Images in the result of {name}, call {id}:]"}), b",")
             parts += (result.pictures, b",")
     return [b'{"role":"user","parts":[', *parts[:-1], b"]}", b","] if parts else []
 
@@ -168,7 +168,7 @@ def _encode_content(role: str, parts: Iterable[JsonObject]) -> bytes:
 
 
 def _encode_prompt(message: UserMessage, blobs: Blobs) -> Iterable[JsonObject]:
-    """The API refuses blank text, so it is left out."""
+    """Encode a prompt without blank text, which the API rejects."""
     for part in message.content:
         if isinstance(part, Image):
             yield _encode_image(part, blobs)
@@ -182,7 +182,7 @@ def _encode_image(image: Image, blobs: Blobs) -> JsonObject:
 
 
 def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> Iterable[JsonObject]:
-    """The reply's parts. Thinking that is nothing but a signature belongs to the part after it."""
+    """Encode a reply. Thinking with only a signature belongs to the part after it."""
     unsigned = _UNSIGNED if _WANTS_SIGNATURES.match(_bare_name(endpoint.model)) else ""
     signature = ""
     for part in message.content:
@@ -202,7 +202,7 @@ def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> Iterable[Jso
             case ToolCall():
                 called = {"id": part.id, "name": part.name, "args": part.arguments}
                 yield _with_signature({"functionCall": called}, signature or unsigned)
-                # Only the first call of a reply has to be signed.
+                # Only the first call of a reply needs a signature.
                 signature = unsigned = ""
 
 

@@ -1,7 +1,7 @@
-"""A tool's JSON schema in the subset that Gemini's function declarations accept. Pure.
+"""Convert a tool's JSON schema to the subset that Gemini's function declarations accept. Pure.
 
-What the subset cannot say is left out or said more loosely: the tool itself checks its arguments. References are
-replaced by what they refer to; one that leads into itself allows everything.
+Constraints outside the subset are dropped or loosened: the tool checks its arguments itself. References are inlined; a
+recursive one allows anything.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _SHAPES = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "o
 
 
 def gemini_parameters(schema: Mapping[str, Any]) -> JsonObject | None:
-    """The parameters of a function declaration; None when there are none, as Gemini refuses an empty object."""
+    """Return a function declaration's parameters; None when there are none, as Gemini rejects an empty object."""
     definitions = {
         f"#/{place}/{name}": one
         for place in ("$defs", "definitions")
@@ -27,7 +27,7 @@ def gemini_parameters(schema: Mapping[str, Any]) -> JsonObject | None:
 
 
 class _Subset:
-    """Translates schemas that may refer to `definitions`. `inside` are the references that led to a schema."""
+    """Converts schemas that may refer to `definitions`. `inside` are the references that led to a schema."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
@@ -36,7 +36,7 @@ class _Subset:
         if not isinstance(schema, Mapping):
             return {}
         followed = set(inside)
-        whole = self._merged(schema, followed)
+        whole = self._merge_references(schema, followed)
         inside = frozenset(followed)
         choices = _list_choices(whole)
         real = [one for one in choices if one.get("type") != "null"]
@@ -49,8 +49,8 @@ class _Subset:
                 accepted = {"anyOf": [self.of(one, inside) for one in real]} | _keep_description(whole)
         return accepted | ({"nullable": True} if len(real) < len(choices) else {})
 
-    def _merged(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
-        """The schema joined with what it refers to and what it is composed of; its own words win."""
+    def _merge_references(self, schema: Mapping[str, Any], followed: set[str]) -> JsonObject:
+        """Merge the schema with its `$ref` and `allOf`; its own keys win."""
         parts = _list_field(schema, "allOf")
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference not in followed:
@@ -58,11 +58,11 @@ class _Subset:
             parts = [self._definitions.get(reference), *parts]
         whole: JsonObject = {}
         for part in parts:
-            whole = _join_schemas(whole, self._merged(part, followed)) if isinstance(part, Mapping) else whole
+            whole = _join_schemas(whole, self._merge_references(part, followed)) if isinstance(part, Mapping) else whole
         return _join_schemas(whole, {name: value for name, value in schema.items() if name not in ("$ref", "allOf")})
 
     def _plain(self, schema: JsonObject, inside: frozenset[str]) -> JsonObject:
-        """A schema of one type."""
+        """Convert a schema of one type."""
         accepted = {name: value for name, value in schema.items() if name in _KEPT}
         if not isinstance(accepted.get("type"), str):
             accepted.pop("type", None)
@@ -70,19 +70,19 @@ class _Subset:
             accepted.pop("format", None)
         values = [schema["const"]] if "const" in schema else _list_field(schema, "enum")
         if values and all(isinstance(value, str) for value in values):
-            # Enumerations of anything but text are refused.
+            # Gemini rejects enums of anything but strings,
             accepted |= {"type": "string", "enum": values}
         if properties := {name: self.of(one, inside) for name, one in _object_field(schema, "properties").items()}:
             required = [name for name in properties if name in _list_field(schema, "required")]
             accepted |= {"type": "object", "properties": properties} | ({"required": required} if required else {})
         if accepted.get("type") == "array":
-            # So is an array without items.
+            # and arrays without items.
             accepted["items"] = self.of(schema.get("items"), inside) or {"type": "string"}
         return accepted
 
 
 def _list_choices(schema: JsonObject) -> list[JsonObject]:
-    """The alternatives of a schema, each one whole. What only says which fields go together is no alternative."""
+    """List a schema's alternatives, each complete; `anyOf` entries that only combine required fields do not count."""
     if isinstance(kinds := schema.get("type"), list):
         return [{**schema, "type": kind} for kind in kinds if isinstance(kind, str)]
     options = [one for one in _list_field(schema, "anyOf") + _list_field(schema, "oneOf") if isinstance(one, dict)]
@@ -91,7 +91,7 @@ def _list_choices(schema: JsonObject) -> list[JsonObject]:
 
 
 def _join_schemas(one: JsonObject, other: JsonObject) -> JsonObject:
-    """Both schemas' words; the other's win, except that fields add up."""
+    """Merge two schemas; the second's keys win, but properties and required fields add up."""
     whole = one | other
     if properties := _object_field(one, "properties") | _object_field(other, "properties"):
         whole["properties"] = properties

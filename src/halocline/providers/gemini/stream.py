@@ -1,7 +1,7 @@
-"""Gemini's stream, translated: the payloads of one reply go in, our events come out.
+"""Translate Gemini's stream: payloads of one reply in, our events out.
 
-Calls come whole, often without ids. A signature stands for the one part it came with, so signed text is never joined
-with other text. There is no mark for the end: a reply is complete once it says why it stopped.
+Calls come whole, often without ids. A signature belongs to the one part it came with, so signed text is never joined
+with other text. The stream has no end marker: a reply is complete once it has a stop reason.
 """
 
 import re
@@ -52,7 +52,7 @@ _UNNAMED = "unnamed"
 
 
 class _WireCall(msgspec.Struct):
-    """`args` stays as it came: an object, as a rule."""
+    """A call. `args` stays as it came, usually an object."""
 
     id: str | None = None
     name: str | None = None
@@ -100,7 +100,7 @@ _decoder = json_input.Decoder(_WireChunk)
 
 @dataclass(slots=True)
 class _Piece:
-    """A part of the reply, or neighbouring unsigned ones of one kind."""
+    """A part of the reply, or adjacent unsigned parts of one kind."""
 
     thought: bool = False
     signature: str = ""
@@ -155,7 +155,7 @@ class FromWire:
         return report_usage(self._endpoint, _read_usage(self._counts) if self._counts else None)
 
     def _failure(self) -> ModelErrorKind | None:
-        """A bad call of which nothing is told can only be asked for again."""
+        """Return the kind of failure, if any. A malformed call without details can only be retried."""
         if self._stop in _BAD_CALLS and not self._why and not self._drafts():
             return ModelErrorKind.MALFORMED
         return _FAILED_STOPS.get(self._stop or "")
@@ -181,7 +181,7 @@ class FromWire:
         return draft.preview()
 
     def _count(self, sent: _WireUsage) -> None:
-        """Counts are cumulative, and may be left out: the newest number of each kind holds."""
+        """Merge counts: they are cumulative and may be missing, so the newest of each kind counts."""
         known = {name: count for name, count in msgspec.structs.asdict(sent).items() if count is not None}
         self._counts = msgspec.structs.replace(self._counts or _WireUsage(), **known)
 
@@ -207,12 +207,12 @@ class FromWire:
         return [piece.call for piece in self._pieces if piece.call is not None]
 
     def _mark(self, signature: str) -> Iterable[Thinking]:
-        """The signature of the part that follows."""
+        """Yield the signature of the part that follows."""
         if signature:
             yield Thinking(signature=signature, provider=self._endpoint.vendor.name)
 
     def _bad_call(self) -> ToolCall:
-        """The server could not read a call and tells what it was: so the model can be told, and try again."""
+        """Build a malformed call from the server's report, so that the model sees it and can try again."""
         tried = _TRIED.search(self._why)
         name = tried[1] if tried else _UNNAMED
         text = self._why[tried.end() :] if tried else self._why
@@ -220,7 +220,7 @@ class FromWire:
 
 
 def _read_usage(counts: _WireUsage) -> Usage:
-    """The prompt includes what came from a cache, so that is taken off; thoughts are written, too."""
+    """Convert usage: the prompt includes cached tokens, which are subtracted; thoughts count as output."""
     cached, thoughts = counts.cached_content_token_count or 0, counts.thoughts_token_count or 0
     prompt = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
     return Usage(

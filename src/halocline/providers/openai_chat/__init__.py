@@ -1,1 +1,1 @@
-"""OpenAI's chat completions API, which most servers speak."""
+"""OpenAI's Chat Completions API, which most servers speak."""

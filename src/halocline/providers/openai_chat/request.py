@@ -1,7 +1,7 @@
 """OpenAI's Chat Completions, and the many servers that speak it: our messages to its wire format, its stream to ours.
 
-What must stay true: the encoded messages of one request are a prefix of the next one's, and tool messages follow their
-calls directly (pictures in results come after all of them, in a user message: a tool message cannot hold any).
+What must stay true: the encoded messages of one request are a prefix of the next one's, and tool messages directly
+follow their calls (images in results come after all of them in a user message: a tool message cannot hold images).
 """
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -36,7 +36,7 @@ from halocline.providers.openai_chat.stream import FromWire
 
 
 class OpenAIChat:
-    """A model behind a Chat Completions server. `blobs` holds the pictures that messages refer to."""
+    """A model behind a Chat Completions server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
@@ -58,7 +58,7 @@ class OpenAIChat:
 
 
 class Fragment(Value, frozen=True):
-    """One message, encoded. `pictures` are those of a tool result, as content parts, joined by commas."""
+    """One encoded message. `pictures` are a tool result's images, as content parts joined by commas."""
 
     message: bytes
     pictures: bytes = b""
@@ -69,9 +69,9 @@ def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[Fragment]:
 
 
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[Fragment]) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers.
+    """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
-    The length of the reply is bounded only when the request says so: servers know their own bounds better.
+    The reply's length is limited only when the request says so: servers know their own limits better.
     """
     vendor = endpoint.vendor
     head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True}
@@ -134,12 +134,12 @@ def _encode_message(message: Message, endpoint: Endpoint, blobs: Blobs) -> Fragm
         case ToolResult():
             return _encode_result(message, blobs)
         case AssistantMessage():
-            spoken = _encode_reply(message, endpoint)
-            return Fragment(encode_json(spoken) if len(spoken) > 1 else b"")
+            reply = _encode_reply(message, endpoint)
+            return Fragment(encode_json(reply) if len(reply) > 1 else b"")
 
 
 def _encode_content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
-    """Plain text where it will do: not every server understands a list of parts."""
+    """Encode content as plain text if possible: not every server accepts a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
         return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
     return [_encode_part(part, blobs) for part in parts]
@@ -155,29 +155,29 @@ def _encode_part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
 
 
 def _encode_result(result: ToolResult, blobs: Blobs) -> Fragment:
-    """The format has no mark for a failed call, so its text says it."""
+    """Encode a result. The format cannot mark a failed call, so its text does."""
     text = f"Error: {result.text}" if result.is_error else result.text
     pictures = [part for part in result.content if isinstance(part, Image)]
     if pictures:
-        text = f"{text}\n[The pictures of this result follow in the next user message.]".strip()
+        text = f"{text}\n[The images of this result follow in the next user message.]".strip()
     message = encode_json({"role": "tool", "tool_call_id": result.call, "content": text})
     return Fragment(message, join_parts(encode_json(_encode_part(image, blobs)) for image in pictures))
 
 
 def _encode_reply(message: AssistantMessage, endpoint: Endpoint) -> JsonObject:
-    spoken: JsonObject = {"role": "assistant"}
+    reply: JsonObject = {"role": "assistant"}
     thoughts = "".join(
         part.text for part in message.content if isinstance(part, Thinking) and part.provider == endpoint.vendor.name
     )
     if message.text:
-        spoken["content"] = message.text
+        reply["content"] = message.text
     if calls := [_encode_call(call) for call in message.tool_calls]:
-        spoken["content"] = message.text or None
-        spoken["tool_calls"] = calls
+        reply["content"] = message.text or None
+        reply["tool_calls"] = calls
     field = endpoint.vendor.reasoning_field or endpoint.info.reasoning_field
-    if thoughts and field and len(spoken) > 1:
-        spoken[field] = thoughts
-    return spoken
+    if thoughts and field and len(reply) > 1:
+        reply[field] = thoughts
+    return reply
 
 
 def _encode_call(call: ToolCall) -> JsonObject:

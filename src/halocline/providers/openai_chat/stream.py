@@ -1,6 +1,6 @@
-"""A Chat Completions stream, translated: the payloads of one reply go in, our events come out.
+"""Translate a Chat Completions stream: payloads of one reply in, our events out.
 
-What servers add to the format (reasoning, costs, content in pieces) is understood; what is unknown is passed over.
+Servers' additions to the format (reasoning, costs, content in pieces) are understood; unknown ones are ignored.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ _STOPS = {
     "sensitive": StopReason.REFUSAL,
 }
 
-# Some servers say with the stop reason that they failed. Google adds what it was, behind a colon.
+# Some servers report a failure as the stop reason. Google appends the cause after a colon.
 _FAILED_STOPS = {
     "abort": ModelErrorKind.SERVER,
     "error": ModelErrorKind.SERVER,
@@ -45,7 +45,7 @@ class _TokenDetails(msgspec.Struct):
 
 
 class _WireUsage(msgspec.Struct):
-    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with one's own key, a fee."""
+    """`prompt_cache_hit_tokens` is DeepSeek's. `cost` is what OpenRouter charged; with your own key, only its fee."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -116,11 +116,11 @@ class FromWire:
     def finish(self) -> tuple[ModelEvent, ...]:
         if not (self.ended or self._stop):
             raise broken_off(self._endpoint)
-        said = (self._stop or "").partition(":")[0]
-        if kind := _FAILED_STOPS.get(said):
+        reason = (self._stop or "").partition(":")[0]
+        if kind := _FAILED_STOPS.get(reason):
             text = f"{self._endpoint.vendor.title} failed before the reply was complete."
             raise ModelError(kind, text, "Try again, or choose another model with -m.")
-        stop = _STOPS.get(said, StopReason.END_TURN)
+        stop = _STOPS.get(reason, StopReason.END_TURN)
         stop = StopReason.REFUSAL if self._refused else true_stop_reason(stop, self._usage, self._most)
         return last_events(self._endpoint, self._parts(stop), stop, self.spent())
 
@@ -132,9 +132,9 @@ class FromWire:
         if type(content) is str and content and not (delta.tool_calls or delta.reasoning or delta.reasoning_content):
             self._words.append(content)
             return (TextDelta(content),)
-        return self._mixed(delta)
+        return self._translate_mixed(delta)
 
-    def _mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
+    def _translate_mixed(self, delta: _WireDelta) -> tuple[ModelEvent, ...]:
         thoughts, text = _thoughts_and_words(delta)
         self._refused = self._refused or bool(delta.refusal)
         events: list[ModelEvent] = []
@@ -149,14 +149,14 @@ class FromWire:
         return tuple(events)
 
     def _count(self, sent: _WireUsage) -> None:
-        """The newest count holds. `prompt_tokens` includes what came from a cache, so that is taken off."""
+        """Keep the newest count. `prompt_tokens` includes cached tokens, which are subtracted."""
         read, details = sent.prompt_tokens_details, sent.completion_tokens_details
         cache_read = (read and read.cached_tokens) or sent.prompt_cache_hit_tokens or 0
         cache_write = (read and read.cache_write_tokens) or 0
         prompt, output = sent.prompt_tokens or 0, sent.completion_tokens or 0
         reasoning = (details and details.reasoning_tokens) or 0
         if sent.total_tokens == prompt + output + reasoning:
-            # Some servers leave reasoning out of the completion.
+            # Some servers do not count reasoning as completion.
             output += reasoning
         self._usage = Usage(
             input=max(0, prompt - cache_read - cache_write),
@@ -186,7 +186,7 @@ def _thoughts_and_words(delta: _WireDelta) -> tuple[str, str]:
 
 
 def _piece_text(content: object) -> str:
-    """The text of a piece, which may itself be a list of pieces."""
+    """Return the text of a piece, which may itself be a list of pieces."""
     if isinstance(content, list):
         return "".join(_piece_text(inner.get("text")) for inner in content if isinstance(inner, dict))
     return content if isinstance(content, str) else ""

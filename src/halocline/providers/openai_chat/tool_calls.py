@@ -1,7 +1,7 @@
 """Tool calls as Chat Completions servers really stream them: with gaps, late or repeated ids, names in pieces.
 
-A fragment belongs to the call with its index, unless its id says that a new call began there; without an index the id
-decides; with neither it goes on with the newest call, or begins one when that is already complete.
+A fragment belongs to the call with its index, unless its id shows that a new call began there; without an index the id
+decides; with neither it continues the newest call, or starts one if that is complete.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ class CallFragment(msgspec.Struct):
 
 
 class Calls:
-    """The calls of one reply, in the order in which they began."""
+    """The calls of one reply, in the order they began."""
 
     def __init__(self, ids: CallIds) -> None:
         self.drafts: list[CallDraft] = []
@@ -35,7 +35,7 @@ class Calls:
         self._by_index: dict[int, CallDraft] = {}
 
     def add(self, fragment: CallFragment) -> tuple[ModelEvent, ...]:
-        """Put the fragment to its call, and give what can now be shown."""
+        """Add a fragment to its call and return what can now be shown."""
         function = fragment.function or FunctionFragment()
         name = function.name or ""
         draft = self._find(fragment, name) or self._begin(fragment.index)
@@ -56,7 +56,7 @@ class Calls:
         return draft
 
     def _find(self, fragment: CallFragment, name: str) -> CallDraft | None:
-        """The call this fragment goes on with; None when it begins one."""
+        """Find the call that a fragment continues; None when it begins one."""
         if fragment.index is not None:
             draft = self._by_index.get(fragment.index)
         elif fragment.id:
@@ -69,7 +69,7 @@ class Calls:
 
 
 def _begins_anew(draft: CallDraft, fragment: CallFragment, name: str) -> bool:
-    """Whether a fragment in the place of `draft` is another call: it has another id, or a name after a whole call."""
+    """True if a fragment in `draft`'s place is another call: another id, or a name after a complete call."""
     if fragment.id and draft.sent_id:
         return fragment.id != draft.sent_id
     return bool(name and draft.pieces) and parse_arguments(draft.arguments) is not None

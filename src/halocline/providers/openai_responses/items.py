@@ -1,7 +1,7 @@
-"""The output of a Responses reply, item by item, as it is being written.
+"""The output of a Responses reply, item by item, as it streams.
 
-What is heard twice (as deltas, at the end of a passage, of an item, of the reply) is said once, and what is heard only
-at an end is said then. An item is found by its index: there are servers that change ids on the way.
+Text that arrives twice (as deltas, and at the end of a passage, an item or the reply) is emitted once; text that
+arrives only at an end is emitted then. Items are found by index, because some servers change ids on the way.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ _THOUGHTS = frozenset({"summary", "reasoning"})
 
 
 class WireItem(msgspec.Struct):
-    """Any item of the output; fields it does not have are at their default."""
+    """Any output item; missing fields have their default."""
 
     type: str = ""
     id: str | None = None
@@ -41,7 +41,7 @@ class WireItem(msgspec.Struct):
 
 @dataclass(slots=True)
 class _Thoughts:
-    """`raw` is the whole reasoning item as the server wrote it, if it can be sent back."""
+    """Reasoning. `raw` is the whole item as the server wrote it, if it can be sent back."""
 
     pieces: list[str] = field(default_factory=list)
     raw: str = ""
@@ -49,37 +49,37 @@ class _Thoughts:
 
 @dataclass(slots=True)
 class _Item:
-    """`heard` holds the pieces of each passage, by its kind and index; `announced` are arguments told in advance."""
+    """An item. `received` holds each passage's pieces by kind and index; `announced` are arguments sent up front."""
 
     type: str = ""
     id: str = ""
     phase: str = ""
-    heard: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    received: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     thoughts: _Thoughts | None = None
     call: CallDraft | None = None
     announced: str = ""
     done: bool = False
 
     def differs(self, sent: WireItem) -> bool:
-        """Whether the server speaks of another item, in the place of this one."""
+        """True if the server has put another item in this one's place."""
         if self.call is not None and self.call.sent_id and sent.call_id:
             return self.call.sent_id != sent.call_id
         return bool(self.type and sent.type and self.type != sent.type)
 
     def of_kind(self, kind: str) -> str:
-        return "".join(piece for (one, _), pieces in self.heard.items() if one == kind for piece in pieces)
+        return "".join(piece for (one, _), pieces in self.received.items() if one == kind for piece in pieces)
 
 
 @dataclass(slots=True)
 class _Words:
-    """Text that came in one go from one item."""
+    """Consecutive text of one item."""
 
     item: _Item
     pieces: list[str] = field(default_factory=list)
 
 
 class Output:
-    """All items of one reply. Text is kept in the order in which it was said."""
+    """All items of one reply. Text stays in the order it arrived."""
 
     def __init__(self, ids: CallIds, provider: str) -> None:
         self.refused = False
@@ -91,7 +91,7 @@ class Output:
         self._parts: list[_Words | _Thoughts | _Item] = []
 
     def begin(self, index: int | None, sent: WireItem) -> tuple[ModelEvent, ...]:
-        """An item is announced. One that is announced again goes on."""
+        """Start an item; one that is announced again continues."""
         item = self._find(index, sent.id)
         repeated = item is not None and sent.id == item.id
         if item is None or item.differs(sent) or (item.done and not repeated):
@@ -101,7 +101,7 @@ class Output:
         return item.call.preview() if item.call is not None else ()
 
     def end(self, index: int | None, sent: WireItem, raw: str) -> tuple[ModelEvent, ...]:
-        """An item is whole; `raw` is how the server wrote it."""
+        """Finish an item; `raw` is its JSON as the server wrote it."""
         item = self._find(index, sent.id)
         if item is None or item.differs(sent):
             item = self._new(index)
@@ -115,7 +115,7 @@ class Output:
         return tuple(events)
 
     def close(self, items: Iterable[tuple[WireItem, str]]) -> tuple[ModelEvent, ...]:
-        """The reply is whole. Its items count where their own ends are missing, or when nothing else came."""
+        """Finish the reply. Its items count only where their own ends are missing, or when nothing else came."""
         silent = not self._parts
         events: list[ModelEvent] = []
         for index, (sent, raw) in enumerate(items):
@@ -125,22 +125,22 @@ class Output:
         return tuple(events)
 
     def say(self, index: int | None, id: str | None, kind: str, passage: int, text: str) -> tuple[ModelEvent, ...]:
-        """A piece of a passage."""
+        """Add a piece of a passage."""
         return self._say(self._at(index, id), kind, passage, text)
 
     def complete(self, index: int | None, id: str | None, kind: str, passage: int, text: str) -> tuple[ModelEvent, ...]:
-        """The whole of a passage: what is missing of it is said now."""
+        """Finish a passage; emit what is still missing of it."""
         if not text:
             return ()
         item = self._at(index, id)
         if kind == "arguments":
             return self._whole_call(self._call(item), text)
-        heard = "".join(item.heard.get((kind, passage), ()))
-        rest = [self._say(item, kind, passage, missing) for _, missing in _new_passages(heard, [(passage, text)])]
+        received = "".join(item.received.get((kind, passage), ()))
+        rest = [self._say(item, kind, passage, missing) for _, missing in _new_passages(received, [(passage, text)])]
         return tuple(event for events in rest for event in events)
 
     def parts(self, stop: StopReason) -> Iterable[AssistantPart]:
-        """The message's content."""
+        """Yield the message's content."""
         called = [part for part in self._parts if isinstance(part, _Item)]
         calls = iter(finish_calls([_draft_call(item) for item in called], self._ids, stop))
         for part in self._parts:
@@ -158,7 +158,7 @@ class Output:
         return next((item for item in self._items.values() if id and item.id == id), None)
 
     def _at(self, index: int | None, id: str | None) -> _Item:
-        """The item that an event is about; the newest when it does not say."""
+        """Find the item of an event; the newest one when it names none."""
         item = self._find(index, id) or (self._newest if index is None else None)
         return item or self._new(index)
 
@@ -198,10 +198,10 @@ class Output:
             call = self._call(item)
             call.pieces.append(text)
             return call.preview()
-        heard = item.heard.setdefault((kind, passage), [])
-        heard.append(text)
+        received = item.received.setdefault((kind, passage), [])
+        received.append(text)
         if kind in _THOUGHTS:
-            return self._think(self._thoughts(item), text, begins=len(heard) == 1)
+            return self._think(self._thoughts(item), text, begins=len(received) == 1)
         self.refused = self.refused or kind == "refusal"
         apart = self._words is not None and self._words.item is not item
         if self._words is None or apart:
@@ -220,7 +220,7 @@ class Output:
             yield from self._say(item, kind, passage, missing)
 
     def _whole_call(self, call: CallDraft, whole: str) -> tuple[ModelEvent, ...]:
-        """Arguments that came in pieces hold, unless the pieces are less than one whole object."""
+        """Complete a call's arguments. Those that came in pieces win, unless they are not one complete object."""
         pieces = call.arguments
         if whole.startswith(pieces):
             call.pieces += [whole[len(pieces) :]] if len(whole) > len(pieces) else []
@@ -237,7 +237,7 @@ def _draft_call(item: _Item) -> CallDraft:
 
 
 def _list_passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
-    """The whole text of each passage of a kind, with its index."""
+    """Yield index and whole text of each passage of a kind."""
     for passages in (sent.summary, sent.content):
         for index, passage in enumerate(passages if isinstance(passages, list) else ()):
             if isinstance(passage, dict) and _PASSAGES.get(str(passage.get("type"))) == kind:
@@ -245,20 +245,20 @@ def _list_passages(sent: WireItem, kind: str) -> Iterator[tuple[int, str]]:
                 yield index, text if isinstance(text, str) else ""
 
 
-def _new_passages(heard: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """What of these passages was not heard yet. Where they contradict what was heard, that holds."""
+def _new_passages(received: str, passages: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the text of these passages that has not arrived yet. Where they contradict earlier text, that wins."""
     for index, text in passages:
-        if heard.startswith(text):
-            heard = heard[len(text) :]
-        elif text.startswith(heard):
-            yield index, text[len(heard) :]
-            heard = ""
+        if received.startswith(text):
+            received = received[len(text) :]
+        elif text.startswith(received):
+            yield index, text[len(received) :]
+            received = ""
         else:
             return
 
 
 def _arguments_text(sent: Any) -> str:
-    """Arguments are JSON text; a few servers send the object itself."""
+    """Return arguments as JSON text; a few servers send the object itself."""
     if isinstance(sent, dict):
         return encode_json(sent).decode()
     return sent if isinstance(sent, str) else ""

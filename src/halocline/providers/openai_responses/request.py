@@ -1,7 +1,7 @@
 """OpenAI's Responses API: our messages to its wire format, its stream to our events. Nothing is stored on the server.
 
-What must stay true: a model's reasoning goes back exactly as it came and directly before what followed it, results
-follow their calls, and the encoded items of one request are a prefix of the next one's.
+What must stay true: a model's reasoning goes back exactly as it came, directly before the item that followed it;
+results follow their calls; and the encoded items of one request are a prefix of the next one's.
 """
 
 import re
@@ -38,11 +38,11 @@ from halocline.providers.json_cache import (
 )
 from halocline.providers.openai_responses.stream import FromWire
 
-WISHES: Mapping[str, object] = {
+OPTIONAL_FIELDS: Mapping[str, object] = {
     "include": ["reasoning.encrypted_content"],
     "reasoning": {"summary": "auto"},
 }
-"""What is asked for until the server says that this model or this account cannot have it."""
+"""Optional fields, sent until the server says that this model or account does not support them."""
 
 _DENIALS = {
     "include": re.compile(r"encrypted content is not supported|parameter: 'include", re.IGNORECASE),
@@ -51,14 +51,14 @@ _DENIALS = {
 _UNREADABLE = re.compile(
     r"encrypted content.*(verified|decrypted|match)|reasoning input items|of type 'reasoning'", re.IGNORECASE
 )
-"""What servers say of reasoning that another key, organization or model made."""
+"""Errors about reasoning made with another key, organization or model."""
 
 _LEAST_TOKENS = 16
 _LONGEST_ID = 64
 
 
 class OpenAIResponses:
-    """A model behind a Responses server. `blobs` holds the pictures that messages refer to."""
+    """A model behind a Responses server. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs, client: HttpClient | None = None) -> None:
         self._endpoint = endpoint
@@ -66,7 +66,7 @@ class OpenAIResponses:
         self._blobs = blobs
         self._maker = endpoint.vendor.name
         self._fragments = encode_messages(self._maker, blobs)
-        self._wishes = dict(WISHES)
+        self._optional = dict(OPTIONAL_FIELDS)
 
     @property
     def name(self) -> str:
@@ -82,30 +82,30 @@ class OpenAIResponses:
                         yield event
                 return
             except ModelError as error:
-                if begun or not self._gives_way(error):
+                if begun or not self._drop_rejected_parts(error):
                     raise
 
     async def close(self) -> None:
         await self._client.close()
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        body = to_wire(request, self._endpoint, self._fragments, self._wishes)
+        body = to_wire(request, self._endpoint, self._fragments, self._optional)
         translator = FromWire(request, self._endpoint)
         return stream_exchange(
             self._client, self._endpoint, "/responses", bearer_headers(self._endpoint), body, translator
         )
 
-    def _gives_way(self, error: ModelError) -> bool:
-        """Whether the server only refused what can be left out from now on."""
-        return error.status == 400 and (self._give_up_wishes(error) or self._give_up_reasoning(error))
+    def _drop_rejected_parts(self, error: ModelError) -> bool:
+        """Stop sending optional parts that the server rejected; False if it rejected something else."""
+        return error.status == 400 and (self._drop_optional_fields(error) or self._drop_reasoning(error))
 
-    def _give_up_wishes(self, error: ModelError) -> bool:
-        denied = [name for name in self._wishes if _DENIALS[name].search(error.text)]
+    def _drop_optional_fields(self, error: ModelError) -> bool:
+        denied = [name for name in self._optional if _DENIALS[name].search(error.text)]
         for name in denied:
-            del self._wishes[name]
+            del self._optional[name]
         return bool(denied)
 
-    def _give_up_reasoning(self, error: ModelError) -> bool:
+    def _drop_reasoning(self, error: ModelError) -> bool:
         if not (self._maker and _UNREADABLE.search(error.text)):
             return False
         self._maker = ""
@@ -114,21 +114,21 @@ class OpenAIResponses:
 
 
 def encode_messages(maker: str, blobs: Blobs) -> Fragments[bytes]:
-    """Messages as their encoded items, joined by commas; empty when nothing is left to say.
+    """Encode messages as items joined by commas; empty for a message with nothing to send.
 
-    `maker` is the provider whose reasoning and phases go back; empty for none.
+    `maker` is the provider whose reasoning and phases are sent back; empty for none.
     """
     return Fragments(lambda message: join_parts(_encode_items(message, maker, blobs)))
 
 
 def to_wire(
-    request: Request, endpoint: Endpoint, fragments: Fragments[bytes], wishes: Mapping[str, object] = WISHES
+    request: Request, endpoint: Endpoint, fragments: Fragments[bytes], optional: Mapping[str, object] = OPTIONAL_FIELDS
 ) -> list[bytes]:
-    """The body of a request, in parts to be sent one after another. Pure but for what `encode_messages` remembers.
+    """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`.
 
-    The length of the reply is bounded only when the request says so; the API refuses a bound below 16.
+    The reply's length is limited only when the request says so; the API rejects a limit below 16.
     """
-    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **wishes}
+    head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **optional}
     if request.wishes_thinking:
         from halocline.providers.thinking import for_responses
 
@@ -152,7 +152,7 @@ def to_wire(
 
 
 def _encode_tool(spec: ToolSpec) -> JsonObject:
-    """Not strict: that allows no optional arguments."""
+    """Encode a tool. Not strict: strict schemas allow no optional arguments."""
     function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
     return {"type": "function", **function, "strict": False}
 
@@ -160,19 +160,19 @@ def _encode_tool(spec: ToolSpec) -> JsonObject:
 def _encode_items(message: Message, maker: str, blobs: Blobs) -> Iterator[bytes]:
     match message:
         case UserMessage():
-            yield encode_json(_encode_said("user", _encode_content(message.content, blobs)))
+            yield encode_json(_encode_message("user", _encode_content(message.content, blobs)))
         case ToolResult():
             yield encode_json(_encode_result(message, blobs))
         case AssistantMessage():
             yield from _encode_reply(message, maker)
 
 
-def _encode_said(role: str, content: str | list[JsonObject]) -> JsonObject:
+def _encode_message(role: str, content: str | list[JsonObject]) -> JsonObject:
     return {"type": "message", "role": role, "content": content}
 
 
 def _encode_content(parts: Sequence[Text | Note | Image], blobs: Blobs) -> str | list[JsonObject]:
-    """Plain text where it will do: not every server understands a list of parts."""
+    """Encode content as plain text if possible: not every server accepts a list of parts."""
     if not any(isinstance(part, Image) for part in parts):
         return "\n\n".join(part.words for part in parts if not isinstance(part, Image))
     return [_encode_part(part, blobs) for part in parts]
@@ -188,17 +188,17 @@ def _encode_part(part: Text | Note | Image, blobs: Blobs) -> JsonObject:
 
 
 def _encode_result(result: ToolResult, blobs: Blobs) -> JsonObject:
-    """The format has no mark for a failed call, so its text says it."""
-    said = f"Error: {result.text}" if result.is_error else result.text
+    """Encode a result. The format cannot mark a failed call, so its text does."""
+    text = f"Error: {result.text}" if result.is_error else result.text
     pictures = [part for part in result.content if isinstance(part, Image)]
     output = (
-        [_encode_part(Text(said), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else said
+        [_encode_part(Text(text), blobs), *(_encode_part(image, blobs) for image in pictures)] if pictures else text
     )
     return {"type": "function_call_output", "call_id": _wire_id(result.call), "output": output}
 
 
 def _encode_reply(message: AssistantMessage, maker: str) -> Iterator[bytes]:
-    """The API refuses reasoning that nothing followed, so that is left out."""
+    """Encode a reply, without reasoning that nothing followed: the API rejects it."""
     reasoning: list[bytes] = []
     phased = bool(maker) and message.model.startswith(f"{maker}/")
     for part in message.content:
@@ -207,7 +207,7 @@ def _encode_reply(message: AssistantMessage, maker: str) -> Iterator[bytes]:
                 reasoning.append(raw.encode())
             case Text() if part.text.strip():
                 phase: JsonObject = {"phase": part.phase} if part.phase and phased else {}
-                yield from (*reasoning, encode_json(_encode_said("assistant", part.text) | phase))
+                yield from (*reasoning, encode_json(_encode_message("assistant", part.text) | phase))
                 reasoning = []
             case ToolCall():
                 yield from (*reasoning, encode_json(_encode_call(part)))
@@ -220,5 +220,5 @@ def _encode_call(call: ToolCall) -> JsonObject:
 
 
 def _wire_id(id: str) -> str:
-    """Ids that another provider made may be longer than this one allows."""
+    """Shorten ids: those of other providers may be longer than this one allows."""
     return id if len(id) <= _LONGEST_ID else sha256(id.encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""A Responses stream, translated: the payloads of one reply go in, our events come out.
+"""Translate a Responses stream: payloads of one reply in, our events out.
 
-Events and items of unknown types are passed over; what an event says of its item is `items`'s matter.
+Events and items of unknown types are ignored; `items` assembles the output items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ _NOTHING = msgspec.Raw(b"{}")
 
 
 class _WireEvent(msgspec.Struct):
-    """Any event of the stream. What only some types have is read when the type is known."""
+    """Any event of the stream. Fields of specific types are decoded once the type is known."""
 
     type: str = ""
     output_index: int | None = None
@@ -149,13 +149,13 @@ class FromWire:
 
 
 def _stop_reason(details: _Incomplete | None) -> StopReason:
-    """Why a reply is incomplete. A reason that is not known is taken as a limit: what came may be cut."""
+    """Why a reply is incomplete. An unknown reason counts as a limit: the reply may be cut."""
     filtered = details is not None and details.reason == "content_filter"
     return StopReason.REFUSAL if filtered else StopReason.MAX_TOKENS
 
 
 def _read_usage(sent: _WireUsage) -> Usage:
-    """`input_tokens` includes what came from a cache, so that is taken off."""
+    """Convert usage; `input_tokens` includes cached tokens, which are subtracted."""
     read, written = sent.input_tokens_details, sent.output_tokens_details
     cache_read = (read and read.cached_tokens) or 0
     cache_write = (read and read.cache_write_tokens) or 0

@@ -1,1 +1,1 @@
-"""A model that says what a script says."""
+"""A model that plays a script."""

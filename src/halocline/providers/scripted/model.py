@@ -1,10 +1,10 @@
-"""A model that plays a script: for demonstrations, and for tests, ours and other people's.
+"""A model that plays a script: for demonstrations and tests.
 
     model = Scripted.load(Path("script.toml"))
     model = Scripted([Turn(text="I read it.", calls=(Call("read_file", {"path": "a"}),)), Turn(text="Done.")])
 
-`script.py` describes the file. Which turn comes next is counted from the replies in the request, so that a resumed task
-goes on at the right place; a turn that was cut short counts as answered. A fault is delivered once.
+`script.py` describes the file. The next turn follows from the number of replies in the request, so that a resumed task
+continues at the right place; a turn that was cut short counts as answered. A fault is delivered once.
 """
 
 import asyncio
@@ -39,22 +39,22 @@ __all__ = ["Call", "Fault", "Scripted", "Turn"]
 Kind = ModelErrorKind
 
 _BEFORE_TEXT = {
-    Fault.RATE_LIMIT: (Kind.RATE_LIMIT, "The script says: too much was asked in too short a time.", 429),
+    Fault.RATE_LIMIT: (Kind.RATE_LIMIT, "The script says: the rate limit is reached.", 429),
     Fault.OVERLOADED: (Kind.OVERLOADED, "The script says: the model is overloaded.", 529),
-    Fault.SERVER: (Kind.SERVER, "The script says: the server had an error of its own.", 500),
+    Fault.SERVER: (Kind.SERVER, "The script says: the server had an internal error.", 500),
     Fault.AUTH: (Kind.AUTH, "The script says: the key was not accepted.", 401),
     Fault.CONTEXT_EXCEEDED: (Kind.CONTEXT_EXCEEDED, "The script says: the conversation is too long.", 400),
 }
 _AFTER_TEXT = {
-    Fault.DISCONNECT: (Kind.NETWORK, "The script says: the connection broke off.", None),
-    Fault.STREAM_ERROR: (Kind.OVERLOADED, "The script says: the model failed in the middle of its reply.", None),
+    Fault.DISCONNECT: (Kind.NETWORK, "The script says: the connection was lost.", None),
+    Fault.STREAM_ERROR: (Kind.OVERLOADED, "The script says: the model failed during its reply.", None),
     Fault.STALL: (Kind.STALLED, "The script says: nothing more came.", None),
 }
 _HINT = "The script asked for this fault."
 
 
 class Scripted:
-    """Plays turns. `name` is what a person would have typed."""
+    """Plays turns. `name` is the model name a person would type."""
 
     def __init__(
         self,
@@ -65,9 +65,9 @@ class Scripted:
         summary_delay: float = 0.0,
         window: int | None = None,
     ) -> None:
-        """`summary` is said when one is wanted, after so many seconds; empty, that fails.
+        """`summary` answers a request for one, after `summary_delay` seconds; when empty, that fails.
 
-        What has more tokens than `window` is refused.
+        Requests with more tokens than `window` are rejected.
         """
         self._turns = tuple(turns)
         self._summary = summary
@@ -78,8 +78,8 @@ class Scripted:
 
     @classmethod
     def load(cls, path: Path | str) -> "Scripted":
-        """Raises SettingsError for a script that cannot be read or is wrong."""
-        # The whole path, so that a task that is resumed from another folder finds its script again.
+        """Load a script. Raises SettingsError when it cannot be read or is invalid."""
+        # An absolute path, so that a task resumed from another folder finds its script.
         script = load_script(Path(path))
         name = f"scripted/{Path(path).absolute()}"
         return cls(script.turns, name, summary=script.summary, window=script.window)
@@ -99,7 +99,7 @@ class Scripted:
             raise self._over()
         turn = self._turns[position]
         if problem := turn.unmet(newest_text(request.messages)):
-            raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Correct the script or the task.")
+            raise ModelError(Kind.INVALID_REQUEST, f"Turn {position + 1}: {problem}", "Fix the script or the task.")
         await asyncio.sleep(turn.delay)
         self._fail(turn, position, _BEFORE_TEXT)
         calls = () if turn.fault else tuple(_make_call(call, position, n) for n, call in enumerate(turn.calls, start=1))
@@ -114,7 +114,7 @@ class Scripted:
         yield AssistantMessageCompleted(message=self._message(turn, calls))
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     async def _sum_up(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         if not self._summary:
@@ -149,8 +149,8 @@ class Scripted:
 
     def _over(self) -> ModelError:
         count = f"{len(self._turns)} turn{'s' if len(self._turns) != 1 else ''}"
-        text = f"The script {self._name} is over: it has {count}, and one more was asked for."
-        return ModelError(Kind.INVALID_REQUEST, text, "Add a turn to the script, or take a real model with -m.")
+        text = f"The script {self._name} has ended: it has {count}, and another was requested."
+        return ModelError(Kind.INVALID_REQUEST, text, "Add a turn to the script, or use a real model with -m.")
 
     def _message(self, turn: Turn, calls: tuple[ToolCall, ...]) -> AssistantMessage:
         parts: list[AssistantPart] = []
@@ -162,7 +162,7 @@ class Scripted:
 
 
 def newest_text(messages: Sequence[Message]) -> str:
-    """The words of all messages after the last reply."""
+    """Return the text of all messages after the last reply."""
     newest: list[str] = []
     for message in reversed(messages):
         if isinstance(message, AssistantMessage):
@@ -195,12 +195,12 @@ def _split_deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta |
 
 
 def _cost_of(turn: Turn) -> float | None:
-    """A script that gives usage without a cost has an unknown one; without either it is free."""
+    """Return a turn's cost: unknown if it gives only usage, 0 if it gives neither."""
     return 0.0 if turn.cost is None and turn.usage is None else turn.cost
 
 
 def _estimate_usage(request: Request, turn: Turn) -> Usage:
-    """Four characters are about one token."""
+    """Estimate usage at four characters per token."""
     read = len(request.system) + sum(map(_message_length, request.messages))
     written = len(turn.thinking) + len(turn.text) + sum(len(call.text) for call in turn.calls)
     return Usage(input=read // 4, output=written // 4)

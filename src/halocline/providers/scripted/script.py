@@ -1,9 +1,9 @@
-"""The turns of a scripted model: what a script may say, and how its file is read.
+"""The script of a scripted model: its format, and reading its file.
 
 A script is a TOML file of turns; `Scripted` (a model) and `ModelServer` (an HTTP server) both play it.
 
-    window = 8000                      # tokens; a longer request is refused. Only `Scripted` plays these two
-    summary = "It goes well."          # what is said when a summary is wanted; empty, that fails
+    window = 8000                      # tokens; a longer request is rejected. Only `Scripted` plays these two
+    summary = "It goes well."          # the answer to a request for a summary; when empty, that fails
 
     [[turn]]
     expect = "fix the test"            # the newest messages must contain this (a text, or a list of texts)
@@ -20,13 +20,13 @@ A script is a TOML file of turns; `Scripted` (a model) and `ModelServer` (an HTT
     [[turn.call]]
     tool = "read_file"
     arguments = { path = "app.py" }    # or raw = '{"path": "ap' for text that is not complete JSON
-    id = "call_1"                      # made up when left out
+    id = "call_1"                      # generated when left out
 
     [[turn]]
     fault = "rate_limit"               # the turn fails instead; the kinds are those of `Fault`
     retry_after = 2                    # seconds; for a stall, how long it lasts
 
-A turn answers one request. The newest messages are all that came after the previous reply.
+A turn answers one request. The newest messages are all those after the previous reply.
 """
 
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.values import JsonObject
 
-SUMMARY = "The work goes on as planned; the facts below say how far it came."
-"""What a script says when a summary is wanted and it has no words of its own."""
+SUMMARY = "The work continues as planned; the facts below show how far it is."
+"""The answer to a request for a summary when the script has none."""
 
 
 class Fault(StrEnum):
-    """How a turn fails. The last three come after half of the text; a stall stays silent, for ever unless bounded."""
+    """The faults of a turn. The last three come after half of the text; a stall is silent, forever unless bounded."""
 
     RATE_LIMIT = "rate_limit"
     OVERLOADED = "overloaded"
@@ -57,7 +57,7 @@ class Fault(StrEnum):
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One tool call. `raw` replaces the arguments' JSON text, for calls that do not parse."""
+    """One tool call. `raw` replaces the arguments' JSON text, to make calls that do not parse."""
 
     tool: str
     arguments: JsonObject = {}
@@ -66,12 +66,12 @@ class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def text(self) -> str:
-        """The arguments as a model would write them."""
+        """The arguments as the model writes them."""
         return self.raw or msgspec.json.encode(self.arguments).decode()
 
 
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"calls": "call"}):
-    """One reply. The module tells what the fields mean."""
+    """One reply. The module's docstring describes the fields."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -88,23 +88,23 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"cal
     unexpected: str | tuple[str, ...] = ()
 
     def unmet(self, newest: str) -> str:
-        """What is wrong with the newest messages, in one sentence; empty when nothing is."""
+        """Say in one sentence what is wrong with the newest messages; empty when nothing is."""
         for text in _as_list(self.expect):
             if text not in newest:
-                return f"The script expected {text!r}, and the newest messages were: {_shorten_text(newest)!r}"
+                return f"The script expected {text!r}, but the newest messages were: {_shorten_text(newest)!r}"
         for text in _as_list(self.unexpected):
             if text in newest:
-                return f"The script did not expect {text!r}, and the newest messages were: {_shorten_text(newest)!r}"
+                return f"The script did not expect {text!r}, but the newest messages were: {_shorten_text(newest)!r}"
         return ""
 
     @property
     def spoken_text(self) -> str:
-        """The text, or the half of it that is said before a fault."""
+        """The text, or the half of it that comes before a fault."""
         return self.text[: (len(self.text) + 1) // 2] if self.fault else self.text
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"turns": "turn"}):
-    """A whole file: its turns, what is said when a summary is wanted, and the tokens that a request may have."""
+    """A whole file: its turns, its summary, and the most tokens that a request may have."""
 
     turns: tuple[Turn, ...]
     summary: str = SUMMARY
@@ -112,7 +112,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"t
 
 
 def split_text(text: str, size: int) -> list[str]:
-    """The text in deltas of `size` characters."""
+    """Split text into deltas of `size` characters."""
     return [text[start : start + size] for start in range(0, len(text), max(1, size))]
 
 
@@ -125,21 +125,19 @@ def load_script(path: Path) -> Script:
     """Read a script.
 
     Raises:
-        SettingsError: the file cannot be read, is no TOML, or says what no script may; the text names the key.
+        SettingsError: the file cannot be read, is not TOML, or is not a valid script; the text names the key.
     """
     import tomllib
 
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Script)
     except OSError as error:
-        raise SettingsError(
-            f"The script {path} cannot be read: {error.strerror or error}.", "Check the path."
-        ) from None
+        raise SettingsError(f"Cannot read the script {path}: {error.strerror or error}.", "Check the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The script {path} is no valid TOML: {error}.", "Correct the file.") from None
+        raise SettingsError(f"The script {path} is not valid TOML: {error}.", "Fix the file.") from None
     except msgspec.ValidationError as error:
-        hint = "The manual of scripts is in halocline/providers/scripted/script.py."
-        raise SettingsError(f"The script {path} is wrong: {error}.", hint) from None
+        hint = "The format of scripts is described in halocline/providers/scripted/script.py."
+        raise SettingsError(f"The script {path} is invalid: {error}.", hint) from None
 
 
 def _as_list(texts: str | Sequence[str]) -> Sequence[str]:

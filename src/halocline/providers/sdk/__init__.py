@@ -1,1 +1,1 @@
-"""All other vendors, through the library of the extra `[providers]`."""
+"""All other vendors, through the pydantic-ai library of the extra `[providers]`."""

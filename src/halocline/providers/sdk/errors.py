@@ -1,4 +1,4 @@
-"""What the library's exceptions mean, and those of the SDKs below it: a `ModelError` that a person can act on."""
+"""Translate exceptions of the library and the SDKs below it to a `ModelError` that a person can act on."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from halocline.providers.errors import classify_in_stream, classify_refusal
 
 Kind = ModelErrorKind
 
-# What the library knows of vendors' own codes, as the status that means the same.
+# The library's categories for vendors' own codes, as the equivalent status.
 _CATEGORIES: tuple[tuple[type[Exception], int], ...] = (
     (lib.ModelRateLimitError, 429),
     (lib.ModelQuotaExceededError, 402),
@@ -25,11 +25,11 @@ _CATEGORIES: tuple[tuple[type[Exception], int], ...] = (
     (lib.ModelRequestRejectedError, 400),
 )
 _UNSIGNED = ("NoCredentialsError", "NoRegionError", "DefaultCredentialsError", "RefreshError", "TokenRetrievalError")
-"""Exceptions of the clouds' SDKs that say that nobody is signed in, or not where."""
+"""Exceptions of the cloud SDKs for missing credentials or a missing region."""
 
 
 def translate_error(error: Exception, endpoint: Endpoint) -> ModelError:
-    """The error that explains what the library raised."""
+    """Translate what the library raised."""
     if known := _known_error(error, endpoint):
         return known
     match error:
@@ -43,32 +43,32 @@ def translate_error(error: Exception, endpoint: Endpoint) -> ModelError:
             return _stream_error(error, endpoint)
         case lib.ContentFilterError():
             text = f"{endpoint.vendor.title} blocked the request or the reply."
-            return ModelError(Kind.REFUSED, text, "Say it in another way, or choose another model with -m.")
+            return ModelError(Kind.REFUSED, text, "Rephrase it, or choose another model with -m.")
         case lib.UserError():
             return not_made(error, endpoint)
-    text = f"{endpoint.vendor.title} sent something that could not be understood: {_error_line(error, endpoint)}"
-    return ModelError(Kind.MALFORMED, text, "Try again; if it happens often, choose another model with -m.")
+    text = f"{endpoint.vendor.title} sent an unexpected answer: {_error_line(error, endpoint)}"
+    return ModelError(Kind.MALFORMED, text, "Try again; if it keeps happening, choose another model with -m.")
 
 
 def not_made(error: Exception, endpoint: Endpoint) -> ModelError:
-    """What is wrong when a model could not even be set up; asking again would not help."""
-    text = f"{endpoint.vendor.title} cannot be asked so: {_error_line(error, endpoint)}"
+    """The error for a model that could not be set up; a retry would not help."""
+    text = f"{endpoint.vendor.title} is not set up correctly: {_error_line(error, endpoint)}"
     return _known_error(error, endpoint) or ModelError(Kind.INVALID_REQUEST, text, _missing_credentials(endpoint))
 
 
 def _known_error(error: Exception, endpoint: Endpoint) -> ModelError | None:
-    """What our own parts said of it, or that nobody is signed in."""
+    """Find our own error among the causes, or one for missing credentials."""
     for cause in _error_chain(error):
         if isinstance(cause, ModelError):
             return cause
         if type(cause).__name__ in _UNSIGNED:
-            text = f"{endpoint.vendor.title} was not asked: {_error_line(cause, endpoint)}"
+            text = f"You are not signed in to {endpoint.vendor.title}: {_error_line(cause, endpoint)}"
             return ModelError(Kind.AUTH, text, _missing_credentials(endpoint))
     return None
 
 
 def _error_chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what led to it."""
+    """Yield the error and its causes."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause
@@ -76,7 +76,7 @@ def _error_chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _refusal_error(error: lib.ModelHTTPError, endpoint: Endpoint) -> ModelError:
-    """By status and wording; where these say little, by what the library knows of the vendor's codes."""
+    """Classify by status and wording; if these say little, by the library's category."""
     body, headers = _error_body(error.body), error.headers or {}
     found = classify_refusal(error.status_code, body, headers, endpoint)
     status = _status_category(error)
@@ -86,7 +86,7 @@ def _refusal_error(error: lib.ModelHTTPError, endpoint: Endpoint) -> ModelError:
 
 
 def _stream_error(error: lib.ModelAPIError, endpoint: Endpoint) -> ModelError:
-    """An error without a status of its own, as streams hold them."""
+    """Classify an error without a status, as streams contain them."""
     if status := _status_category(error):
         return classify_refusal(status, _error_body(error.body or error.message), {}, endpoint)
     return classify_in_stream(error.body, endpoint)
@@ -96,8 +96,8 @@ def _status_category(error: lib.ModelAPIError) -> int:
     return next((status for category, status in _CATEGORIES if isinstance(error, category)), 0)
 
 
-def _error_body(said: object) -> bytes:
-    return said.encode() if isinstance(said, str) else msgspec.json.encode(said, enc_hook=str)
+def _error_body(body: object) -> bytes:
+    return body.encode() if isinstance(body, str) else msgspec.json.encode(body, enc_hook=str)
 
 
 def _missing_credentials(endpoint: Endpoint) -> str:

@@ -1,6 +1,6 @@
 """One vendor's model through the library: a request, and the reply as it comes.
 
-Importing this costs a second or more, so `library` does it in a thread when the first request is made.
+Importing this takes a second or more, so `model` does it in a thread on the first request.
 """
 
 from collections.abc import AsyncGenerator
@@ -18,7 +18,7 @@ from halocline.providers.endpoint import Endpoint
 from halocline.providers.sdk.errors import not_made, translate_error
 from halocline.providers.sdk.messages import request_parameters, to_library
 from halocline.providers.sdk.stream import FromLibrary
-from halocline.providers.sdk.transport import Way
+from halocline.providers.sdk.transport import NetworkTransport
 from halocline.providers.sdk.vendors import MAKERS, Made
 from halocline.providers.thinking import fit_thinking
 from halocline.providers.thinking_table import Takes
@@ -35,14 +35,14 @@ _LEVELS: dict[Effort, ThinkingLevel] = {
 
 
 class LibraryExchange:
-    """Asks one endpoint."""
+    """Sends requests to one endpoint."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
-        """Raises ModelError when the vendor's SDK refuses what it is given."""
+        """Raise ModelError when the vendor's SDK rejects its settings."""
         self._endpoint = endpoint
         self._blobs = blobs
-        # Waits are bounded by our transport; httpx2 itself warns of clients without times of their own.
-        self._http = httpx2.AsyncClient(transport=Way(endpoint.network), timeout=None, trust_env=False)
+        # Our transport bounds the waits, so httpx2 needs no timeout of its own.
+        self._http = httpx2.AsyncClient(transport=NetworkTransport(endpoint.network), timeout=None, trust_env=False)
         self._made = self._make()
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
@@ -66,7 +66,7 @@ class LibraryExchange:
             raise not_made(error, self._endpoint) from error
 
     async def _events(self, request: Request) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
-        """The library's events, and at last all that it understood. Whatever it raises is explained."""
+        """Yield the library's events, then its whole response. Translates whatever it raises."""
         messages = to_library(request.messages, self._endpoint.vendor.name, self._blobs)
         try:
             async with model_request_stream(
@@ -83,7 +83,7 @@ class LibraryExchange:
 
 
 def _model_settings(request: Request) -> ModelSettings:
-    """How long the reply may be and how hard to think; the library knows what each model takes of that."""
+    """Build settings for reply length and thinking; the library knows what each model supports."""
     settings: ModelSettings = {"max_tokens": request.max_tokens} if request.max_tokens else {}
     if request.wishes_thinking and (effort := fit_thinking(request, Takes(tuple(Effort))).effort):
         settings |= {"thinking": _LEVELS[effort]}

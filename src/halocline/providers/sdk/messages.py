@@ -1,7 +1,7 @@
-"""A request in the library's words: our messages as its messages. Pure but for the pictures, which blobs hold.
+"""Convert a request to the library's messages. Pure, except for reading images from blobs.
 
-What must stay true: results follow their calls directly, and whatever only its maker understands (signatures, ids)
-goes back exactly as it came, at the part it came with, and to that maker alone.
+What must stay true: results directly follow their calls, and opaque data (signatures, ids) goes back exactly as it
+came, with the part it came with, and only to the provider that made it.
 """
 
 import re
@@ -47,11 +47,11 @@ from halocline.protocol.values import JsonObject
 from halocline.providers.json_cache import MISSING_PICTURE, encode_json
 
 _OPAQUE = ("id", "signature", "provider_name", "provider_details")
-"""The fields of a part that only its maker understands."""
+"""The fields of a part that only its provider understands."""
 
 
 def seal_part(part: ModelResponsePart) -> str:
-    """What only its maker understands of a part, as text that fits into `Thinking.redacted`; empty when nothing is."""
+    """Encode a part's opaque fields as text for `Thinking.redacted`; empty when there are none."""
     fields = {name: value for name in _OPAQUE if (value := getattr(part, name, None))}
     if not fields or fields.keys() == {"provider_name"}:
         return ""
@@ -59,7 +59,7 @@ def seal_part(part: ModelResponsePart) -> str:
 
 
 def request_parameters(request: Request) -> ModelRequestParameters:
-    """The system prompt, which never changes within a task, and the tools as they are described to every model."""
+    """Build the parameters: the system prompt, which never changes within a task, and the tools."""
     return ModelRequestParameters(
         function_tools=[_convert_tool(spec) for spec in request.tools],
         instruction_parts=[InstructionPart(request.system)] if request.system else None,
@@ -67,23 +67,23 @@ def request_parameters(request: Request) -> ModelRequestParameters:
 
 
 def _convert_tool(spec: ToolSpec) -> ToolDefinition:
-    """Not strict: that allows no optional arguments."""
+    """Convert a tool. Not strict: strict schemas allow no optional arguments."""
     return ToolDefinition(
         name=spec.name, description=spec.description, parameters_json_schema=spec.schema, strict=False
     )
 
 
 def to_library(messages: Sequence[Message], maker: str, blobs: Blobs) -> list[ModelMessage]:
-    """The conversation. `maker` is the provider whose thinking goes back."""
+    """Convert the conversation. `maker` is the provider whose thinking is sent back."""
     names = {call.id: call.name for m in messages if isinstance(m, AssistantMessage) for call in m.tool_calls}
     conversation: list[ModelMessage] = []
     for by_model, group in groupby(messages, lambda message: isinstance(message, AssistantMessage)):
         if by_model:
-            spoken = [part for m in group if isinstance(m, AssistantMessage) for part in _convert_reply(m, maker)]
-            conversation += [ModelResponse(parts=spoken)] if spoken else []
+            reply = [part for m in group if isinstance(m, AssistantMessage) for part in _convert_reply(m, maker)]
+            conversation += [ModelResponse(parts=reply)] if reply else []
         else:
             parts = [part for message in group for part in _convert_prompt(message, names, blobs)]
-            # Results come first: every API wants them directly after their calls.
+            # Results come first: every API requires them directly after their calls.
             parts.sort(key=lambda part: not isinstance(part, ToolReturnPart))
             conversation += [ModelRequest(parts=parts)] if parts else []
     return conversation
@@ -99,9 +99,9 @@ def _convert_prompt(message: Message, names: dict[str, str], blobs: Blobs) -> It
 
 
 def _convert_result(result: ToolResult, name: str, blobs: Blobs) -> ToolReturnPart:
-    """Where an API has no mark for a failed call, the library says it in the text."""
-    told: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
-    return ToolReturnPart(name, told, _wire_id(result.call), outcome="failed" if result.is_error else "success")
+    """Convert a result. Where an API cannot mark a failed call, the library says so in the text."""
+    content: Any = list(_convert_content(result.content, blobs)) if _has_picture(result) else result.text
+    return ToolReturnPart(name, content, _wire_id(result.call), outcome="failed" if result.is_error else "success")
 
 
 def _has_picture(result: ToolResult) -> bool:
@@ -109,7 +109,7 @@ def _has_picture(result: ToolResult) -> bool:
 
 
 def _convert_content(parts: Iterable[Text | Note | Image], blobs: Blobs) -> Iterator[str | BinaryContent]:
-    """Blank text is refused by some APIs, so it is left out."""
+    """Convert content without blank text, which some APIs reject."""
     for part in parts:
         if isinstance(part, Image):
             yield _convert_image(part, blobs)
@@ -125,9 +125,9 @@ def _convert_image(image: Image, blobs: Blobs) -> str | BinaryContent:
 
 
 def _convert_reply(message: AssistantMessage, maker: str) -> Iterator[ModelResponsePart]:
-    """The reply's parts. A seal that is not thinking's own belongs to the part after it.
+    """Convert a reply. A seal that is not thinking's own belongs to the part after it.
 
-    Thinking without a seal stays here: the library would tell it as words of the reply.
+    Thinking without a seal is not sent: the library would send it as text of the reply.
     """
     sealed: dict[str, JsonObject] = {}
     for part in message.content:
@@ -150,12 +150,12 @@ def _convert_reply(message: AssistantMessage, maker: str) -> Iterator[ModelRespo
 
 
 def _wire_id(id: str) -> str:
-    """Ids that another provider made may be longer than this one allows, or hold characters that it refuses."""
+    """Hash ids that are too long or contain characters that some providers reject."""
     return id if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", id) else sha256(id.encode()).hexdigest()
 
 
 def _unseal_part(text: str) -> JsonObject:
-    """The fields of a seal; none when it is not one of ours."""
+    """Decode a seal's fields; empty when it is not one of ours."""
     try:
         fields = json_input.decode(text, type=JsonObject)
     except msgspec.DecodeError:

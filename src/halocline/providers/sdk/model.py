@@ -1,7 +1,7 @@
-"""Vendors that are asked through pydantic-ai and their own SDKs: whatever our own families do not reach.
+"""Vendors that our own API families do not cover, reached through pydantic-ai and the vendors' SDKs.
 
-The library is an extra, and takes a second or more to import: this module only sees whether it is there, and the first
-request imports it in a thread, so that nothing else waits.
+The library is an extra and takes a second or more to import: this module only checks that it is installed, and the
+first request imports it in a thread, so that nothing else waits.
 """
 
 import asyncio
@@ -18,26 +18,26 @@ from halocline.providers.endpoint import Endpoint
 if TYPE_CHECKING:
     from halocline.providers.sdk.http import LibraryExchange
 
-INSTALL = "Install it: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
+INSTALL = "Run: pip install 'halocline[providers]' (or: uv tool install 'halocline[providers]')."
 
 VARIABLES = {
-    "AWS_REGION": "The region in which Amazon Bedrock is asked.",
-    "GOOGLE_CLOUD_PROJECT": "The project for which Vertex AI is asked.",
-    "ANTHROPIC_VERTEX_PROJECT_ID": "The same for Claude alone; it wins.",
-    "GOOGLE_CLOUD_LOCATION": "Where Vertex AI is asked: a region or `global`.",
-    "CLOUD_ML_REGION": "The same for Claude alone; it wins.",
-    "OPENAI_API_VERSION": "The dated version of Azure's API; without it the newest one is spoken.",
+    "AWS_REGION": "Region of Amazon Bedrock.",
+    "GOOGLE_CLOUD_PROJECT": "Project for Vertex AI.",
+    "ANTHROPIC_VERTEX_PROJECT_ID": "Project for Claude on Vertex AI; overrides GOOGLE_CLOUD_PROJECT.",
+    "GOOGLE_CLOUD_LOCATION": "Location of Vertex AI: a region or `global`.",
+    "CLOUD_ML_REGION": "Location of Claude on Vertex AI; overrides GOOGLE_CLOUD_LOCATION.",
+    "OPENAI_API_VERSION": "Dated version of Azure's API; without it, the newest API is used.",
 }
-"""What is read beside keys and addresses. The clouds' SDKs read their own variables, too: AWS_PROFILE and the like."""
+"""Variables read besides keys and addresses. The cloud SDKs also read their own, such as AWS_PROFILE."""
 
 
 class Library:
-    """A model behind the library. `blobs` holds the pictures that messages refer to."""
+    """A model behind the library. `blobs` holds the images in messages."""
 
     def __init__(self, endpoint: Endpoint, blobs: Blobs) -> None:
-        """Raises UsageError when the library or the vendor's SDK is not installed."""
+        """Raise UsageError when the library or the vendor's SDK is not installed."""
         if missing := missing_of(endpoint.vendor.packages):
-            text = f"{endpoint.vendor.title} is asked through packages that are not installed: {', '.join(missing)}."
+            text = f"{endpoint.vendor.title} needs packages that are not installed: {', '.join(missing)}."
             raise UsageError(text, INSTALL)
         self._endpoint = endpoint
         self._blobs = blobs
@@ -70,17 +70,17 @@ class Library:
 
             return LibraryExchange(self._endpoint, self._blobs)
         except ImportError as error:
-            text = f"The library that {self._endpoint.vendor.title} is asked through does not fit: {error}."
+            text = f"The packages for {self._endpoint.vendor.title} cannot be imported: {error}."
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, INSTALL) from error
 
 
 def missing_of(packages: Sequence[str]) -> list[str]:
-    """Those that are not installed, the library itself among them. Nothing is imported."""
+    """List the packages that are not installed, including the library itself. Imports nothing."""
     return [package for package in ("pydantic_ai", *packages) if not _is_there(package)]
 
 
 def _is_there(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ModuleNotFoundError:  # of the package above it
+    except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -1,6 +1,6 @@
-"""The library's stream, translated: the events of one reply go in, ours come out.
+"""Translate the library's stream: events of one reply in, ours out.
 
-The message is put together from the parts that the library holds at the end: only they have every signature.
+The message is built from the parts that the library holds at the end: only they have every signature.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +63,7 @@ class FromLibrary:
         return ()
 
     def finish(self, response: ModelResponse) -> tuple[ModelEvent, ...]:
-        """Usage and message. Raises ModelError when the reply is not complete, failed or empty."""
+        """Return usage and message. Raises ModelError when the reply is incomplete, failed or empty."""
         match response.finish_reason:
             case None:
                 raise broken_off(self._endpoint)
@@ -74,16 +74,16 @@ class FromLibrary:
         return last_events(self._endpoint, parts, stop, self._spent(response))
 
     def _spent(self, response: ModelResponse) -> UsageReported | None:
-        """The library's list of prices counts where ours has none."""
+        """Report usage; where we have no price, the library's applies."""
         spent = report_usage(self._endpoint, _read_usage(response.usage))
         return replace(spent, cost=_cost_of(response)) if spent and spent.cost is None else spent
 
     def _failure(self, response: ModelResponse) -> ModelError:
-        """Of a call that could not be read, Google's servers send nothing but this reason."""
+        """Explain a failed reply. For a malformed call, Google's servers send only this reason."""
         reason = str((response.provider_details or {}).get("finish_reason", "error"))
         kind = ModelErrorKind.MALFORMED if "MALFORMED" in reason else ModelErrorKind.SERVER
-        text = f"{self._endpoint.vendor.title} says that the reply failed ({reason})."
-        return ModelError(kind, text, "Try again; if it happens often, choose another model with -m.")
+        text = f"{self._endpoint.vendor.title} reported that the reply failed ({reason})."
+        return ModelError(kind, text, "Try again; if it keeps happening, choose another model with -m.")
 
     def _begin(self, index: int, call: ToolCallPart) -> tuple[ModelEvent, ...]:
         draft = CallDraft(call.tool_call_id, self._ids.claim(call.tool_call_id), call.tool_name)
@@ -96,7 +96,7 @@ class FromLibrary:
         return draft.preview()
 
     def _parts(self, parts: Sequence[ModelResponsePart], stop: StopReason) -> Iterator[AssistantPart]:
-        calls = iter(self._finished([part for part in parts if isinstance(part, ToolCallPart)], stop))
+        calls = iter(self._finish_calls([part for part in parts if isinstance(part, ToolCallPart)], stop))
         provider = self._endpoint.vendor.name
         for part in parts:
             opaque = seal_part(part)
@@ -115,8 +115,8 @@ class FromLibrary:
                 case ToolCallPart():
                     yield next(calls)
 
-    def _finished(self, calls: Iterable[ToolCallPart], stop: StopReason) -> list[ToolCall]:
-        """The calls as they ended; what was shown of each has its id."""
+    def _finish_calls(self, calls: Iterable[ToolCallPart], stop: StopReason) -> list[ToolCall]:
+        """Return the finished calls, with the ids under which they were shown."""
         shown = iter(self._calls.values())
         drafts = []
         for call in calls:
@@ -131,7 +131,7 @@ def _arguments_text(arguments: str | dict[str, object] | None) -> str:
 
 
 def _read_usage(usage: RequestUsage) -> Usage:
-    """The library counts what caches hold as input, too."""
+    """Convert usage: the library counts cached tokens as input."""
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
     return Usage(
         input=max(0, usage.input_tokens - read - written),
@@ -143,7 +143,7 @@ def _read_usage(usage: RequestUsage) -> Usage:
 
 
 def _cost_of(response: ModelResponse) -> float | None:
-    """What the library's own list of prices says, in dollars; None when it does not know the model."""
+    """Return the cost in dollars by the library's prices; None when it does not know the model."""
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):

@@ -1,7 +1,7 @@
-"""The way to a server for clients that other people wrote: our own HTTP client behind the face of httpx2's.
+"""Our HTTP client as a transport for third-party clients based on httpx2.
 
-So proxies, certificates, times and the words for what failed are the same for every model. A `ModelError` that is
-raised here passes through the foreign client as the cause of whatever that raises.
+So proxies, certificates, timeouts and error messages are the same for every model. A `ModelError` raised here passes
+through the third-party client as the cause of whatever that raises.
 """
 
 from collections.abc import AsyncIterator
@@ -15,8 +15,8 @@ from halocline.net.network import Network
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "proxy-authorization"})
 
 
-class Way(httpx2.AsyncBaseTransport):
-    """Carries requests over `network`, whatever server they are for."""
+class NetworkTransport(httpx2.AsyncBaseTransport):
+    """Sends requests to any server over `network`."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -43,7 +43,7 @@ class Way(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """What a server sends. Left early, it closes the connection, so that the server stops."""
+    """A response body. Leaving it early closes the connection, so that the server stops."""
 
     def __init__(self, response: Response) -> None:
         self._response = response

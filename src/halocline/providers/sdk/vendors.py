@@ -1,6 +1,6 @@
-"""How the library makes each vendor's model. Whatever allows it is asked over our own HTTP client.
+"""Build each vendor's model in the library, over our own HTTP client where possible.
 
-What must stay true: nothing here asks again by itself (`Retrying` does), and every wait has an end.
+What must stay true: nothing here retries by itself (`Retrying` does), and every wait is bounded.
 """
 
 import os
@@ -21,7 +21,7 @@ from halocline.providers.endpoint import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A model of the library, and the settings for each request to it."""
+    """A model of the library, with the settings for each request to it."""
 
     model: Model[Any]
     settings: ModelSettings | None
@@ -47,12 +47,12 @@ def azure_responses(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 
 def _azure_client(at: Endpoint, http: httpx2.AsyncClient) -> Any:
-    """A resource's bare address is taken as that of its newest API, which has no versions by date."""
+    """Build the Azure client. A bare resource address means the newest API, which has no dated versions."""
     from pydantic_ai.providers.azure import AzureProvider
 
     if not at.base_url:
         text = "There is no address for Azure: AZURE_OPENAI_ENDPOINT is not set."
-        raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Set it to https://RESOURCE.openai.azure.com.")
+        raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Set it to https://RESOURCE.openai.azure.com")
     bare = not urlsplit(at.url).path and not os.environ.get("OPENAI_API_VERSION")
     return AzureProvider(azure_endpoint=f"{at.url}/openai/v1" if bare else at.url, api_key=at.key, http_client=http)
 
@@ -66,7 +66,7 @@ def github_copilot(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 
 def build_codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
-    """ChatGPT's plans, with the sign-in that the Codex CLI keeps; its file is read, never written."""
+    """Build a model on a ChatGPT plan, with the Codex CLI's stored sign-in, which is only read."""
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models.openai_codex import OpenAICodexModel
     from pydantic_ai.providers.openai_codex import OpenAICodexProvider
@@ -74,13 +74,13 @@ def build_codex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     try:
         provider = OpenAICodexProvider(http_client=http)
     except UserError as error:
-        text = "ChatGPT is asked with the sign-in of the Codex CLI, and there is none that can be read."
-        raise ModelError(ModelErrorKind.AUTH, text, "Sign in with `codex login`.") from error
+        text = "ChatGPT uses the sign-in of the Codex CLI, and no readable one was found."
+        raise ModelError(ModelErrorKind.AUTH, text, "Sign in with: codex login") from error
     return Made(OpenAICodexModel(at.model, provider=provider), _ONCE)
 
 
 def build_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
-    """Google's cloud serves Gemini and others its own way, and Claude nearly as Anthropic does."""
+    """Build a model on Vertex AI: Gemini and others use Google's API, Claude nearly Anthropic's."""
     if at.model.startswith("claude"):
         return _claude_on_vertex(at, http)
     from google.auth import default as google_credentials
@@ -91,7 +91,7 @@ def build_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     if at.key:
         provider = GoogleCloudProvider(api_key=at.key, **where)
     else:
-        # Looked up here: Google's client leaves a task behind when it finds none.
+        # Looked up here because Google's client leaks an asyncio task when it finds no credentials.
         credentials, project = google_credentials(scopes=[_GOOGLE_SCOPE])
         provider = GoogleCloudProvider(credentials=credentials, project=project, **where)
     own: GoogleModelSettings = {"google_thinking_config": {"include_thoughts": True}}
@@ -108,7 +108,7 @@ def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
     if not project:
         raise ModelError(
             ModelErrorKind.AUTH,
-            "There is no project to ask Google Vertex AI for: GOOGLE_CLOUD_PROJECT is not set.",
+            "There is no project for Google Vertex AI: GOOGLE_CLOUD_PROJECT is not set.",
             f"It needs {at.vendor.credentials}.",
         )
     client = AsyncAnthropicVertex(
@@ -118,7 +118,7 @@ def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
         base_url=at.base_url or None,
         http_client=http,
     )
-    # Marks at blocks are understood by every server; that a whole request be cached, not by all of Google's.
+    # Every server understands cache marks on blocks, but not all of Google's one for a whole request.
     own: AnthropicModelSettings = {
         "max_retries": 0,
         "anthropic_cache_instructions": True,
@@ -129,7 +129,7 @@ def _claude_on_vertex(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 
 def build_bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
-    """Asked over Amazon's own client, which signs each request: our HTTP client cannot stand below it."""
+    """Build a Bedrock model over Amazon's own client, which signs each request and cannot use our HTTP client."""
     import boto3
     from botocore import UNSIGNED
     from botocore.config import Config
@@ -148,7 +148,7 @@ def build_bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
         "bedrock-runtime",
         config=config,
         endpoint_url=at.base_url or None,
-        # This client takes one file, and trusts nothing beside it.
+        # This client accepts one file and trusts nothing else.
         verify=network.ca_files[0] if network.ca_files else None,
     )
     if at.key:
@@ -159,7 +159,7 @@ def build_bedrock(at: Endpoint, http: httpx2.AsyncClient) -> Made:
 
 
 def _proxy_settings(proxy: Proxy | None) -> dict[str, str]:
-    """An empty dict keeps the client from looking at the environment again."""
+    """Build the proxy settings; {} keeps the client from reading the environment."""
     if proxy is None:
         return {}
     scheme = "https" if proxy.address.tls else "http"

@@ -1,1 +1,1 @@
-"""Tool calls written as text, for models that have no calls of their own."""
+"""Tool calls written as text, for models without native tool calls."""

@@ -1,6 +1,6 @@
-"""A call's arguments as markup, in both directions: what a model wrote to what it meant, and back for its own memory.
+"""A call's arguments as markup: parse what a model wrote, and write arguments back for its history.
 
-What the schema does not allow is never repaired: there are no arguments then.
+Arguments that the schema does not allow are never repaired: the call then has none.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ _NOTHING = frozenset({"", "null", "none"})
 
 
 class Undecodable(Exception):
-    """The text is not what the tool's schema asks for."""
+    """The text does not match the tool's schema."""
 
 
 def read_arguments(body: str, tool: ToolTags) -> JsonObject | None:
-    """The arguments in a call's body; None when they do not decode.
+    """Decode the arguments in a call's body; None when they do not decode.
 
-    A body without parameters may be one JSON object, or the value of the only parameter that the tool needs.
+    A body without parameters may be one JSON object, or the value of the tool's only required parameter.
     """
     try:
         values = dict(_list_values(body, tool))
@@ -37,12 +37,12 @@ def read_arguments(body: str, tool: ToolTags) -> JsonObject | None:
 
 
 def write_arguments(arguments: JsonObject) -> str:
-    """The body of a call with these arguments."""
+    """Write the body of a call with these arguments."""
     return "".join(f"\n<{name}>{_write_value(name, value)}</{name}>" for name, value in arguments.items()) + "\n"
 
 
 def _list_values(body: str, tool: ToolTags) -> Iterator[tuple[str, str]]:
-    """Each parameter that the body gives, with its text. Raises Undecodable when one has no end."""
+    """Yield each parameter in the body with its text. Raises Undecodable when one has no closing tag."""
     at = 0
     while (opening := _next_opening(body, tool, at)) is not None:
         start, tag = opening
@@ -61,7 +61,7 @@ def _next_opening(body: str, tool: ToolTags, at: int) -> tuple[int, str] | None:
 
 
 def _trim_value(name: str, text: str) -> str:
-    """Without the blanks around; what may be a file keeps its indentation and its last line's end."""
+    """Strip surrounding blanks; possible file content keeps its indentation and final newline."""
     if name not in WHOLE:
         return text.strip()
     text = text.removeprefix("\r").removeprefix("\n")
@@ -70,7 +70,7 @@ def _trim_value(name: str, text: str) -> str:
 
 
 def _decode_value(text: str, tool: ToolTags, name: str) -> object:
-    """The value that a parameter's text stands for; None when it says that there is none."""
+    """Decode a parameter's value; None for an optional one given as empty, null or none."""
     kind = tool.fields[name].get("type", "string")
     if kind == "string":
         return text
@@ -84,7 +84,7 @@ def _decode_value(text: str, tool: ToolTags, name: str) -> object:
 
 
 def _decode_structure(text: str, kind: str) -> object:
-    """A JSON array or object. One object where a list is asked for is a list of one."""
+    """Decode a JSON array or object; a single object becomes a list of one where the schema wants a list."""
     try:
         value = json_input.decode(text)
     except msgspec.DecodeError:

@@ -1,8 +1,8 @@
-"""One call of the text protocol while it is being written: where it ends is not always known at once.
+"""One call of the text protocol while it streams: its end is not always known at once.
 
-A value that may hold anything (a file's content) runs to the last closing tag. So its call ends where that tag is
-followed by the tool's own, and a later such end, before any other call begins, puts the end off. Whole calls inside the
-value are counted: their ends are not the call's.
+A value that may contain anything (a file's content) runs to the last closing tag. So its call ends where that tag is
+followed by the tool's own, and a later such end, before any other call begins, replaces it. Complete calls inside the
+value are counted, and their ends are not the call's.
 """
 
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from halocline.providers.text_tools.tags import WHOLE, Tag, Token, ToolTags, tex
 
 @dataclass(slots=True)
 class OpenCall:
-    """Takes the tokens behind the call's opening tag.
+    """Takes the tokens after the call's opening tag.
 
-    `proven` says that a parameter was seen where one belongs, so it is a call and no mention of a tool; `end` is where
-    the closing tag stands among the tokens, as far as is known.
+    `proven`: a parameter was seen where one belongs, so this is a call and not a mention of a tool. `end` is the index
+    of the closing tag among the tokens, as far as it is known.
     """
 
     tool: ToolTags
@@ -30,18 +30,18 @@ class OpenCall:
     _blank: bool = True
 
     @property
-    def settled(self) -> bool:
-        """Whether the end cannot move any more."""
+    def is_settled(self) -> bool:
+        """True if the end can no longer move."""
         return self.end is not None and not self._whole
 
     @property
     def body(self) -> str:
-        """What stands between the tool's tags."""
+        """The text between the tool's tags."""
         return text_of(self.tokens[: self.end])
 
     @property
     def tail(self) -> list[Token]:
-        """What came behind the end."""
+        """The tokens after the end."""
         return [] if self.end is None else self.tokens[self.end + 1 :]
 
     @property
@@ -57,14 +57,14 @@ class OpenCall:
         self._previous, self._blank = token, True
 
     def close(self, cut: bool) -> None:
-        """Nothing more comes: decide on the end. `cut` says that the reply was cut off, so that none is sure."""
+        """Decide on the end at the end of input. `cut`: the reply was cut off, so no end is certain."""
         if self.end is None and not cut:
             self.end = self._inner_end
         if cut and self._whole and text_of(self.tail).strip():
             self.end = None
 
     def _structure(self, tag: Tag, before: Tag | None) -> None:
-        """`before` is the tag directly before this one, when only blanks stand between."""
+        """Process a tag. `before` is the tag directly before it, with only blanks between."""
         here = len(self.tokens) - 1
         if self._whole and tag == Tag(self.tool.name, True) and before == Tag(self._whole, True):
             self._end_behind_whole(here)

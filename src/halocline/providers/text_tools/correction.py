@@ -1,7 +1,7 @@
-"""Notices a model that printed a tool call as text instead of making it, and lets it hear so.
+"""Detect a tool call that a model printed as text instead of making it, and tell the model.
 
-The text is never run: the message gets a call that is malformed, so the task does not end as if it were finished, and
-the call's result tells the model to make it properly. A markup that the reply does not end with is only talked about.
+The text is never run: the message gets a malformed call, so that the task does not end as if finished, and the call's
+result tells the model to make it properly. Markup that is not at the end of the reply counts as a mention.
 """
 
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ _ENDINGS = (">", "`", "]", "}")
 
 
 class Correcting:
-    """A model that passes on what `model` says."""
+    """Passes on the events of `model`, with printed calls turned into malformed ones."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -25,7 +25,7 @@ class Correcting:
         return self._model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators, which `aclosing` can close when left early.
         asked = cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
         async with aclosing(asked) as events:
             async for event in events:
@@ -36,7 +36,7 @@ class Correcting:
 
 
 def _correct_reply(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted:
-    """Only a reply whose last character could end a call pays for a closer look."""
+    """Correct a reply; only one whose last character could end a call is examined."""
     message = event.message
     if message.tool_calls or not message.text.rstrip().endswith(_ENDINGS):
         return event

@@ -1,4 +1,4 @@
-"""Tool calls that a model printed instead of making them: how they look at the end of a reply. Pure."""
+"""Recognize tool calls that a model printed at the end of a reply instead of making them. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from halocline.protocol.events import AssistantMessageCompleted
 from halocline.protocol.messages import ToolCall
 from halocline.providers.reply import CallIds
 
-_SAYS = "(this was printed as text, which calls nothing; make the call in the way that you were told) "
+_SAYS = "(this was printed as text, which calls no tool; make a real tool call instead) "
 _LONGEST = 20_000
 _LONGEST_CLOSERS = 200
 
@@ -26,11 +26,11 @@ _FORMS = (
     r"\[TOOL_CALLS\]\s*\[?\s*(?:\{{\s*\"name\"\s*:\s*\")?({tools})\b.*[\]}}]",
     r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?({tools})\b.*<[|｜]tool▁calls?▁end[|｜]>",
 )
-"""XML tags, invocations with a name, Llama's functions, Hermes and Qwen, Mistral, DeepSeek."""
+"""XML tags, named invocations, Llama's functions, Hermes and Qwen, Mistral, DeepSeek."""
 
 
 def with_printed_call(event: AssistantMessageCompleted, request: Request) -> AssistantMessageCompleted:
-    """The message, with a malformed call when its text ends with a printed one."""
+    """Add a malformed call to a message whose text ends with a printed one."""
     message = event.message
     printed = printed_call(message.text, request.tools)
     if printed is None:
@@ -41,7 +41,7 @@ def with_printed_call(event: AssistantMessageCompleted, request: Request) -> Ass
 
 
 def printed_call(text: str, tools: Sequence[ToolSpec]) -> tuple[str, str] | None:
-    """The tool and the markup of the call that the text ends with; None when it ends otherwise."""
+    """Return tool and markup of the call that the text ends with, or None."""
     text = text[-_LONGEST:]
     closed = _CLOSERS.search(text, max(0, len(text) - _LONGEST_CLOSERS))
     text = text[: closed.start()] if closed else text

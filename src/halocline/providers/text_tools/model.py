@@ -1,7 +1,7 @@
-"""Tools for models that have none of their own: calls are written and read as XML tags in the text, around any model.
+"""Tools for models without native tool calls: a wrapper that writes and reads calls as XML tags in the text.
 
-Words are passed on as they come, except for what may be the beginning of a tag. Behind a call whose value may hold
-anything (a file's content), words wait until the next call or the end of the reply: only then is its end known.
+Text is passed on as it comes, except for a possible start of a tag. After a call whose value may contain anything (a
+file's content), text waits until the next call or the end of the reply: only then is the call's end known.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -28,11 +28,11 @@ from halocline.providers.text_tools.prompt import TextPrompt
 from halocline.providers.text_tools.reader import Called, Growing, Piece, Reader, Thoughts, Words
 from halocline.providers.text_tools.tags import tags_of
 
-_CUT = "(the call has no end)"
+_CUT = "(the call has no closing tag)"
 
 
 class TextProtocol:
-    """A model that speaks with `model` in text alone. Its promises are those of any model."""
+    """A model that uses `model` with text only. Keeps the same promises as any model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -45,19 +45,19 @@ class TextProtocol:
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         reply = _Reply(request)
         usage: tuple[UsageReported, ...] = ()
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators, which `aclosing` can close when left early.
         asked = cast(AsyncGenerator[ModelEvent, None], self._model.stream(self._prompt.of(request)))
         async with aclosing(asked) as events:
             try:
                 async for event in events:
                     match event:
                         case TextDelta():
-                            for heard in reply.hear(event.text):
-                                yield heard
+                            for output in reply.feed(event.text):
+                                yield output
                         case UsageReported():
                             usage = (event,)
                         case AssistantMessageCompleted():
-                            for last in (*reply.rest(event.message), *usage, reply.completed(event)):
+                            for last in (*reply.rest(event.message), *usage, reply.complete_message(event)):
                                 yield last
                         case StepRetried():
                             for spent in usage:
@@ -76,7 +76,7 @@ class TextProtocol:
 
 
 class _Reply:
-    """One reply, put together from the pieces that are read in its text."""
+    """One reply, assembled from the pieces read in its text."""
 
     def __init__(self, request: Request) -> None:
         self._ids = CallIds(request)
@@ -87,7 +87,7 @@ class _Reply:
         self._thoughts: list[str] = []
         self._open = ""
 
-    def hear(self, text: str) -> Iterator[ModelEvent]:
+    def feed(self, text: str) -> Iterator[ModelEvent]:
         for piece in self._reader.feed(text):
             yield from self._take(piece)
 
@@ -95,20 +95,20 @@ class _Reply:
         cut = message.stop_reason is not StopReason.END_TURN
         return [event for piece in self._reader.finish(cut=cut) for event in self._take(piece)]
 
-    def completed(self, event: AssistantMessageCompleted) -> AssistantMessageCompleted:
-        """The whole message. What the model did not say in words (signed reasoning) stays as it is.
+    def complete_message(self, event: AssistantMessageCompleted) -> AssistantMessageCompleted:
+        """Return the whole message. Parts other than text (signed reasoning) stay as they are.
 
         Raises:
-            ModelError: the reply says nothing and calls nothing.
+            ModelError: the reply has neither text nor a call.
         """
         self._part_ends()
         sent = event.message
         kept = [part for part in sent.content if not isinstance(part, Text)]
-        said = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
-        if not said and sent.stop_reason is not StopReason.REFUSAL:
-            text = f"{sent.model} sent a reply without words and without a call."
+        has_output = any(not isinstance(part, Thinking) for part in (*kept, *self._parts))
+        if not has_output and sent.stop_reason is not StopReason.REFUSAL:
+            text = f"{sent.model} sent a reply without text or tool calls."
             raise ModelError(
-                ModelErrorKind.EMPTY, text, "Try again; if it happens often, choose another model with -m."
+                ModelErrorKind.EMPTY, text, "Try again; if it keeps happening, choose another model with -m."
             )
         return replace(event, message=replace(sent, content=tuple(_in_order(kept, self._parts))))
 
@@ -127,11 +127,11 @@ class _Reply:
                 self._open = self._open or self._ids.claim("")
                 return (ToolCallDelta(call=self._open, name=piece.tool, arguments=piece.text),)
             case Called():
-                self._parts.append(self._called(piece))
+                self._parts.append(self._build_call(piece))
                 self._open = ""
                 return ()
 
-    def _called(self, called: Called) -> ToolCall:
+    def _build_call(self, called: Called) -> ToolCall:
         make = partial(ToolCall, id=self._open, name=called.tool)
         arguments = read_arguments(called.body, self._tools[called.tool]) if called.whole else None
         return make(malformed=called.body.strip() or _CUT) if arguments is None else make(arguments=arguments)
@@ -146,7 +146,7 @@ class _Reply:
 
 
 def _in_order(kept: Iterable[AssistantPart], read: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
-    """Reasoning that came apart from the text stands before it, calls behind it."""
+    """Put native reasoning before the text, and native calls after it."""
     kept = tuple(kept)
     yield from (part for part in kept if isinstance(part, Thinking))
     yield from read

@@ -1,7 +1,7 @@
-"""The writing side of the text protocol: a request with tools becomes one without, in which all of it is said in words.
+"""The writing side of the text protocol: turn a request with tools into one that describes them in text.
 
-What must stay true: the messages of one request begin those of the next, as the very same objects where nothing was
-added, so that what is behind this can keep their encodings.
+What must stay true: the messages of one request are a prefix of the next one's, as the same objects where nothing was
+added, so that the wrapped model can cache their encodings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,17 +28,17 @@ from halocline.providers.text_tools.arguments import write_arguments
 
 
 class TextPrompt:
-    """Rewrites the requests of one task. Results become the person's side of the conversation."""
+    """Rewrites the requests of one task. Tool results become user messages."""
 
     def __init__(self) -> None:
-        self._spoken = Fragments(self._rewritten)
+        self._fragments = Fragments(self._rewritten)
         self._names: dict[str, str] = {}
         self._sent: Sequence[Message] = ()
 
     def of(self, request: Request) -> Request:
-        spoken = _alternate_messages(self._spoken.of(request.messages))
-        self._sent = tuple(_same_where_equal(spoken, self._sent))
-        # A reply that had to be JSON could not hold calls, which are text here.
+        messages = _alternate_messages(self._fragments.of(request.messages))
+        self._sent = tuple(_same_where_equal(messages, self._sent))
+        # A reply forced to be JSON could not contain calls, which are text here.
         return replace(request, system=_system_prompt(request), messages=self._sent, tools=(), output_schema=None)
 
     def _rewritten(self, message: Message) -> UserMessage | AssistantMessage:
@@ -53,7 +53,7 @@ class TextPrompt:
 
 
 def write_call(call: ToolCall) -> str:
-    """The call as a model writes it; one that did not decode as it was written."""
+    """Write a call as a model would; a malformed one as it was written."""
     return f"<{call.name}>{call.malformed or write_arguments(call.arguments)}</{call.name}>"
 
 
@@ -77,12 +77,12 @@ def _describe_tool(spec: ToolSpec) -> str:
 
 
 def _describe_items(field: dict[str, object]) -> str:
-    """What the items of a list are, as JSON schema."""
+    """Describe a list's items as JSON schema."""
     return f" Items: {encode_json(field['items']).decode()}" if "items" in field else ""
 
 
 def _reply_as_text(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
-    """Calls become text below the words before them."""
+    """Turn calls into text below the text before them."""
     for at, part in enumerate(parts):
         if isinstance(part, ToolCall):
             yield Text(f"\n\n{write_call(part)}" if at else write_call(part))
@@ -91,14 +91,14 @@ def _reply_as_text(parts: Iterable[AssistantPart]) -> Iterator[AssistantPart]:
 
 
 def _result_as_text(result: ToolResult, name: str) -> Iterator[ResultPart]:
-    yield Text(f"[{'Error' if result.is_error else 'Result'} of {name}]\n{result.text}")
+    yield Text(f"[{'Error from' if result.is_error else 'Result of'} {name}]\n{result.text}")
     for part in result.content:
         if isinstance(part, Image):
             yield part
 
 
 def _alternate_messages(messages: Iterable[UserMessage | AssistantMessage]) -> Iterator[UserMessage | AssistantMessage]:
-    """Neighbouring messages of the person's side as one: many models take only turns in turn."""
+    """Merge adjacent user messages: many models require alternating roles."""
     side: list[UserMessage] = []
     for message in messages:
         if isinstance(message, UserMessage):

@@ -1,4 +1,4 @@
-"""The words around calls, tidied: no blanks at their edges, and no code fence that was put around a call. Pure."""
+"""Clean up text around calls: no blanks at its edges, and no code fence around a call. Pure."""
 
 import re
 
@@ -7,7 +7,7 @@ _OPENER = re.compile(r"```\w+")
 
 
 class Prose:
-    """Gives words on as soon as they are sure to be shown; blanks and a possible fence at the end wait."""
+    """Passes text on as soon as it is certain to be shown; trailing blanks and a possible fence wait."""
 
     def __init__(self) -> None:
         self._held: list[str] = []
@@ -16,7 +16,7 @@ class Prose:
         self._after_call = False
 
     def say(self, text: str) -> str:
-        """What can be shown now."""
+        """Add text; return what can be shown now."""
         if text.isspace():
             self._held.append(text)
             return ""
@@ -26,7 +26,7 @@ class Prose:
         return self._show(shown)
 
     def end(self, *, at_call: bool) -> str:
-        """What is left to show before a call, or at the end of the reply."""
+        """Return the rest to show before a call, or at the end of the reply."""
         left = "".join(self._held).rstrip()
         self._held = []
         fence = left.strip()
@@ -37,7 +37,7 @@ class Prose:
         return shown
 
     def aside(self) -> str:
-        """What is left to show before a thought: a fence that opened ahead of one is around no call."""
+        """Return the rest to show before a thought: a fence opened before one does not enclose a call."""
         left = "".join(self._held)
         if not _OPENER.fullmatch(left.strip()):
             return ""
@@ -53,7 +53,7 @@ class Prose:
         return text
 
     def _without_fence(self, text: str) -> str:
-        """The text up to a last line that is, or may become, a code fence."""
+        """Return the text up to a last line that is, or may become, a code fence."""
         start = text.rfind("\n") + 1
         if (start or self._at_line_start) and _FENCE.fullmatch(text[start:].strip()):
             return text[:start].rstrip()

@@ -1,7 +1,7 @@
-"""The reading side of the text protocol: the text of a reply goes in as it streams, words, thoughts and calls come out.
+"""The reading side of the text protocol: streamed text of a reply in; text, thoughts and calls out.
 
-What must stay true: any cutting of the same text gives the same pieces once neighbours are joined, and time is linear.
-A tool's tag in backticks is a mention; without backticks it is one when no parameter and no closing tag follow.
+What must stay true: the pieces, with neighbors joined, do not depend on how the text is split; and time is linear.
+A tool's tag in backticks is a mention; without backticks it is one if neither a parameter nor a closing tag follows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Thoughts:
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """A piece of the call that is being written; the first one may be empty. For previews."""
+    """A piece of the call being written; the first may be empty. For previews."""
 
     tool: str
     text: str
@@ -33,7 +33,7 @@ class Growing:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call came to its end. `body` is what stands between the tool's tags; `whole` is false when it was cut short."""
+    """A finished call. `body` is the text between the tool's tags; `whole` is false when it was cut short."""
 
     tool: str
     body: str
@@ -57,12 +57,12 @@ class Reader:
         self._quoted = False
 
     def feed(self, text: str) -> Iterator[Piece]:
-        """The pieces that are now known."""
+        """Add text; yield the pieces that are now certain."""
         for token in self._lexer.feed(text):
             yield from self._take(token)
 
     def finish(self, *, cut: bool) -> Iterator[Piece]:
-        """The last pieces. `cut` says that the reply was cut off; a tag that was cut in two is not shown."""
+        """Yield the last pieces. `cut`: the reply was cut off; a half tag is not shown."""
         rest = self._lexer.rest()
         unended = self._call is not None and self._call.end is None
         if rest and (unended or not any(map(str.isalpha, rest))):
@@ -74,7 +74,7 @@ class Reader:
 
     def _take(self, token: Token) -> Iterator[Piece]:
         quoted, self._quoted = self._quoted, isinstance(token, str) and token.endswith("`")
-        if self._call is not None and self._opens_call(token, quoted) and self._gives_way(self._call):
+        if self._call is not None and self._opens_call(token, quoted) and self._may_be_replaced(self._call):
             yield from self._close(self._call, cut=False)
         if self._call is not None:
             yield from self._within_call(self._call, token)
@@ -102,7 +102,7 @@ class Reader:
 
     def _within_call(self, call: OpenCall, token: Token) -> Iterator[Piece]:
         call.take(token)
-        if call.settled:
+        if call.is_settled:
             yield from self._close(call, cut=False)
         elif call.proven and call.end is None:
             fresh = [token] if self._announced else call.tokens
@@ -110,13 +110,13 @@ class Reader:
             yield Growing(call.tool.name, text_of(fresh))
 
     def _announce(self) -> Iterator[Piece]:
-        """Words that came before the call come before it here, too."""
+        """Yield the text before the call first."""
         if not self._announced:
             self._announced = True
             yield from _make_words(self._prose.end(at_call=True))
 
     def _close(self, call: OpenCall, cut: bool) -> Iterator[Piece]:
-        """The call is over, or turns out to be none. What was taken behind its end is read as what it is."""
+        """Finish the call, or turn it back to text if it was none. Tokens after its end are read again."""
         self._call = None
         if call.end is None and not call.proven and not (cut and call.is_blank):
             yield from _make_words(self._prose.say(text_of([Tag(call.tool.name), *call.tokens])))
@@ -131,8 +131,8 @@ class Reader:
     def _opens_call(self, token: Token, quoted: bool) -> bool:
         return isinstance(token, Tag) and not token.closing and token.name in self._tools and not quoted
 
-    def _gives_way(self, call: OpenCall) -> bool:
-        """Whether another call may begin here: this one has its end, or was none so far."""
+    def _may_be_replaced(self, call: OpenCall) -> bool:
+        """True if another call may begin here: this one has an end, or is not proven to be a call."""
         return call.end is not None or not call.proven
 
 

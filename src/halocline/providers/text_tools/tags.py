@@ -1,7 +1,7 @@
-"""The tags of the text protocol: which there are, and a lexer that finds them in a stream. Pure.
+"""The tags of the text protocol, and a lexer that finds them in a stream. Pure.
 
-Only known tags are tags; every other `<` is text. Any cutting of the same text gives the same tags, no character is
-lost, and each is looked at once: only what may be the beginning of a tag waits for the next piece.
+Only known tags are tags; every other `<` is text. The tags do not depend on how the text is split, no character is
+lost, and each is read once: only a possible start of a tag waits for the next piece.
 """
 
 import re
@@ -13,11 +13,11 @@ from halocline.ports.tool import PROGRESS, ToolSpec
 from halocline.protocol.values import JsonObject
 
 WHOLE = frozenset({"content", "diff"})
-"""Parameters whose value may hold any text, the protocol's own tags included: the last closing tag ends them."""
+"""Parameters whose value may be any text, including the protocol's own tags: the last closing tag ends them."""
 
 THINKING = frozenset({"think", "thinking"})
 WRAPPERS = frozenset({"function_call", "function_calls", "tool_call", "tool_calls", "tool_use"})
-"""Tags that weak models put around calls. They mean nothing and are dropped."""
+"""Tags that weak models put around calls. They are dropped."""
 
 
 class Tag(NamedTuple):
@@ -35,15 +35,15 @@ Token = str | Tag
 
 
 def text_of(tokens: Iterable[Token]) -> str:
-    """What was written, as it was written."""
+    """Return the tokens as the original text."""
     return "".join(token if isinstance(token, str) else token.text for token in tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolTags:
-    """One tool as markup: `parameters` leads from each tag to the parameter it stands for, `fields` to its schema.
+    """One tool as markup: `parameters` maps each tag to its parameter, `fields` each parameter to its schema.
 
-    `openings` finds the opening tag of any parameter.
+    `openings` matches the opening tag of any parameter.
     """
 
     name: str
@@ -60,12 +60,12 @@ class ToolTags:
 
 
 def tags_of(tools: Iterable[ToolSpec]) -> dict[str, ToolTags]:
-    """The tools by name."""
+    """Index the tools by name."""
     return {spec.name: ToolTags.of(spec) for spec in tools}
 
 
 class Lexer:
-    """Cuts a stream into text and the tags that have one of `names`."""
+    """Splits a stream into text and tags with one of `names`."""
 
     def __init__(self, names: Iterable[str]) -> None:
         kinds = [Tag(name, closing) for name in names for closing in (False, True)]
@@ -76,7 +76,7 @@ class Lexer:
         self._held = ""
 
     def feed(self, text: str) -> list[Token]:
-        """What is now known for sure."""
+        """Add text; return the tokens that are now certain."""
         text = self._held + text
         tokens: list[Token] = []
         done = 0
@@ -91,12 +91,12 @@ class Lexer:
         return tokens
 
     def rest(self) -> str:
-        """What waited for more, now that nothing more comes."""
+        """Return the text still held back, at the end of input."""
         rest, self._held = self._held, ""
         return rest
 
     def _suspect(self, text: str, done: int) -> str:
-        """The end of the text, if a tag may begin there."""
+        """Return the end of the text if a tag may begin there."""
         at = text.rfind("<", max(done, len(text) - self._longest))
         return text[at:] if at >= 0 and text[at:] in self._beginnings else ""
 
@@ -106,5 +106,5 @@ def _parse_tag(text: str) -> Tag:
 
 
 def _any_of(tags: Iterable[Tag]) -> re.Pattern[str]:
-    # The empty choice must match nowhere, not everywhere.
+    # Without tags the pattern must match nowhere, not everywhere.
     return re.compile("|".join(re.escape(tag.text) for tag in tags) or "(?!)")

@@ -1,1 +1,1 @@
-"""Models around a model: retries, fallbacks, one model per mode."""
+"""Models that wrap others: retries, fallbacks, one model per mode."""

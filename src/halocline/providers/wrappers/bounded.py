@@ -1,6 +1,6 @@
-"""Ends a reply that says nothing new, or that does not end: a server that only keeps the line open says nothing.
+"""Stop a reply that stalls or does not end, even if the server keeps the connection open.
 
-What must stay true: pings, comments and blank lines count for nothing, and what a reply may take of memory is bounded.
+What must stay true: pings, comments and blank lines do not count as progress, and a reply's memory is bounded.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from halocline.protocol.events import TextDelta, ThinkingDelta, ToolCallDelta
 
 
 class Bounded:
-    """A model whose replies are bounded: `first` and `quiet` in seconds, `largest` in characters.
+    """A model with bounded replies: `first` and `quiet` in seconds, `largest` in characters.
 
-    `first` is the wait for the first words of a reply, `quiet` each later one; `largest` is for all that is said,
-    thought and called together.
+    `first` is the wait for the first output of a reply, `quiet` for each later one; `largest` counts text, thinking
+    and calls together.
     """
 
     def __init__(self, model: Model, first: float, quiet: float, largest: int) -> None:
@@ -32,7 +32,7 @@ class Bounded:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         size, patience = 0, self._first
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators, which `aclosing` can close when left early.
         async with aclosing(cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))) as events:
             while (event := await self._next(events, patience)) is not None:
                 patience = self._quiet
@@ -65,12 +65,12 @@ def _event_size(event: ModelEvent) -> int:
 
 
 def _nothing_new(model: str, seconds: float) -> ModelError:
-    text = f"{model} said nothing new for {seconds:g} s, though the connection stands."
-    hint = "Try again, or choose another model with -m. The setting quiet_timeout gives it longer."
+    text = f"{model} sent nothing for {seconds:g} s, although the connection is open."
+    hint = "Try again, or choose another model with -m. To wait longer, raise the setting quiet_timeout."
     return ModelError(ModelErrorKind.STALLED, text, hint)
 
 
 def _too_long(model: str, largest: int) -> ModelError:
-    text = f"{model} did not end its reply within {largest:,} characters, so it was broken off."
-    hint = "Ask for less at once, or choose another model with -m. The setting max_reply allows more."
+    text = f"{model} exceeded {largest:,} characters in one reply and was stopped."
+    hint = "Ask for less at once, or choose another model with -m. To allow more, raise the setting max_reply."
     return ModelError(ModelErrorKind.TOO_LONG, text, hint)

@@ -1,6 +1,6 @@
-"""Asks the next model when one cannot answer: out of reach, overloaded, or its quota used up.
+"""Ask the next model when one is unreachable, overloaded or out of quota.
 
-A model that failed is left alone for a while, so that a task does not wait for it anew at every step.
+A model that failed is skipped for a while, so that a task does not wait for it again at every step.
 """
 
 import time
@@ -15,14 +15,14 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import StepRetried
 
 REST = 300.0
-"""Seconds for which a model that failed is not asked again, unless all failed."""
+"""Seconds for which a failed model is skipped, unless all failed."""
 
 _ITS_OWN = frozenset({ModelErrorKind.CONTEXT_EXCEEDED, ModelErrorKind.INVALID_REQUEST, ModelErrorKind.REFUSED})
-"""Failures of the request, not of the model's server: another model does not mend them unasked."""
+"""Failures of the request itself; they do not trigger a fallback."""
 
 
 class Fallback:
-    """The first of `models`, with the others behind it, in order. They bring their own retries."""
+    """The first of `models`, with the others as fallbacks, in order. Each does its own retries."""
 
     def __init__(self, models: Sequence[Model], *, clock: Callable[[], float] = time.monotonic) -> None:
         self._models = tuple(models)
@@ -34,11 +34,11 @@ class Fallback:
         return self._models[0].name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        models = self._rested()
+        models = self._available_models()
         for at, model in enumerate(models, start=1):
             asked = request if model is self._models[0] else replace(request, model=model.name)
             try:
-                # Models are async generators: only those promise to close what is left early.
+                # Models are async generators, which `aclosing` can close when left early.
                 stream = cast(AsyncGenerator[ModelEvent, None], model.stream(asked))
                 async with aclosing(stream) as events:
                     async for event in events:
@@ -52,15 +52,15 @@ class Fallback:
             yield StepRetried(attempt=at, wait=0.0, cause=cause, model=models[at].name)
 
     def ask_now(self) -> bool:
-        """Whichever waits."""
+        """End the wait of any model that is waiting."""
         return any(model.ask_now() for model in self._models if isinstance(model, Waits))
 
     async def close(self) -> None:
         for model in self._models:
             await model.close()
 
-    def _rested(self) -> Sequence[Model]:
-        """Those that did not fail lately, in order; all when every one did."""
+    def _available_models(self) -> Sequence[Model]:
+        """The models that did not fail lately, in order; all of them if every one did."""
         now = self._clock()
         rested = [model for model in self._models if self._rests_until.get(model.name, now) <= now]
         return rested or self._models

@@ -1,7 +1,7 @@
-"""A model whose server is asked, while it answers, for what nobody else knows: its window and its prices.
+"""A model whose server is asked for its window and prices while it answers.
 
-What must stay true: no request waits for it, and a server that says nothing costs one short wait at a reply's end. It
-is asked when the reply has begun: by then a local server has loaded the model, and knows how much room it gave it.
+What must stay true: no request waits for it, and a silent server costs one short wait at a reply's end. It is asked
+once the reply has begun: by then a local server has loaded the model and knows its context size.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from halocline.providers.catalog.models import UNKNOWN, ModelInfo, cost_of
 from halocline.providers.endpoint import Endpoint
 
 PATIENCE = 0.4
-"""Seconds for which the end of a reply waits for the answer."""
+"""Seconds that the end of a reply waits for the answer."""
 MOST_QUESTIONS = 3
-"""A local server knows more once the model is loaded; one that still knows nothing then is left in peace."""
+"""Attempts: a local server knows more once the model is loaded, but may never know."""
 
 
 def wants_to_know(at: Endpoint) -> bool:
-    """The window or the price is unknown, and the server speaks a family in which it can be asked."""
+    """True if the window or the price is unknown and the server's API family can be asked."""
     missing = at.info.window is None or at.info.prices is None
     return missing and at.family in ("openai_chat", "openai_responses")
 
 
 class Informed:
-    """Passes on what `model` says, which is at `at`; a report of usage gets the facts that it lacks."""
+    """Passes on the events of `model`, which is at `at`; usage reports get the missing facts."""
 
     def __init__(self, model: Model, at: Endpoint) -> None:
         self.model = model
@@ -42,14 +42,14 @@ class Informed:
         return self.model.name
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators, which `aclosing` can close when left early.
         asked = cast(AsyncGenerator[ModelEvent, None], self.model.stream(request))
         async with aclosing(asked) as events:
             async for event in events:
                 if self._asking is None and self._asked < MOST_QUESTIONS:
                     self._asked += 1
                     self._asking = asyncio.create_task(self._ask())
-                yield await self._completed(event) if isinstance(event, UsageReported) else event
+                yield await self._complete_usage(event) if isinstance(event, UsageReported) else event
 
     async def close(self) -> None:
         if self._asking is not None:
@@ -62,13 +62,13 @@ class Informed:
 
         return fill_info(self._at.info, await ask_server(self._at))
 
-    async def _completed(self, event: UsageReported) -> UsageReported:
+    async def _complete_usage(self, event: UsageReported) -> UsageReported:
         info = await self._answer()
         price = cost_of(info, event.usage) if event.cost is None else event.cost
         return replace(event, cost=price, window=event.window or info.window)
 
     async def _answer(self) -> ModelInfo:
-        """What was heard so far. A server that did not know is asked again with the next request, a few times."""
+        """Return the facts known so far. A server that did not know is asked again on the next few requests."""
         if self._asking is None:
             return UNKNOWN
         done, _ = await asyncio.wait({self._asking}, timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""The models of one task: one for plan mode and one for act mode. A request goes to the one that it names."""
+"""The models of one task: one for plan mode and one for act mode. A request goes to the one it names."""
 
 from collections.abc import AsyncIterator, Mapping
 
@@ -7,7 +7,7 @@ from halocline.protocol.events import Mode
 
 
 class Switching:
-    """Several models behind one. `names` says which one a mode asks; a request for another name goes to act mode's."""
+    """Several models as one. `names` gives each mode's model; a request for any other name goes to act mode's."""
 
     def __init__(self, by_mode: Mapping[Mode, Model]) -> None:
         self.names = {mode: model.name for mode, model in by_mode.items()}
@@ -22,7 +22,7 @@ class Switching:
         return self._models.get(request.model, self._first).stream(request)
 
     def ask_now(self) -> bool:
-        """Whichever waits."""
+        """End the wait of any model that is waiting."""
         return any(model.ask_now() for model in self._models.values() if isinstance(model, Waits))
 
     async def close(self) -> None:
@@ -31,7 +31,7 @@ class Switching:
 
 
 class Chosen:
-    """The model of an open task: `now` is what a person chose last."""
+    """The model of an open task: `now` is the person's latest choice."""
 
     def __init__(self, model: Model) -> None:
         self.now = model
@@ -42,14 +42,14 @@ class Chosen:
 
     @property
     def names(self) -> dict[Mode, str]:
-        """What it is called in each mode."""
+        """The model's name in each mode."""
         return {mode: name_in(mode, self.now) for mode in Mode}
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
         return self.now.stream(request)
 
     def ask_now(self) -> bool:
-        """Whatever of it waits."""
+        """End the wait of any model that is waiting."""
         return isinstance(self.now, Waits) and self.now.ask_now()
 
     async def close(self) -> None:
@@ -57,5 +57,5 @@ class Chosen:
 
 
 def name_in(mode: Mode, model: Model) -> str:
-    """What a task's model is called in a mode."""
+    """Return the name of a task's model in a mode."""
     return model.names[mode] if isinstance(model, Switching) else model.name

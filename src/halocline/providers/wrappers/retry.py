@@ -1,4 +1,4 @@
-"""Asks again when a model failed in a way that may pass: up to three times, with growing waits."""
+"""Retry when a model fails in a way that may pass: up to three times, with growing waits."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -14,10 +14,10 @@ from halocline.protocol.events import StepRetried
 
 WAITS = (2.0, 4.0, 8.0)
 LONGEST_WAIT = 60.0
-# A server that does not run or has no such name seldom begins to within seconds; a network that just changed does.
+# A server that is down or misnamed seldom recovers within seconds; a network that just changed does.
 MOST_RETRIES = {ModelErrorKind.UNREACHABLE: 1}
 EACH_MINUTE = 60.0
-"""Seconds between the retries of an outage that is waited out."""
+"""Seconds between retries while waiting out an outage."""
 OUTAGES = frozenset(
     {
         ModelErrorKind.NETWORK,
@@ -38,18 +38,17 @@ def _random_share() -> float:
 
 
 class Retrying:
-    """A model that asks `model` again, up to once per wait, and no more often than `MOST_RETRIES` allows.
+    """Retries `model`, once per wait and no more often than `MOST_RETRIES` allows.
 
-    Before each wait it yields `StepRetried`, which makes what was streamed so far void. Waits are in seconds, spread by
-    a quarter either way so that many clients do not come back at once; a server's own wish is the least that is waited,
-    up to a minute. Errors that asking again cannot mend (key, quota, context, request) are raised at once, but for one:
-    a request that is refused while it asks for the form of an answer is made again without, and so are all later ones.
-    The task checks the form itself. Where a person waits no longer (`ask_now`), the same `StepRetried` comes again with
-    no wait.
+    Before each wait it yields `StepRetried`, which voids everything streamed so far. Waits are in seconds, with a
+    jitter of a quarter either way so that many clients do not come back at once; a server's `Retry-After` is the
+    minimum, up to a minute. Errors that a retry cannot fix (key, quota, context, request) are raised at once, with one
+    exception: a request that is rejected with an output schema is repeated without it, as are all later ones. The task
+    validates the answer itself. When a person skips the wait (`ask_now`), the same `StepRetried` comes again with a
+    wait of 0.
 
-    Where nobody is there, which `is_watched` tells after each failure, a model that has answered before is waited for:
-    once a minute, up to `patience` seconds in all for one request. One that never answered is more likely to be named
-    wrongly.
+    While nobody watches (`is_watched` is asked after each failure), a model that has answered before is retried once a
+    minute, up to `patience` seconds in all for one request. One that never answered is probably misnamed.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Retrying:
                 self._has_answered = True
                 return
             except ModelError as error:
-                most = self._most(error)
+                most = self._max_retries(error)
                 if attempt <= most:
                     wait = self._pause(self._waits[attempt - 1], error)
                 elif minutes < self._minutes and self._is_waited_out(error):
@@ -103,14 +102,14 @@ class Retrying:
         return self._has_answered and error.kind in OUTAGES and not self._is_watched()
 
     def ask_now(self) -> bool:
-        """End what is waited for. False when nothing is."""
+        """End the current waits. False when there is none."""
         waiting = [one for one in self._waiting if not one.done()]
         for one in waiting:
             one.set_result(None)
         return bool(waiting)
 
     async def _is_hurried(self, seconds: float) -> bool:
-        """Wait; whether a person ended it."""
+        """Wait; return True if a person ended the wait."""
         hurried = asyncio.get_running_loop().create_future()
         sleeping = asyncio.ensure_future(self._sleep(seconds))
         self._waiting.add(hurried)
@@ -125,11 +124,15 @@ class Retrying:
         await self._model.close()
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators, which `aclosing` can close when left early.
         plain = request.output_schema is None
-        return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request)) if plain else self._formed(request)
+        return (
+            cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
+            if plain
+            else self._stream_with_schema(request)
+        )
 
-    async def _formed(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+    async def _stream_with_schema(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         begun = False
         while True:
             asked = request if self._asks_for_form else replace(request, output_schema=None)
@@ -145,8 +148,8 @@ class Retrying:
                     raise
                 self._asks_for_form = False
 
-    def _most(self, error: ModelError) -> int:
-        """How often this failure is worth asking again."""
+    def _max_retries(self, error: ModelError) -> int:
+        """Return how often this failure is worth a retry."""
         return min(len(self._waits), MOST_RETRIES.get(error.kind, len(self._waits))) if error.retryable else 0
 
     def _pause(self, wait: float, error: ModelError) -> float:
