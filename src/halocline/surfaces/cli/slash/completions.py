@@ -1,6 +1,6 @@
-"""What a menu offers while a slash command is typed: the words, and then what may follow one.
+"""The menu while a slash command is typed: the commands, then the values that may follow one.
 
-Nothing is looked for before a slash begins a word. What files say of themselves is made safe to show.
+Nothing is looked up before a word starts with a slash. Descriptions from files are made safe to show.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ MOST = 60
 LONGEST_ABOUT = 200
 LONGEST_REST = 36
 WIDE, NARROW = 110, 60
-"""Columns of a terminal from which on a menu says what may follow a word, and below which it does not say its kind."""
+"""Terminal width from which the menu shows arguments, and below which it hides kinds."""
 KIND = 9
-"""Columns for what a word is, in front of its meaning."""
+"""Columns for a command's kind, before its description."""
 PATIENCE = 10.0
 
 
 class Menu:
-    """The offers for one task. Made within the event loop of its client, and asked in other threads."""
+    """The completions for one task. Created in the event loop of its client, called from other threads."""
 
     def __init__(self, client: Client, task: str) -> None:
         self._client = client
@@ -42,15 +42,15 @@ class Menu:
 
     @staticmethod
     def is_open(text: str) -> bool:
-        """Whether what is typed so far calls for the menu."""
+        """True if the text typed so far opens the menu."""
         return "\n" not in text and (text.startswith("/") or text.rpartition(" ")[2].startswith("/"))
 
     def begin(self) -> None:
-        """A new prompt is typed: there may be other files now."""
+        """Reload the commands for a new prompt, as their files may have changed."""
         self._words = None
 
     def __call__(self, before: str) -> Sequence[Choice]:
-        """What could come at the end of this text; nothing when it takes too long to find out."""
+        """Completions for the end of this text; none when looking them up takes too long."""
         if not self.is_open(before):
             return ()
         asked = asyncio.run_coroutine_threadsafe(self.offers(before), self._loop)
@@ -61,7 +61,7 @@ class Menu:
             return ()
 
     async def offers(self, text: str) -> list[Choice]:
-        """What could come at the end of this text."""
+        """Completions for the end of this text."""
         if not self.is_open(text):
             return []
         before, _, last = text.rpartition(" ")
@@ -78,7 +78,7 @@ class Menu:
         return self._words
 
     def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
-        """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
+        """Matching commands. Within a text, only those for the model and only by prefix, as it may become a path."""
         found = [word for word in words if not in_text or _is_for_the_model(word)]
         names = rank_names(typed, [word.name for word in found])
         if in_text:
@@ -98,7 +98,7 @@ class Menu:
         ]
 
     async def _values(self, what: Follows, given: Sequence[str]) -> list[Choice]:
-        """Every value that may stand here, whatever is typed of it."""
+        """All values possible here, whatever is typed of them."""
         match what, given:
             case Follows.MODES, []:
                 return [_offer_value(mode) for mode in ev.Mode]
@@ -118,7 +118,7 @@ class Menu:
                     _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
                 ]
             case Follows.COMPACTIONS, []:
-                return [_offer_value("undo", "let the model read again what it read before the latest time")]
+                return [_offer_value("undo", "restore the conversation as it was before the last compaction")]
             case Follows.CHECKPOINTS | Follows.JOBS, []:
                 verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
                 return [_offer_value(verb) for verb in verbs]
@@ -144,12 +144,12 @@ class Menu:
 
 
 def _is_for_the_model(word: Word) -> bool:
-    """Wherever it stands in a text: a server's prompt is one only where a text begins."""
+    """True if the command works anywhere in a text. Prompts of MCP servers work only at the start."""
     return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
 
 
 def rank_names(typed: str, names: Sequence[str]) -> list[str]:
-    """The names that fit: those that begin so, those that hold it, those that have its letters in this order."""
+    """Matching names: first by prefix, then by substring, then by letters in order."""
     low = typed.lower()
     begin = [name for name in names if name.lower().startswith(low)]
     hold = [name for name in names if low in name.lower()]
