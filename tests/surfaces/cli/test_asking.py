@@ -298,7 +298,7 @@ async def test_a_diff_that_was_cut_can_be_seen_whole_before_deciding(terminal: T
     first, second = terminal.output.getvalue().split("± Write a.txt")[1:]
     assert "… 20 more lines" in first
     assert "line 60" in second
-    assert "show the whole diff" not in second
+    assert "show the full diff" not in second
 
 
 @pytest.mark.parametrize(

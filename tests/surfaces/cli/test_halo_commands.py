@@ -150,7 +150,7 @@ async def test_what_a_person_changed_since_stays_unless_it_is_chosen(halo: Halo)
     task = await made_task(halo)
     (halo.folder / "note.txt").write_text("mine\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
-    assert done.out.splitlines()[0] == "  stays (you and the task changed the same lines)  note.txt"
+    assert done.out.splitlines()[0] == "  keep (you and the task changed the same lines)  note.txt"
     assert "--overwrite" in done.out
     assert (halo.folder / "note.txt").read_text() == "mine\n"
     await halo.run("checkpoints", "restore", f"{task}/1", "-y", "--overwrite")
@@ -223,7 +223,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     assert f"Mended; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
     assert log.with_name("damaged-1.jsonl").read_bytes() == damaged
     assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
-    assert "The log was damaged and ends here" in (await halo.run("tasks", "show", task)).out
+    assert "The log was damaged: its last" in (await halo.run("tasks", "show", task)).out
     again = await halo.run("-r", task, "-p", "-m", halo.script({"text": "Hello again."}), "go on")
     assert (again.code, again.out) == (0, "Hello again.\n")
     assert (await halo.run("replay", task)).code == 0
@@ -274,7 +274,7 @@ async def test_models_that_the_settings_price_are_listed_with_their_price(halo: 
 
 async def test_a_model_that_nobody_knows_may_be_named_all_the_same(halo: Halo) -> None:
     done = await halo.run("models", "zork")
-    assert (done.code, done.out) == (0, "No known model fits. Any other may be named too: -m provider/model\n")
+    assert (done.code, done.out) == (0, "No known model matches. Other models work too: -m provider/model\n")
 
 
 async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(halo: Halo) -> None:
@@ -283,7 +283,7 @@ async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(h
     async with documents({"/api.json": {"far": far | {"models": {"big": listed}}}}) as server:
         env = {"HALOCLINE_CATALOGUE_URL": f"{server.url}/api.json", "FAR_API_KEY": "k"}
         done = await halo.run("models", "--refresh", env=env)
-        assert (done.code, done.out, done.err) == (0, "", "halo: The catalogue is new: 1 models of 1 providers.\n")
+        assert (done.code, done.out, done.err) == (0, "", "halo: Updated the catalog: 1 models of 1 providers.\n")
         env["HALOCLINE_CATALOGUE_URL"] = f"{server.url}/nothing"
         failed = await halo.run("models", "--refresh", env=env)
         assert failed.code == 1

@@ -36,7 +36,7 @@ async def test_servers_of_others_are_shown_as_they_would_run_and_nothing_is_set_
     done = await others.run("import", "mcp")
     assert "run npx -y notes '--key=[redacted github-token]' with NOTES_KEY=${NOTES_KEY}" in done.out
     assert "reach https://docs.example/mcp Authorization: Bearer ${DOCS_TOKEN}" in done.out
-    assert "Nothing was set up." in done.out
+    assert "Nothing was added." in done.out
     assert KEY not in done.out
     assert not (others.home / "mcp.json").exists()
 

@@ -57,7 +57,7 @@ def test_a_file_is_found_while_typing_and_given_along(halo: Halo) -> None:
     (halo.folder / "src" / "calculator.py").write_text("def add(): ...\n")
     person = Person(halo, "-m", halo.script({**HI, "expect": "def add"})).sees(COMPOSER).types("see @clc")
     person.sees("src/calculator.py").types("\t").sees("@src/calculator.py", "tokens").types("\r")
-    person.sees("Given along: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
+    person.sees("Included: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert prompt(halo) == (Text("see @src/calculator.py "),)
 
@@ -142,7 +142,7 @@ async def test_a_run_with_a_model_that_sees_nothing_says_so(halo: Halo) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("missing.png", None, "There is no picture missing.png"),
+        ("missing.png", None, "No such image: missing.png"),
         ("a.txt", b"words", "a.txt is not a picture that can be shown"),
         ("wide.png", png(7_501, 1), "wide.png is too large: 7,501×1 pixels, more than 7,500 on a side"),
     ],

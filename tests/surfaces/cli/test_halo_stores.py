@@ -52,8 +52,8 @@ def texts(halo: Halo) -> list[str]:
 
 async def test_half_a_restore_is_said_by_tasks_storage_and_doctor_and_taken_back_when_asked(halo: Halo) -> None:
     await half_restored(halo)
-    assert f"A restore of {halo.folder} was cut short" in (await halo.run("tasks", "list")).err
-    assert "A restore was cut short here" in (await halo.run("storage")).out
+    assert f"A restore of {halo.folder} was interrupted" in (await halo.run("tasks", "list")).err
+    assert "A restore was interrupted here" in (await halo.run("storage")).out
     assert json.loads((await halo.run("storage", "--json")).out)["stores"][0]["is_half_restored"] is True
     found = " ".join((await halo.run("doctor")).out.split())
     assert f"– stores A restore of {halo.folder} was cut short" in found

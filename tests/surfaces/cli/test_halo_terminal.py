@@ -14,7 +14,7 @@ from halocline.surfaces.cli.input.keys import ALONE, SILENCE
 
 HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}
-MENU = "no, and stop"
+MENU = "reject and stop"
 COMPOSER = "Ask for something"
 CTRL_B, CTRL_C, CTRL_D, ESCAPE = "\x02", "\x03", "\x04", "\x1b"
 CALM = SILENCE + ALONE + 1
@@ -114,7 +114,7 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
         Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses("a").sees("Hello.", COMPOSER)
     )
     person.types("/leave\r").sees("in this task", "touch made", "/leave forget N", COMPOSER)
-    person.types("/leave forget 1\r").sees("Leave is taken back: touch made", COMPOSER)
+    person.types("/leave forget 1\r").sees("Permission revoked: touch made", COMPOSER)
     person.types("/leave\r").sees("Nothing is allowed for good", COMPOSER)
     person.types("again\r").sees(MENU).presses("y").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -133,7 +133,7 @@ def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(
 
 def test_ctrl_b_asks_again_at_once_where_a_failed_request_waits(halo: Halo) -> None:
     person = Person(halo, "run", "-m", halo.script({"text": "…", "fault": "overloaded", "retry_after": 55}, HI), "hi")
-    person.sees("asking again in 5", "Ctrl-B asks now").types(CTRL_B).sees("Hello.", "done")
+    person.sees("retrying in 5", "Ctrl-B retries now").types(CTRL_B).sees("Hello.", "done")
     assert person.is_gone_with() == 0
 
 
@@ -300,7 +300,7 @@ def test_the_demo_asks_and_ends_well(halo: Halo) -> None:
 @pytest.mark.parametrize(("typed", "code", "left"), [("y\r", 0, 0), ("\r", 2, 1), (CTRL_D, 2, 1), (CTRL_C, 130, 1)])
 def test_deleting_a_task_asks_first(halo: Halo, typed: str, code: int, left: int) -> None:
     assert Person(halo, "run", "-m", halo.script(HI), "hi").sees("done").is_gone_with() == 0
-    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("into the trash? [y/N]").types(typed)
+    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("to the trash? [y/N]").types(typed)
     assert (person.is_gone_with(), len(halo.tasks)) == (code, left)
 
 
