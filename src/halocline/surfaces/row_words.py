@@ -128,7 +128,7 @@ _DECISIONS = {
 
 
 def leave_said(grant: ev.Grant) -> str:
-    """What a permission covers, in short."""
+    """The scope of a permission, in short."""
     return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
 
 

@@ -60,7 +60,7 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
 
 
 def describe_plan(plan: RestorePlan) -> list[str]:
-    """What a restore would do, one line per file."""
+    """Describe a restore, one line per file."""
     lines = [line for field, label in KINDS for line in _name_paths(label, getattr(plan, field))]
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
@@ -77,7 +77,7 @@ def describe_assumed(plan: RestorePlan) -> list[str]:
 
 
 def nothing_to_do(plan: RestorePlan) -> str:
-    """Say why a restore would change no file. Raises NotWhole when the reason is lost contents."""
+    """Explain why a restore would change no file. Raises NotWhole when the reason is lost contents."""
     _require_whole(plan.lost)
     if plan.yours or plan.conflicts or plan.others or plan.doubtful:
         return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"

@@ -80,7 +80,7 @@ def _report_connection(tried: Connection) -> None:
 
 
 def _describe_kept(account: Account, kept: Kept, key: Secret) -> str:
-    """Say where the key is stored, and how to undo it."""
+    """Describe the place of the stored key, and how to undo it."""
     server = f" at {kept.server}" if kept.server else ""
     where = "in the system keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, readable only by you"
     text = (

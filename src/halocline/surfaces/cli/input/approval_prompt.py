@@ -58,7 +58,7 @@ class Asker:
         self._call_person(f"asks: {event.question}")
         while event.options:
             numbers = {str(number): "" for number in range(1, len(event.options[:MOST_OPTIONS]) + 1)}
-            options = {**numbers, "t": "type another answer", ESCAPE: "stop the turn"}
+            options = {**numbers, "t": "type another answer", ESCAPE: "stop"}
             key = await self._key(options, lambda: self._screen.show_question(event, again=True))
             if key == ESCAPE:
                 return None
@@ -66,7 +66,7 @@ class Asker:
                 return event.options[int(key) - 1]
             if (answer := await self._typed("› ")) and answer.strip():
                 return answer
-        while (answer := await self._typed("› ", "Type an answer. Ctrl-C: stop the turn")) is not None:
+        while (answer := await self._typed("› ", "Type an answer. Ctrl-C: stop")) is not None:
             if answer.strip():
                 return answer
         return None

@@ -108,7 +108,7 @@ class Mentions:
 
 
 class Known:
-    """What can be mentioned, indexed for fast lookup."""
+    """The things that can be mentioned, indexed for fast lookup."""
 
     def __init__(self, found: Mentionable) -> None:
         self._found = found

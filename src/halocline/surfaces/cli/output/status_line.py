@@ -26,7 +26,7 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is happening. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
+    """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
     `hint` names another key once it takes long. `below` are lines shown under it, such as those of a growing edit.
     """
@@ -58,7 +58,7 @@ class StatusLine:
 
     @property
     def activity(self) -> Activity | None:
-        """The current activity."""
+        """The activity shown."""
         return self._activity
 
     def start(self) -> None:

@@ -97,7 +97,7 @@ def final_output(state: State) -> str:
 
 
 class Foreign(Value, frozen=True):
-    """How results of MCP servers are shown: as Markdown or plain text, in full or only their beginning."""
+    """Display of MCP servers' results: as Markdown or plain text, in full or only their beginning."""
 
     markdown: bool = True
     collapse: bool = True
