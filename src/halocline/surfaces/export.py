@@ -7,15 +7,15 @@ from halocline.protocol.events import CallStatus
 from halocline.protocol.state.todo_markdown import BOXES
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
-    compaction_said,
+    describe_compaction,
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_duration,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 from halocline.surfaces.row_words import describe_decision
 
@@ -68,9 +68,9 @@ def _export_remark(row: r.Row) -> str:
         case r.JobEndRow():
             return f"*{_one_line(job_ending(row))}: {inline_code(row.command)}*"
         case r.RulesRow():
-            return f"*{_one_line(rules_said(row))}*"
+            return f"*{_one_line(describe_rules(row))}*"
         case r.CompactionRow():
-            return f"*{_one_line(compaction_said(row))}*"
+            return f"*{_one_line(describe_compaction(row))}*"
         case r.HookRow():
             return f"*{_one_line(hook_ending(row))}*"
         case r.NoticeRow():
@@ -89,7 +89,7 @@ def _export_call(row: r.CallRow) -> str:
         return row.output.strip()
     head = f"### {'you ran' if row.own else row.name}: {inline_code(row.title)}\n\n{_export_outcome(row)}"
     head += "".join(
-        f"\n- {_one_line(lane.name)}: {_one_line(lane_said(lane))} (task {lane.child})" for lane in row.lanes
+        f"\n- {_one_line(lane.name)}: {_one_line(describe_lane(lane))} (task {lane.child})" for lane in row.lanes
     )
     if row.diffs:
         return "\n\n".join([head, *(fence_code(diff.text, "diff") for diff in row.diffs)])

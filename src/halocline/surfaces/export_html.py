@@ -12,13 +12,13 @@ from halocline.protocol.going_back import brief_target
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_duration,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 from halocline.surfaces.row_words import describe_decision
 
@@ -138,7 +138,7 @@ def _export_message(row: r.Row) -> str:
         case r.JobEndRow():
             return _export_remark(f"{job_ending(row)}: {row.command}")
         case r.RulesRow():
-            return _export_remark(rules_said(row))
+            return _export_remark(describe_rules(row))
         case r.HookRow():
             return _export_remark(hook_ending(row))
         case r.NoticeRow():
@@ -174,7 +174,7 @@ def _export_call(row: r.CallRow) -> str:
 def _call_facts(row: r.CallRow) -> list[str]:
     facts = [row.failure or row.answer or (row.status.value if row.status else "not finished")]
     facts += [format_duration(row.seconds)] if row.seconds is not None else []
-    facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
+    facts += [f"{lane.name}: {describe_lane(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
         facts.append(describe_decision(row.approval))
         facts += ["edited before the decision"] if row.approval.edited else []

@@ -81,7 +81,7 @@ LANE_ENDS = {
 }
 
 
-def lane_said(lane: Lane) -> str:
+def describe_lane(lane: Lane) -> str:
     """`stopped · 3 steps · 8.1k tokens · $0.01 · 14 s`: a sub-agent's end or activity, and its usage."""
     facts = [LANE_ENDS[lane.end] if lane.end else lane.doing or "starting"]
     facts += [format_plural(lane.steps, "step")] if lane.steps else []
@@ -115,7 +115,7 @@ def job_ending(row: JobEndRow) -> str:
     return f"{row.job} ended" + ("" if row.exit_code is None else f" with exit code {row.exit_code}")
 
 
-def rules_said(row: RulesRow) -> str:
+def describe_rules(row: RulesRow) -> str:
     """Describe which rules apply from now on and why, and which do not: `rules: api.md (src/api/a.py was read)`."""
     by_reason: dict[str, list[str]] = {}
     for file in row.files:
@@ -126,7 +126,7 @@ def rules_said(row: RulesRow) -> str:
     return " · ".join(facts)
 
 
-def compaction_said(row: CompactionRow) -> str:
+def describe_compaction(row: CompactionRow) -> str:
     """`compacted from 98.0k to 31.2k tokens (the context window was nearly full)`, or that it was undone."""
     if row.cause is None:
         return "compaction undone: the model sees the full conversation again"

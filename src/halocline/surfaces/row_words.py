@@ -31,7 +31,7 @@ def expanded_notices(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
             yield NoticeRow(part.text.split("\n", 1)[0])
 
 
-def given_along(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+def included_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
     """Notices for what was sent with the prompt, by the first line of each, and for what was not."""
     notes = [part for part in content if isinstance(part, Note)]
     labels = [_note_label(note) for note in notes if note.source not in ("problems", "not_given")]
@@ -55,7 +55,7 @@ def finding_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
             yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
 
 
-def tool_said(result: ToolResult) -> str:
+def tool_output(result: ToolResult) -> str:
     """The tool's own output; later parts are notes for the model."""
     return next((part.text for part in result.content if isinstance(part, Text)), "")
 
@@ -80,34 +80,34 @@ def command_answer(output: str) -> str:
     return found[1] if found else ""
 
 
-def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
+def unfinished_notices(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
     """A notice when the agent ends its turn with open items on its list."""
     if (step := at_work(todos)) is None:
         return ()
     return (NoticeRow(f"The plan is not finished: {count_done(todos)} of {len(todos)} done, next: {step.text}"),)
 
 
-def origin_said(event: ev.TaskStarted) -> str:
+def describe_origin(event: ev.TaskStarted) -> str:
     return f"imported from {event.origin.tool}" if event.origin else ""
 
 
-def repair_said(event: ev.LogRepaired) -> str:
+def describe_repair(event: ev.LogRepaired) -> str:
     """Describe the repair of a log: how much was removed, and where the original is."""
     if not event.put_aside:
         return f"The log was repaired after a crash: {event.bytes_cut} bytes removed."
     return f"The log was damaged: its last {event.bytes_cut} bytes were removed. The original is in {event.put_aside}"
 
 
-def import_said(event: ev.Imported) -> str:
+def describe_import(event: ev.Imported) -> str:
     lost = f" Not imported: {', '.join(event.lost)}." if event.lost else ""
     return f"Imported from {event.origin.tool} up to here.{lost}"
 
 
-def folders_said(roots: tuple[str, ...]) -> str:
+def describe_folders(roots: tuple[str, ...]) -> str:
     return f"This task also works in: {', '.join(roots)}" if roots else "This task works in one folder again."
 
 
-def effort_said(effort: Effort | None, budget: int | None) -> str:
+def describe_effort(effort: Effort | None, budget: int | None) -> str:
     """The effort level or thinking budget; empty when neither is set."""
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
 
@@ -127,13 +127,13 @@ _DECISIONS = {
 }
 
 
-def leave_said(grant: ev.Grant) -> str:
+def brief_grant(grant: ev.Grant) -> str:
     """The scope of a permission, in short."""
     return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
 
 
-def taken_back(event: ev.GrantTakenBack) -> str:
-    return f"Permission revoked{'' if event.client else ' (its rule was removed)'}: {leave_said(event.grant)}"
+def describe_revocation(event: ev.GrantTakenBack) -> str:
+    return f"Permission revoked{'' if event.client else ' (its rule was removed)'}: {brief_grant(event.grant)}"
 
 
 def describe_switch(event: ev.ApprovalSwitched) -> str:

@@ -51,19 +51,19 @@ from halocline.surfaces.row_words import (
     COMMANDS,
     command_answer,
     command_failure,
+    describe_effort,
+    describe_folders,
+    describe_import,
+    describe_origin,
+    describe_repair,
+    describe_revocation,
     describe_switch,
-    effort_said,
     expanded_notices,
     finding_notices,
-    folders_said,
-    given_along,
-    import_said,
-    left_open,
-    origin_said,
+    included_notices,
     prompt_text,
-    repair_said,
-    taken_back,
-    tool_said,
+    tool_output,
+    unfinished_notices,
 )
 
 LIVE_OUTPUT = 16_384
@@ -160,7 +160,7 @@ def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
     acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
-    left = left_open(t.todos) if turn.planned and acted else ()
+    left = unfinished_notices(t.todos) if turn.planned and acted else ()
     return _add_row(replace(t, draft=()), *left, row)
 
 
@@ -197,7 +197,7 @@ def _lane_began(t: Transcript, e: SubagentStarted) -> Transcript:
     return _change_call(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
 
 
-def _lane_works(t: Transcript, e: SubagentProgressed) -> Transcript:
+def _lane_progressed(t: Transcript, e: SubagentProgressed) -> Transcript:
     now = {"doing": e.doing, "steps": e.steps, "calls": e.calls, "tokens": e.tokens, "cost": e.cost}
     return _change_call(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
 
@@ -296,13 +296,13 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
         return replace(
             row,
             status=e.status,
-            output=tool_said(e.result),
+            output=tool_output(e.result),
             diffs=e.diffs,
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
-            failure=command_failure(tool_said(e.result)) if e.name == COMMANDS else "",
-            answer=command_answer(tool_said(e.result)) if e.name == COMMANDS else "",
+            failure=command_failure(tool_output(e.result)) if e.name == COMMANDS else "",
+            answer=command_answer(tool_output(e.result)) if e.name == COMMANDS else "",
         )
 
     return _add_row(_change_call(t, e.call, end), *finding_notices(e.result.content))
@@ -353,12 +353,12 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add_row(
-        replace(t, mode=e.mode), StartRow(e.workspace, e.model or origin_said(e), e.mode, e.approval_mode, e.roots)
+        replace(t, mode=e.mode), StartRow(e.workspace, e.model or describe_origin(e), e.mode, e.approval_mode, e.roots)
     ),
-    ev.RootsChanged: lambda t, e: _add_row(t, NoticeRow(folders_said(e.roots))),
-    ev.Imported: lambda t, e: _add_row(t, NoticeRow(import_said(e))),
+    ev.RootsChanged: lambda t, e: _add_row(t, NoticeRow(describe_folders(e.roots))),
+    ev.Imported: lambda t, e: _add_row(t, NoticeRow(describe_import(e))),
     ev.TaskAdopted: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Continued here with {e.model}")),
-    ev.LogRepaired: lambda t, e: _add_row(t, NoticeRow(repair_said(e))),
+    ev.LogRepaired: lambda t, e: _add_row(t, NoticeRow(describe_repair(e))),
     ev.TurnStarted: _turn_started,
     ev.TurnResumed: _on_resumed,
     ev.SteeringReceived: _on_steering,
@@ -368,7 +368,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.UsageReported: _on_usage,
     ev.McpSampled: _on_sampling,
     SubagentStarted: _lane_began,
-    SubagentProgressed: _lane_works,
+    SubagentProgressed: _lane_progressed,
     SubagentEnded: _lane_ended,
     ev.TextDelta: _on_delta,
     ev.ThinkingDelta: _on_delta,
@@ -390,9 +390,9 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ModeChanged: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add_row(t, NoticeRow(f"Model: {e.model}")),
     ev.EffortChanged: lambda t, e: _add_row(
-        t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'from the settings'}")
+        t, NoticeRow(f"Effort: {describe_effort(e.effort, e.budget) or 'from the settings'}")
     ),
-    ev.GrantTakenBack: lambda t, e: _add_row(t, NoticeRow(taken_back(e))),
+    ev.GrantTakenBack: lambda t, e: _add_row(t, NoticeRow(describe_revocation(e))),
     ev.PolicyChanged: lambda t, e: _add_row(
         t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
@@ -407,7 +407,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.FilesChangedOutside: _changed_outside,
     ev.DiagnosticsReported: lambda t, e: _add_row(t, *finding_notices(e.content)),
     ev.InstructionsLoaded: lambda t, e: _add_row(t, RulesRow(e.files, e.gone)),
-    ev.MentionsResolved: lambda t, e: _add_row(t, *given_along(e.content)),
+    ev.MentionsResolved: lambda t, e: _add_row(t, *included_notices(e.content)),
     ev.Compacted: lambda t, e: _add_row(t, CompactionRow(e.cause, e.before, e.after)),
     ev.CompactionUndone: lambda t, e: _add_row(t, CompactionRow()),
     ev.HookRan: _hook_ran,

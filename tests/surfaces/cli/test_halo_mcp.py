@@ -197,9 +197,7 @@ async def test_a_server_of_a_loopback_registry_is_shown_installed_and_removed(ha
         halo.home.mkdir()
         (halo.home / "settings.toml").write_text(f'[mcp]\nregistry = "{url}"\n')
         assert "io.x/fs  1  [disk]" in (await halo.run("mcp", "search", "--tag", "disk")).out
-        assert (
-            await halo.run("mcp", "search", "--tag", "mail")
-        ).out == "No matching servers in the registry.\n"
+        assert (await halo.run("mcp", "search", "--tag", "mail")).out == "No matching servers in the registry.\n"
         shown = (await halo.run("mcp", "show", "fs")).out
         assert ("1. run uvx fs@1" in shown, shown.endswith("# How it works\n")) == (True, True)
         assert (await halo.run("mcp", "install", "fs", "--yes")).code == 0

@@ -300,9 +300,7 @@ def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) ->
     person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Leave it").presses("2")
     person.sees("edit is unchanged: by approval mode", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Leave it").presses("1")
-    person.sees("Auto-approve edit: on, set by cli", COMPOSER).types("write\r").sees(
-        "Done it.", COMPOSER
-    )
+    person.sees("Auto-approve edit: on, set by cli", COMPOSER).types("write\r").sees("Done it.", COMPOSER)
     person.types("/auto-approve read-outside ask\r").sees("Auto-approve read outside: always ask", COMPOSER)
     person.types("/auto-approve nothing on\r").sees("Unknown switch 'nothing'", COMPOSER)
     person.types("/auto-approve edit maybe\r").sees("/auto-approve NAME on|ask|mode", COMPOSER)

@@ -60,10 +60,10 @@ def explain_error(error: HaloclineError | ExceptionGroup[Exception]) -> Haloclin
     """Pick the error to report: one of a group of parallel calls is enough. A group with a bug is raised again."""
     if isinstance(error, HaloclineError):
         return error
-    told, bugs = error.split(HaloclineError)
-    if bugs is not None or told is None:
+    known, bugs = error.split(HaloclineError)
+    if bugs is not None or known is None:
         raise error
-    first: BaseException = told
+    first: BaseException = known
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
     assert isinstance(first, HaloclineError)

@@ -18,7 +18,7 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.figures import format_plural
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
@@ -100,7 +100,7 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     if not found and not store.unread:
         print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     for info in sorted(found, key=_time_key(found), reverse=True):
-        print(entry(f"{info.task}/{info.n}", info.sha[:10], moment(info.at), text=info.label))
+        print(entry(f"{info.task}/{info.n}", info.sha[:10], format_time(info.at), text=info.label))
 
 
 def _time_key(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, int]]:

@@ -14,7 +14,7 @@ from halocline.surfaces import figures
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_plural
 
@@ -80,7 +80,7 @@ def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Nam
             print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
         return 0
     for one in found:
-        print(entry(moment(one.changed), text=one.title or one.id))
+        print(entry(format_time(one.changed), text=one.title or one.id))
         print(entry("", text=" · ".join(_list_facts(one, desk.standing(one)))))
     if found:
         print(

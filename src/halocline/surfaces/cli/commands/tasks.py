@@ -18,7 +18,7 @@ from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.exporting import Form, export_task
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -99,7 +99,7 @@ def _describe_none(query: TaskQuery) -> str:
 def _task_line(info: TaskInfo, query: TaskQuery) -> str:
     """One line of the list, with the value it is sorted by."""
     status = STATUSES.get(info.status, info.status)
-    facts = [info.task, moment(info.changed_at), f"{status:<11}"]
+    facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:
             facts.append(f"{figures.format_money(info.cost):>8}")
@@ -174,7 +174,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         return
     if arguments.points:
         for point in client.time.points(task):
-            print(entry(f"{point.seq:>5}", moment(point.at), f"{point.kind:<6}", text=point.text))
+            print(entry(f"{point.seq:>5}", format_time(point.at), f"{point.kind:<6}", text=point.text))
         return
     if arguments.at:
         then = client.at(task, arguments.at)
@@ -197,12 +197,12 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
     if arguments.at:
-        _describe_moment(then, task)
+        _describe_point(then, task)
 
 
-def _describe_moment(then: Snapshot, task: str) -> None:
+def _describe_point(then: Snapshot, task: str) -> None:
     """Describe a point in time: the to-do list, the files written, and how to continue from there."""
-    print(f"\nAfter event {then.seq}, {moment(then.state.last_at)}:")
+    print(f"\nAfter event {then.seq}, {format_time(then.state.last_at)}:")
     for todo in then.state.todos:
         print(f"  {TODOS[todo.status]} {clean(todo.text)}")
     for path in then.files:
@@ -260,7 +260,7 @@ def _undelete_task(client: Client, arguments: argparse.Namespace) -> None:
         return
     deleted = client.deleted()
     for info, at in deleted:
-        print(entry(info.task, f"deleted {moment(at)}", text=info.name or info.title))
+        print(entry(info.task, f"deleted {format_time(at)}", text=info.name or info.title))
     if not deleted:
         print("The trash is empty.")
 

@@ -15,7 +15,7 @@ from halocline.surfaces.cli.commands.key_input import pick_option
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import clean, reveal
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 
 RULES_FILE = ".halocline/policy.toml"
@@ -133,7 +133,7 @@ def _list_folders(hooks: FolderHooks) -> None:
     if not folders:
         print("No trusted folders. Halocline asks about folders with their own hooks; or use: halo trust add")
     for folder, decision in sorted(folders.items()):
-        print(entry(moment(decision.at), "trusted" if decision.trusted else "off    ", text=folder))
+        print(entry(format_time(decision.at), "trusted" if decision.trusted else "off    ", text=folder))
 
 
 def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:

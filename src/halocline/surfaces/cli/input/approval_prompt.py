@@ -49,7 +49,7 @@ class Asker:
                 self._screen.say(f"Your message: {message.text.strip()}" if message else "No message.")
             elif key == "n" and message:
                 return _with_message(message, Decision(Choice.REJECT_ONCE))
-            elif decision := await self._decision(key, row, event):
+            elif decision := await self._read_decision(key, row, event):
                 return _with_message(message, decision)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
@@ -64,9 +64,9 @@ class Asker:
                 return None
             if key != "t":
                 return event.options[int(key) - 1]
-            if (answer := await self._typed("› ")) and answer.strip():
+            if (answer := await self._read_text("› ")) and answer.strip():
                 return answer
-        while (answer := await self._typed("› ", "Type an answer. Ctrl-C: stop")) is not None:
+        while (answer := await self._read_text("› ", "Type an answer. Ctrl-C: stop")) is not None:
             if answer.strip():
                 return answer
         return None
@@ -84,10 +84,10 @@ class Asker:
                 erasing.pop_all()  # other programs wrote below it
             show_again()
 
-    async def _typed(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+    async def _read_text(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
         return await self._line(self._keyboard, prompt, initial, hint)
 
-    async def _decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
+    async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
         """Turn a key into a decision; None when the person went back."""
         match key:
             case "y":
@@ -95,16 +95,16 @@ class Asker:
             case "a":
                 return Decision(Choice.ALLOW_ALWAYS)
             case "s":
-                return await self._saved(event)
+                return await self._choose_grant(event)
             case "n":
-                reason = await self._typed("Reason (optional): ")
+                reason = await self._read_text("Reason (optional): ")
                 return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
             case "e":
-                return await self._edited(row)
+                return await self._edit_command(row)
             case _:
                 return Decision(Choice.REJECT_ONCE, stop=True)
 
-    async def _saved(self, event: ApprovalRequested) -> Decision | None:
+    async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
         shown = {
@@ -114,9 +114,9 @@ class Asker:
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
-    async def _edited(self, row: CallRow) -> Decision | None:
+    async def _edit_command(self, row: CallRow) -> Decision | None:
         command = _command_of(row)
-        edited = await self._typed("$ ", initial=command)
+        edited = await self._read_text("$ ", initial=command)
         if edited is None or not edited.strip():
             return None
         if edited == command:

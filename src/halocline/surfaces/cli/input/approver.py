@@ -51,7 +51,7 @@ class Approver:
 
     async def ask_approval(self, event: ApprovalRequested, client: Client, task: str) -> Decision:
         request = make_approval_request(event, client.state(task))
-        answer = await self._answered(request)
+        answer = await self._wait_for_answer(request)
         if answer.decision != "allow":
             return Decision(Choice.REJECT_ONCE, answer.note)
         choice = Choice.ALLOW_ALWAYS if answer.always else Choice.ALLOW_ONCE
@@ -59,9 +59,9 @@ class Approver:
         return Decision(choice, answer.note, edited, scope=answer.always or Scope.TASK, wider=answer.wider)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
-        return (await self._answered(make_question_request(event, self._state))).answer
+        return (await self._wait_for_answer(make_question_request(event, self._state))).answer
 
-    async def _answered(self, request: Request) -> Answer:
+    async def _wait_for_answer(self, request: Request) -> Answer:
         """Wait for the decision on a request. Its file is removed in any case."""
         if self._broke:
             raise self._broke

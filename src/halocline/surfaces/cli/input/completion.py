@@ -95,14 +95,14 @@ class Mentions:
         if time.monotonic() - self._loaded < FRESH:
             return
         first, self._loaded = self._loaded == NEVER, time.monotonic()
-        loading = asyncio.run_coroutine_threadsafe(self._renewed(), self._loop)
+        loading = asyncio.run_coroutine_threadsafe(self._reload(), self._loop)
         if first:
             try:
                 loading.result(PATIENCE)
             except (TooLate, CancelledError, HaloclineError):
                 loading.cancel()
 
-    async def _renewed(self) -> None:
+    async def _reload(self) -> None:
         found = await self._load()
         self._known = await asyncio.to_thread(Known, found)
 

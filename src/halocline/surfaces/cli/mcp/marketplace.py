@@ -43,13 +43,13 @@ def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
 
 
 def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
-    async def shown() -> "tuple[Offered, list[InstallOption], str]":
+    async def load_server() -> "tuple[Offered, list[InstallOption], str]":
         from halocline.mcp.registry.registry import list_install_options
 
         one = await desk.named(arguments.name)
         return one, list(list_install_options(one, {})), await desk.readme(one, arguments.readme)
 
-    one, known, text = event_loop.run_loop(shown())
+    one, known, text = event_loop.run_loop(load_server())
     print(_describe_server(one))
     print(f"    {' '.join(clean(one.description).split())}")
     print(f"    from {clean(one.page) or 'an unknown source'}. Halocline has not reviewed it.")

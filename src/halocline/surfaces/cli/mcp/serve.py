@@ -104,21 +104,21 @@ class _Server:
     async def run(self, prompt: str, task: str, ctx: Context) -> str | types.InputRequiredResult:
         """Return the final answer, or a question whose answer comes with the client's next call."""
         await self._give_up()
-        work = self._taken_up(ctx) or await self._begun(prompt, task, ctx)
+        work = self._resume_waiting(ctx) or await self._start_task(prompt, task, ctx)
         try:
-            while asked := await self._further(work, ctx):
+            while asked := await self._follow_task(work, ctx):
                 if not ctx.session.can_send_request:
                     work.asked, work.since = asked, time.monotonic()
                     self._waiting[work.task] = work
                     request = types.ElicitRequest(params=form_of(asked))
                     return types.InputRequiredResult(input_requests={QUESTION: request}, request_state=work.task)
                 self._client.send(answer_to(asked, await _elicit(asked, ctx)))
-            return self._answer(work)
+            return self._format_answer(work)
         finally:
             if work.task not in self._waiting:
                 await self._end(work)
 
-    async def _begun(self, prompt: str, task: str, ctx: Context) -> _Work:
+    async def _start_task(self, prompt: str, task: str, ctx: Context) -> _Work:
         can = ctx.client_capabilities
         options = replace(self._options, attended=bool(can and can.elicitation))
         try:
@@ -135,7 +135,7 @@ class _Server:
             raise ToolError(f"{error.text} {error.hint}".strip()) from error
         return work
 
-    def _taken_up(self, ctx: Context) -> _Work | None:
+    def _resume_waiting(self, ctx: Context) -> _Work | None:
         """Return the task that waited for this call, after passing on the answer."""
         if not ctx.request_state:
             return None
@@ -146,7 +146,7 @@ class _Server:
         self._client.send(answer_to(work.asked, given if isinstance(given, types.ElicitResult) else None))
         return work
 
-    async def _further(self, work: _Work, ctx: Context) -> Asked | None:
+    async def _follow_task(self, work: _Work, ctx: Context) -> Asked | None:
         """Follow the task to its end or next question, and report each tool call as progress."""
         async for event in self._client.events(work.task, work.after):
             work.after = event.seq if isinstance(event, Durable) else work.after
@@ -160,7 +160,7 @@ class _Server:
                     return None
         return None
 
-    def _answer(self, work: _Work) -> str:
+    def _format_answer(self, work: _Work) -> str:
         state = self._client.state(work.task)
         end = state.last_end
         answer = final_text(state) or (end.text if end else "")

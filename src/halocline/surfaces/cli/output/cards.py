@@ -18,15 +18,15 @@ from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import line, marked, wrapped
 from halocline.surfaces.figures import (
     EFFECTS,
-    compaction_said,
+    describe_compaction,
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_plural,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 
 OUTPUT_LINES = 12
@@ -129,7 +129,9 @@ def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
     """A finished sub-agent in one line; with `details`, also its prompt and report."""
     mark, style = _LANE_ENDS[lane.end or LaneEnd.STOPPED]
     child = f" · task {lane.child}" if lane.model else ""
-    head = Text.assemble((clean(lane.name), "title"), "  ", (clean(lane_said(lane)) + child, "quiet"), overflow="fold")
+    head = Text.assemble(
+        (clean(lane.name), "title"), "  ", (clean(describe_lane(lane)) + child, "quiet"), overflow="fold"
+    )
     texts = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
     body = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
     return marked(Group(head, *body), mark, style)
@@ -281,16 +283,16 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
     return marked(line(f"{clean(job_ending(row))} · {command}", "quiet"), "◂", "good" if good else "warn")
 
 
-def told_card(text: str) -> RenderableType:
+def message_card(text: str) -> RenderableType:
     return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
 
 
 def rules_card(row: r.RulesRow) -> RenderableType:
-    return marked(wrapped(clean(rules_said(row)), "quiet"), "§", "quiet")
+    return marked(wrapped(clean(describe_rules(row)), "quiet"), "§", "quiet")
 
 
 def compaction_card(row: r.CompactionRow) -> RenderableType:
-    return marked(wrapped(compaction_said(row), "quiet"), "⇣", "quiet")
+    return marked(wrapped(describe_compaction(row), "quiet"), "⇣", "quiet")
 
 
 def hook_card(row: r.HookRow) -> RenderableType:

@@ -23,10 +23,10 @@ def clean(text: str) -> str:
 
 def reveal(text: str) -> str:
     """Sanitize text for a decision: remove nothing, show every hidden character. Line ends and tabs stay."""
-    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+    return _HIDDEN.sub(_show_character, text.replace("\r\n", "\n"))
 
 
-def _shown(match: re.Match[str]) -> str:
+def _show_character(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)

@@ -23,7 +23,7 @@ from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.status_line import Activity
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
-from halocline.surfaces.figures import format_plural, lane_said
+from halocline.surfaces.figures import describe_lane, format_plural
 from halocline.surfaces.rows import Transcript, fold_event, transcript_of
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
@@ -158,7 +158,7 @@ class Screen:
 
     def say(self, text: str) -> None:
         """Print an answer of Halocline itself."""
-        self._print(cards.told_card(text))
+        self._print(cards.message_card(text))
 
     def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
         """Show something that is erased afterwards."""
@@ -260,7 +260,7 @@ class Screen:
         if completed and row.ends_turn:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
-            self._print_said(row)
+            self._print_message(row)
         elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in cards.LOOKS):
@@ -284,7 +284,7 @@ class Screen:
             if lane.child == event.child and lane.end:
                 self._print(cards.lane_card(lane, details=self._details), row.call)
 
-    def _print_said(self, row: r.CallRow) -> None:
+    def _print_message(self, row: r.CallRow) -> None:
         """Print a tool's message unless a question already showed it."""
         asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
         if not asked:
@@ -378,7 +378,7 @@ class Screen:
         row = self._transcript.call(call)
         working = [lane for lane in row.lanes if not lane.end] if row else []
         if row and working:
-            below = [f"· {lane.name}: {lane_said(lane)}" for lane in working]
+            below = [f"· {lane.name}: {describe_lane(lane)}" for lane in working]
             text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} running"
             self._out.status.set(Activity(text, below=below))
 

@@ -91,13 +91,13 @@ class StatusLine:
         if (activity := self._activity) is None:
             return ""
         now = self._clock()
-        text = self._counted(activity, now)
+        text = self._add_time(activity, now)
         if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
             room = width - cell_len(text) - 3
             text += f"   {_end_of(tail, room)}" if room >= 12 else ""
         return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
-    def _counted(self, activity: Activity, now: float) -> str:
+    def _add_time(self, activity: Activity, now: float) -> str:
         """The text with the time left, or elapsed."""
         if activity.until is not None:
             left = f"{activity.text} {format_elapsed(ceil(max(0.0, activity.until - now)))}"
@@ -124,7 +124,7 @@ class StatusLine:
         width = min(self._console.width, WIDEST)
         accent = "" if self._console.no_color else "\x1b[36m"
         typed = self._typed_ahead(width)
-        below = [*self._grown(width, len(typed)), *typed]
+        below = [*self._lines_below(width, len(typed)), *typed]
         lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
         self._write(self._back() + "\r\n".join(lines))
         self._drawn, self._below = True, len(below)
@@ -133,18 +133,18 @@ class StatusLine:
         """Escape codes that erase the drawing and return to its start."""
         return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
 
-    def _grown(self, width: int, taken: int) -> list[str]:
+    def _lines_below(self, width: int, taken: int) -> list[str]:
         """The newest lines below, as many as fit, each on one row."""
         room = max(0, self._console.height - 2 - taken)
         below = self._activity.below if self._activity and room else ()
-        return [self._coloured(line, width - 5) for line in below[-room:]]
+        return [self._color_line(line, width - 5) for line in below[-room:]]
 
     def _typed_ahead(self, width: int) -> list[str]:
         """The end of the text typed ahead for the next prompt."""
         text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
         return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
 
-    def _coloured(self, line: str, width: int) -> str:
+    def _color_line(self, line: str, width: int) -> str:
         text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
         text = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
         colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")

@@ -14,6 +14,6 @@ def entry(*facts: str, text: str) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def moment(at: float) -> str:
+def format_time(at: float) -> str:
     """Format a time (Unix seconds) in the local time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

@@ -144,25 +144,25 @@ class Conversation:
         True also when another client has started a turn meanwhile.
         """
         if not prompt:
-            prompt, typed = await self._composed(), True
+            prompt, typed = await self._next_prompt(), True
         while prompt and not self._leaving:
             if typed and self._view.asks and self._stays and prompt.lstrip().startswith("!"):
                 await self._run_own(prompt.strip().removeprefix("!"))
-            elif typed and self._view.asks and self._stays and await self._was_note(prompt):
+            elif typed and self._view.asks and self._stays and await self._keep_note(prompt):
                 pass
-            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
+            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._answer_own_slash(prompt):
                 if self.leaves_for:
                     return False
-            elif await self._sent(prompt, typed=typed):
+            elif await self._send_prompt(prompt, typed=typed):
                 return True
-            prompt, typed = await self._composed(), True
+            prompt, typed = await self._next_prompt(), True
         self._running = self._outrun and not self._leaving
         return self._running
 
-    async def _sent(self, prompt: str, *, typed: bool) -> bool:
+    async def _send_prompt(self, prompt: str, *, typed: bool) -> bool:
         """Start a turn. False when the prompt was refused, which is shown."""
         try:
-            ahead = await self._ahead(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
+            ahead = await self._expand_mcp_prompt(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
             if ahead is None:
                 return False
             command = cmd.SubmitPrompt(
@@ -180,7 +180,7 @@ class Conversation:
         self._running, self._along = True, ()
         return True
 
-    async def _ahead(self, prompt: str) -> tuple[UserPart, ...] | None:
+    async def _expand_mcp_prompt(self, prompt: str) -> tuple[UserPart, ...] | None:
         """Get the text of an MCP server's prompt; None when Ctrl-C ended the wait. Raises UsageError."""
         self._answering = self._stays
         try:
@@ -188,11 +188,11 @@ class Conversation:
         finally:
             self._answering = False
 
-    async def _was_ours(self, prompt: str) -> bool:
+    async def _answer_own_slash(self, prompt: str) -> bool:
         """Answer a slash command and show its events; Ctrl-C ends only the answer. False when it is not ours."""
         self._answering, before = True, self._client.state(self._task).seq
         try:
-            ours = await self._wait_for(self._answered(prompt)) is not False
+            ours = await self._wait_for(self._answer_slash(prompt)) is not False
         finally:
             self._answering = False
         if self._client.state(self._task).seq > before:
@@ -220,7 +220,7 @@ class Conversation:
             self._own = None
             self._view.offer_leave(None)
 
-    async def _was_note(self, prompt: str) -> bool:
+    async def _keep_note(self, prompt: str) -> bool:
         """Save the text after `# ` as a note for future tasks. False when the prompt is not such a line."""
         if not prompt.lstrip().startswith("# "):
             return False
@@ -236,7 +236,7 @@ class Conversation:
             self._view.say(f"Saved to {file}. New tasks in this folder will read it.")
         return True
 
-    async def _answered(self, text: str) -> bool:
+    async def _answer_slash(self, text: str) -> bool:
         """Answer a slash command that is not for the model. False when the text is not one."""
         from halocline.surfaces.cli.slash.dispatch import Leave, SlashContext, answer_command, find_own_command
 
@@ -249,7 +249,7 @@ class Conversation:
                 self._view.say(said)
         return True
 
-    async def _composed(self) -> str:
+    async def _next_prompt(self) -> str:
         return await self._compose() if self._stays else ""
 
     async def _compose(self) -> str:
@@ -305,7 +305,11 @@ class Conversation:
     async def _answer(self, event: ev.QuestionAsked) -> None:
         answer = await self._asked.ask_question(event)
         while (
-            self._view.asks and answer and answer.startswith("/") and not self._leaving and await self._answered(answer)
+            self._view.asks
+            and answer
+            and answer.startswith("/")
+            and not self._leaving
+            and await self._answer_slash(answer)
         ):
             answer = await self._view.ask_question(event)
         if answer is None:

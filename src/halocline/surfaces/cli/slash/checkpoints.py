@@ -9,7 +9,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.going_back import brief_target
 from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
 from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
-from halocline.surfaces.cli.output.table import moment
+from halocline.surfaces.cli.output.table import format_time
 from halocline.surfaces.cli.output.view import View
 
 USAGE = (
@@ -68,7 +68,7 @@ def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
 
 
 def _checkpoint_line(info: Checkpoint) -> str:
-    return f"{info.n:>4}  {moment(info.at)}  {info.label}"
+    return f"{info.n:>4}  {format_time(info.at)}  {info.label}"
 
 
 def _workspace_of(client: Client, task: str) -> Path:

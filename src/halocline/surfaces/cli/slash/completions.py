@@ -18,7 +18,7 @@ from halocline.runtime.prompts.mcp_prompts import list_prompts
 from halocline.runtime.prompts.slash_commands import SLASH, Follows, Where
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import moment
+from halocline.surfaces.cli.output.table import format_time
 
 MOST = 60
 LONGEST_ABOUT = 200
@@ -66,7 +66,7 @@ class Menu:
             return []
         before, _, last = text.rpartition(" ")
         if last.startswith("/"):
-            return self._named(last[1:], await self._all(), in_text=bool(before.strip()))
+            return self._match_names(last[1:], await self._all(), in_text=bool(before.strip()))
         row = SLASH.get(text.partition(" ")[0][1:])
         return await self._following(row.follows, before.split()[1:], last) if row else []
 
@@ -77,7 +77,7 @@ class Menu:
             self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
         return self._words
 
-    def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
+    def _match_names(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
         """Matching commands. Within a text, only those for the model and only by prefix, as it may become a path."""
         found = [word for word in words if not in_text or _is_for_the_model(word)]
         names = rank_names(typed, [word.name for word in found])
@@ -125,7 +125,7 @@ class Menu:
             case Follows.CHECKPOINTS, ["diff" | "restore"]:
                 store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
                 return [
-                    _offer_value(str(info.n), f"{moment(info.at)}  {info.label}")
+                    _offer_value(str(info.n), f"{format_time(info.at)}  {info.label}")
                     for info in await newest_first(store, self._task)
                 ]
             case Follows.JOBS, ["show" | "stop"]:

@@ -107,9 +107,9 @@ async def _answer_resume(desk: SlashContext, rest: str) -> Said:
             return "You are already in that task."
         here = found in (info.task for info in others)
         return Leave(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
-    from halocline.surfaces.cli.output.table import moment
+    from halocline.surfaces.cli.output.table import format_time
 
-    lines = [f"{info.task}  {moment(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
+    lines = [f"{info.task}  {format_time(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
     more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
     how = "To resume one: /resume ID" if lines else "No other tasks in this folder."
     return "\n".join([*lines[:LISTED_TASKS], *more, how])

@@ -4,7 +4,7 @@ from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import model_name
-from halocline.surfaces.row_words import effort_said
+from halocline.surfaces.row_words import describe_effort
 
 DEFAULT = "default"
 ANEW = "The next request may miss the provider's cache."
@@ -18,8 +18,8 @@ def answer_effort(rest: str, client: Client, task: str) -> str:
         return f"{model_name(state.model)} has no effort levels."
     listed = ", ".join((*known.levels, DEFAULT))
     if not rest:
-        own = effort_said(state.effort, state.thinking_budget)
-        usual = effort_said(known.usual, known.usual_budget) or "left to the model"
+        own = describe_effort(state.effort, state.thinking_budget)
+        usual = describe_effort(known.usual, known.usual_budget) or "left to the model"
         now = f"The effort in this task is {own}." if own else f"The effort is from the settings: {usual}."
         return f"{now} To change it: /effort with {listed}, or a number of tokens."
     if rest.isdecimal():

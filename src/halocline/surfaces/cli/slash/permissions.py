@@ -10,7 +10,7 @@ from halocline.protocol.permission_rules import Rule
 from halocline.services.policy.grants import GivenGrant, list_grants
 from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.cli.output.sanitize import reveal
-from halocline.surfaces.row_words import leave_said
+from halocline.surfaces.row_words import brief_grant
 
 NONE = "No permissions. To grant one, press a or s at an approval."
 HOW = "To revoke one: /leave forget N"
@@ -46,7 +46,7 @@ def _grant_line(number: int, one: GivenGrant | Rule) -> str:
     if isinstance(one, GivenGrant):
         when = time.strftime("%H:%M", time.localtime(one.at))
         who = f"{when}, {one.client}" if one.client else when
-        return f"{number}  in this task     {reveal(leave_said(one.grant))}  ({who})"
+        return f"{number}  in this task     {reveal(brief_grant(one.grant))}  ({who})"
     where = "in this project" if one.workspace else "everywhere"
     subject = (
         one.command or " ".join(map(str, (*one.argv, *one.paths, *one.hosts, *_mcp_words(one)))) or ", ".join(one.kinds)
