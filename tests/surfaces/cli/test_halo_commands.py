@@ -137,7 +137,7 @@ async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) ->
     assert [line.split()[0] for line in listed] == [f"{task}/2", f"{task}/1"]
     assert "-before\n+after\n" in (await halo.run("checkpoints", "diff", f"{task}/1")).out
     refused = await halo.run("checkpoints", "restore", f"{task}/1")
-    assert (refused.code, refused.out) == (2, "  put back  note.txt\n1 file would change.\n")
+    assert (refused.code, refused.out) == (2, "  restore  note.txt\n1 file to change.\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
     assert (halo.folder / "note.txt").read_text() == "before\n"
     undo = re.search(r"To undo: halo (.*)\n", done.out)
@@ -244,7 +244,7 @@ async def test_models_are_found_by_words_and_those_that_can_be_used_are_shown(ha
     assert head.split() == ["model", "window", "output", "$", "in", "$", "out", "$", "cached", "can"]
     assert rows
     assert all(row.startswith("anthropic/claude-opus") and "tools" in row for row in rows)
-    assert "more need a key that is not set" in legend
+    assert "more without a key" in legend
     assert legend.endswith("halo models --all claude opus\n")
 
 
@@ -257,8 +257,8 @@ def test_more_models_than_fit_a_terminal_are_counted_by_provider(halo: Halo) -> 
 
 async def test_without_a_key_no_model_is_listed_but_it_is_said_how_to_see_them(halo: Halo) -> None:
     done = await halo.run("models", "claude-opus-5-5")
-    assert done.out.startswith("Of ")
-    assert "none can be used" in done.out
+    assert done.out.startswith("None of the ")
+    assert "matching models has a key" in done.out
     assert len(done.out.splitlines()) == 1
     whole = await halo.run("models", "--all", "claude-opus-5-5")
     assert len(whole.out.splitlines()) > 5
@@ -328,4 +328,6 @@ async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
     done = await halo.run("demo", "-y")
     assert (done.code, done.err) == (0, "")
     assert "\x1b" not in done.out
-    assert all(text in done.out for text in ("Only the model is scripted", "All four tests pass", "With a real model"))
+    assert all(
+        text in done.out for text in ("Only the model is scripted", "All four tests pass", "To use a real model")
+    )

@@ -76,7 +76,7 @@ async def test_a_task_that_was_cut_short_elsewhere_does_not_go_on_by_itself(halo
     transcripts.cline(halo.root, str(halo.folder))
     await halo.run("import", "cline")
     done = await halo.run("-p", "-r", halo.tasks[0], "-m", halo.script({"text": "No."}))
-    assert (done.code, "there is no prompt" in done.err) == (2, True)
+    assert (done.code, "needs a prompt" in done.err) == (2, True)
 
 
 async def test_a_conversation_that_has_grown_is_imported_anew_into_the_same_task(halo: Halo) -> None:
@@ -89,7 +89,7 @@ async def test_a_conversation_that_has_grown_is_imported_anew_into_the_same_task
         file.write(json.dumps(line) + "\n")
     assert "· grown ·" in (await halo.run("import")).out
     done = await halo.run("import", "claude")
-    assert "1 of them anew" in done.out
+    assert "1 of them updated" in done.out
     assert halo.tasks == [task]
     assert len(halo.raw_log(task)) > before
 
@@ -261,7 +261,7 @@ async def test_what_a_person_called_an_imported_task_stays_when_it_is_imported_a
     line = {"type": "user", "uuid": "u9", "parentUuid": "a5", "message": {"role": "user", "content": "Words of later"}}
     with open(path, "a") as file:
         file.write(json.dumps(line) + "\n")
-    assert "1 of them anew" in (await halo.run("import", "claude")).out
+    assert "1 of them updated" in (await halo.run("import", "claude")).out
     assert "The number" in (await halo.run("tasks", "list", "--search", "later")).out
     assert "0 imported, 1 already imported." in (await halo.run("import", "claude")).out
 

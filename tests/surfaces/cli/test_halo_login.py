@@ -206,7 +206,7 @@ def test_a_provider_is_chosen_from_a_list_and_its_key_typed_unseen(halo: Halo, c
     terminal.expect("Number or name: ")
     terminal.send(f"0\r{choice}\r")
     terminal.expect("https://platform.openai.com/api-keys")
-    terminal.expect("nothing is shown")
+    terminal.expect("hidden as you paste it")
     terminal.send(f" {KEY}\r")
     terminal.expect(pexpect.EOF)
     assert "The key for OpenAI (…1234) is stored" in " ".join(terminal.before.split())
@@ -218,7 +218,7 @@ def test_a_provider_is_chosen_from_a_list_and_its_key_typed_unseen(halo: Halo, c
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 2)])
 def test_leaving_while_a_key_is_asked_for_stores_nothing(halo: Halo, key: str, code: int) -> None:
     terminal = halo.terminal("login", "openai")
-    terminal.expect("nothing is shown")
+    terminal.expect("hidden as you paste it")
     terminal.send(key)
     terminal.expect(pexpect.EOF)
     assert "Traceback" not in terminal.before

@@ -262,5 +262,5 @@ async def test_the_person_of_another_agent_is_asked_where_that_can_ask(halo, mod
     assert (halo.folder / "a.txt").exists() == written
     assert said.startswith("Done.\n\n[task "), said
     (form,) = asked
-    assert "Halocline wants to do this" in form.message
+    assert "Halocline asks for approval" in form.message
     assert "+x" in form.message

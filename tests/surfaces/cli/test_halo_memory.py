@@ -41,7 +41,7 @@ async def test_a_note_that_is_not_there_is_not_forgotten(halo: Halo) -> None:
 
 async def test_a_file_that_is_too_long_to_be_given_says_so(halo: Halo) -> None:
     notes(halo, "words\n" * 2_000)
-    assert "tasks are given its beginning only" in (await halo.run("memory", "show")).out
+    assert "only its beginning is sent to tasks" in (await halo.run("memory", "show")).out
 
 
 async def test_the_file_is_opened_in_the_persons_editor(halo: Halo) -> None:

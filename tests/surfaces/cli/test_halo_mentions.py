@@ -111,14 +111,14 @@ def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
 
 def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(clipboard: Halo) -> None:
     person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "the model sees no pictures"})).sees(COMPOSER)
-    person.types(CTRL_V).sees("The model sees no pictures").sees("[picture 1]").types("\r")
+    person.types(CTRL_V).sees("This model does not accept images").sees("[picture 1]").types("\r")
     person.sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
 
 def test_without_a_desktop_the_person_is_told_what_else_can_be_done(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("x").types(CTRL_V)
-    person.sees("no desktop here", "@path").types("\x03").types(CTRL_D)
+    person.sees("without a desktop", "@path").types("\x03").types(CTRL_D)
     assert person.is_gone_with() == 0
 
 
@@ -136,7 +136,7 @@ async def test_a_run_with_a_model_that_sees_nothing_says_so(halo: Halo) -> None:
     (halo.root / "shot.png").write_bytes(png())
     done = await halo.run("-p", "-m", halo.script(HI), "--image", "../shot.png", "see")
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert "The model sees no pictures" in done.err
+    assert "This model does not accept images" in done.err
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ async def test_a_task_whose_folder_is_gone_says_so(halo: Halo, tmp_path: Path) -
     done = await halo.run("-r", halo.tasks[0], "-p", "-m", model, "again", cwd=tmp_path)
     assert done.code == 2
     assert f"The folder of task {halo.tasks[0]} does not exist: {halo.folder}" in done.err
-    assert "Put it back where it was" in done.err
+    assert "Restore the folder" in done.err
 
 
 async def test_another_folder_can_be_worked_in(halo: Halo, tmp_path: Path) -> None:

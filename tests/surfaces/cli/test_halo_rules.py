@@ -175,4 +175,4 @@ async def test_a_list_of_switches_that_cannot_be_read_is_told(halo: Halo, words:
 async def test_with_the_setting_off_the_list_says_that_nothing_is_followed(halo: Halo) -> None:
     put(halo, "AGENTS.md")
     done = await halo.run("rules", "list", env={"HALOCLINE_RULES": "false"})
-    assert "The setting rules is false" in done.err
+    assert "Rules are disabled" in done.err

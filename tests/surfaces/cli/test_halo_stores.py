@@ -127,7 +127,7 @@ async def test_the_doctor_says_which_stores_need_the_projects_git_and_copies_wha
     (store / "objects" / "info" / "alternates").write_text(
         f"{halo.folder / '.git' / 'objects'}\n"
     )  # as a kill leaves it
-    assert "in the project's git only" in " ".join((await halo.run("storage")).out.split())
+    assert "only in the project's Git" in " ".join((await halo.run("storage")).out.split())
     found = " ".join((await halo.run("doctor")).out.split())
     assert f"– stores Checkpoints of {halo.folder} still need the project's git" in found
     assert "none needs the project's git" in " ".join((await halo.run("doctor", "--fix")).out.split())

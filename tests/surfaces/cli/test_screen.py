@@ -526,7 +526,7 @@ def test_a_long_reply_is_drawn_up_to_a_bound_and_then_printed_as_it_was_written(
     deltas = [ev.TextDelta(text[start : start + 999]) for start in range(0, len(text), 999)] if streamed else []
     said = shown([*deltas, message(text), message("A **new** reply.")])
     assert said.count("long reply: the rest is plain text") == 1
-    assert said.index("long: from") < 1.5 * DRAWN
+    assert said.index("long reply: the rest") < 1.5 * DRAWN
     letters = [letter for letter in said.replace("long reply: the rest is plain text", "") if letter.isalpha()]
     assert "".join(letters).replace("python", "") == "".join(
         letter for letter in text + "A new reply." if letter.isalpha()
