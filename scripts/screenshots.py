@@ -20,7 +20,7 @@ from halocline.hosts.browser.discovery import QUIET, find_browser
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 DEMO = ROOT / "src/halocline/surfaces/cli/demo_project"
-PROMPT = "The tests of this project fail. Find out why, repair it, and show that they pass."
+PROMPT = "The tests of this project fail. Find the cause, fix it, and show that they pass."
 EARLIER = ("Explain how this project is laid out", "Add a test for empty intervals", "Which Python versions work?")
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
 

@@ -149,7 +149,7 @@ async def test_a_list_is_shown_for_any_task_with_the_file_to_edit(journey):
     found = todos_of(client, journey.task[-6:])
     assert found.file == file_of(journey)
     assert describe_todos(found) == (
-        f"1 of 3 done.\n- [x] Read\n- [ ] **now:** Write\n- [ ] Test\nTo change it: {file_of(journey)}"
+        f"1 of 3 done.\n- [x] Read\n- [ ] **now:** Write\n- [ ] Test\nTo edit it: {file_of(journey)}"
     )
 
 

@@ -39,10 +39,10 @@ def test_an_unknown_price_is_never_shown_as_nothing(dollars: float | None, text:
 @pytest.mark.parametrize(
     ("wait", "most", "text"),
     [
-        (4.0, 3, "Overloaded: asking again in 4 s (2 of 3)"),
-        (4.25, 3, "Overloaded: asking again in 4.2 s (2 of 3)"),
-        (0.0, 3, "Overloaded: asking again now (2 of 3)"),
-        (60.0, 0, "Overloaded: asking again in 1 m 00 s (attempt 2)"),
+        (4.0, 3, "Overloaded: retrying in 4 s (2 of 3)"),
+        (4.25, 3, "Overloaded: retrying in 4.2 s (2 of 3)"),
+        (0.0, 3, "Overloaded: retrying now (2 of 3)"),
+        (60.0, 0, "Overloaded: retrying in 1 m 00 s (attempt 2)"),
     ],
 )
 def test_a_wait_is_told_with_its_cause_and_its_count(wait: float, most: int, text: str) -> None:

@@ -17,7 +17,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.figures import compaction_said
+from halocline.surfaces.figures import describe_compaction
 from halocline.surfaces.rows import AT_ONCE, LIVE_OUTPUT, Transcript, fold_event, rows_of, transcript_of
 from halocline.task.log import read_log
 
@@ -38,8 +38,8 @@ def only(events: list[ev.Event], kind: type) -> list[r.Row]:
 def test_a_shortened_conversation_says_by_how_much_and_why() -> None:
     made = ev.Compacted(ev.CompactionCause.CROWDED, (), 9, 12, 98_000, 31_200)
     (row, undone) = only([made, ev.CompactionUndone()], r.CompactionRow)
-    assert compaction_said(row) == "shortened from 98.0k to 31.2k tokens (the window was nearly full)"
-    assert compaction_said(undone) == "the model reads again what it read before it was shortened"
+    assert describe_compaction(row) == "compacted from 98.0k to 31.2k tokens (the context window was nearly full)"
+    assert describe_compaction(undone) == "compaction undone: the model sees the full conversation again"
 
 
 def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_one_line() -> None:
@@ -56,7 +56,7 @@ def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_on
 
 def test_files_that_somebody_changed_are_a_row_and_those_of_a_command_are_not() -> None:
     files = (ChangedFile("a", "sha256:0"), ChangedFile("b", None), ChangedFile("c", None, by="make"))
-    assert rows_of([ev.FilesChangedOutside(files, ())]) == (r.NoticeRow("Changed by somebody else: a, b (deleted)"),)
+    assert rows_of([ev.FilesChangedOutside(files, ())]) == (r.NoticeRow("Changed outside this task: a, b (deleted)"),)
     assert rows_of([ev.FilesChangedOutside(files[2:], ())]) == ()
 
 

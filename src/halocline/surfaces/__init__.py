@@ -1,1 +1,1 @@
-"""The windows: ways in for people."""
+"""User interfaces: the command line and the web."""

@@ -1,6 +1,6 @@
-"""What a task took, step by step, from its log. Pure.
+"""Tokens and cost of a task, step by step, from its log. Pure.
 
-What a server did not tell is unknown: it is said so, also beside a sum that leaves it out, and never shown as nothing.
+What a server did not report is shown as unknown, never as zero, also beside a sum that leaves it out.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,17 +20,14 @@ _HEAD = " " * _NAME + "".join(name.rjust(_COLUMN) for name in _COLUMNS)
 
 
 class Step(Value, frozen=True):
-    """One request; each attempt of which the server told something has a report, and so has what MCP servers asked.
-
-    So have its sub-agents.
-    """
+    """One request, with a report for each attempt that has usage, each MCP sampling and each sub-agent."""
 
     model: str
     reports: tuple[ev.UsageReported | ev.McpSampled | SubagentEnded, ...] = ()
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens of all attempts; None when unknown. A request that takes no tokens is one that was not counted."""
+        """The tokens of all attempts; None when unknown. Zero tokens mean that the request was not counted."""
         counted = all(report.usage.total for report in self.reports) and self.reports
         return sum((report.usage for report in self.reports), Usage()) if counted else None
 
@@ -42,21 +39,21 @@ class Step(Value, frozen=True):
 
 
 class Turn(Value, frozen=True):
-    """A prompt's first line, and the steps that it took."""
+    """A prompt's first line and its steps."""
 
     prompt: str
     steps: tuple[Step, ...] = ()
 
 
 def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
-    """The turns of a log."""
+    """Collect the turns of a log."""
     prompts: list[str] = []
     steps: list[list[Step]] = []
     for event in events:
         match event:
             case ev.TurnStarted():
-                said = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
-                prompts.append(said.split("\n", 1)[0])
+                text = "".join(part.text for part in event.content if isinstance(part, Text)).strip()
+                prompts.append(text.split("\n", 1)[0])
                 steps.append([])
             case ev.StepStarted() if steps:
                 steps[-1].append(Step(event.model))
@@ -67,12 +64,12 @@ def turns_of(events: Iterable[ev.Durable]) -> list[Turn]:
 
 
 def _is_counted(event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> bool:
-    """A sub-agent that took nothing did not come to a request."""
+    """False for a sub-agent without tokens, which made no request."""
     return not isinstance(event, SubagentEnded) or event.usage.total > 0
 
 
 def cost_table(turns: Sequence[Turn]) -> list[str]:
-    """A line for each step, turn by turn with its sum, and the sum of the task last."""
+    """One line per step, a sum per turn, and the sum of the task."""
     lines: list[str] = []
     for number, turn in enumerate(turns, 1):
         lines += [f"Turn {number} · {turn.prompt}", _HEAD]
@@ -86,7 +83,7 @@ def cost_table(turns: Sequence[Turn]) -> list[str]:
 
 
 def by_turn(turns: Sequence[Turn]) -> list[str]:
-    """A line for each turn that asked a model, and one for the task."""
+    """One line per turn that called a model, and one for the task."""
     lines = [
         f"{number:>3}  {_brief_line(turn.steps)}  {turn.prompt}" for number, turn in enumerate(turns, 1) if turn.steps
     ]
@@ -98,8 +95,8 @@ def _brief_line(steps: Sequence[Step]) -> str:
     known = [step.usage for step in steps if step.usage]
     prices = [step.cost for step in steps if step.cost is not None]
     cost = sum(prices) if prices else None
-    said = format_tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
-    return f"{format_plural(len(steps), 'step')} · {said} · {format_money(cost)}{_left_out(steps)}"
+    tokens = format_tokens(sum(known, Usage()), cost) if known else f"tokens {UNKNOWN}"
+    return f"{format_plural(len(steps), 'step')} · {tokens} · {format_money(cost)}{_left_out(steps)}"
 
 
 def _cost_line(name: str, steps: Sequence[Step]) -> str:
@@ -113,7 +110,7 @@ def _cost_line(name: str, steps: Sequence[Step]) -> str:
 
 
 def _left_out(steps: Sequence[Step]) -> str:
-    """What a sum does not hold, in words."""
+    """Describe what a sum leaves out."""
     uncounted = sum(step.usage is None for step in steps)
     unpriced = sum(step.cost is None for step in steps)
     facts = [(uncounted, "tokens"), (unpriced, "price")]

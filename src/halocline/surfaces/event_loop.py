@@ -1,7 +1,7 @@
-"""Runs coroutines for surfaces; at the end it waits for threads, but not for ever.
+"""Runs coroutines for surfaces; at the end it waits for threads, for a bounded time.
 
-A thread that hangs in the system (a dead disk, a lock that nobody gives back) can be neither ended nor joined. What it
-was to do is not done; everything that was said to be done is in the log and synced.
+A thread that hangs in the system (a dead disk, a lock never released) can be neither ended nor joined. Its work is
+lost, but everything reported as done is in the log and synced.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 _log = logging.getLogger("halocline")
 PATIENCE = 3.0
-"""Seconds for threads to come to their ends."""
+"""Seconds that threads get to finish."""
 _NAME = "halo-thread"
 
 
 class _Threads(ThreadPoolExecutor):
-    """The threads of a loop."""
+    """The thread pool of a loop."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait=False, cancel_futures=cancel_futures)
@@ -33,7 +33,7 @@ class _Threads(ThreadPoolExecutor):
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """The same as `asyncio.run`."""
+    """Run like `asyncio.run`, with a bounded wait for threads."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads(thread_name_prefix=_NAME))
@@ -42,13 +42,13 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 
 
 def _log_unretrieved(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Return what nobody waited for any more goes to the program's log, as long as there is one, and to no screen."""
+    """Send errors that no one awaited to the program's log, if it has one, and not to the screen."""
     if _log.hasHandlers():
         _log.error("in the background: %s", context.get("message"), exc_info=context.get("exception"))
 
 
 def leave_at_once(code: int) -> None:
-    """End the process where a thread hangs, which Python would wait for; else nothing happens."""
+    """End the process if a thread hangs, as Python would wait for it; otherwise do nothing."""
     if any(_still_running()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A task as a Markdown document, made from its rows."""
+"""Export a task's rows as Markdown."""
 
 import re
 from collections.abc import Iterable
@@ -7,27 +7,27 @@ from halocline.protocol.events import CallStatus
 from halocline.protocol.state.todo_markdown import BOXES
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
-    compaction_said,
+    describe_compaction,
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_duration,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 from halocline.surfaces.row_words import describe_decision
 
 
 def to_markdown(rows: Iterable[r.Row], title: str = "Task") -> str:
-    """The whole task: prompts and plans as sections, calls as folded output, edits as diffs."""
+    """Render the whole task: prompts as sections, calls with output, edits as diffs."""
     parts = [f"# {_one_line(title) or 'Task'}", *filter(None, map(_export_row, rows))]
     return "\n\n".join(parts) + "\n"
 
 
 def fence_code(text: str, language: str = "") -> str:
-    """A code block whose fence is longer than any inside."""
+    """Make a code block whose fence is longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
@@ -68,9 +68,9 @@ def _export_remark(row: r.Row) -> str:
         case r.JobEndRow():
             return f"*{_one_line(job_ending(row))}: {inline_code(row.command)}*"
         case r.RulesRow():
-            return f"*{_one_line(rules_said(row))}*"
+            return f"*{_one_line(describe_rules(row))}*"
         case r.CompactionRow():
-            return f"*{_one_line(compaction_said(row))}*"
+            return f"*{_one_line(describe_compaction(row))}*"
         case r.HookRow():
             return f"*{_one_line(hook_ending(row))}*"
         case r.NoticeRow():
@@ -84,12 +84,12 @@ def _export_remark(row: r.Row) -> str:
 
 
 def _export_call(row: r.CallRow) -> str:
-    """A call under its title; the report that ends a turn is the agent's own words."""
+    """Render a call with its title. The report that ends a turn is rendered as a reply."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return row.output.strip()
     head = f"### {'you ran' if row.own else row.name}: {inline_code(row.title)}\n\n{_export_outcome(row)}"
     head += "".join(
-        f"\n- {_one_line(lane.name)}: {_one_line(lane_said(lane))} (task {lane.child})" for lane in row.lanes
+        f"\n- {_one_line(lane.name)}: {_one_line(describe_lane(lane))} (task {lane.child})" for lane in row.lanes
     )
     if row.diffs:
         return "\n\n".join([head, *(fence_code(diff.text, "diff") for diff in row.diffs)])
@@ -97,18 +97,18 @@ def _export_call(row: r.CallRow) -> str:
 
 
 def _export_outcome(row: r.CallRow) -> str:
-    facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
+    facts = [row.failure or row.answer or (row.status.value if row.status else "not finished")]
     if row.seconds is not None:
         facts.append(format_duration(row.seconds))
     if row.approval and row.approval.decision:
         facts.append(describe_decision(row.approval))
-        facts += ["edited before it was judged"] if row.approval.edited else []
+        facts += ["edited before the decision"] if row.approval.edited else []
         facts += [f"note: {_one_line(row.approval.note)}"] if row.approval.note else []
     return f"*{' · '.join(facts)}*"
 
 
 def inline_code(text: str) -> str:
-    """Inline code, whatever backticks the text holds."""
+    """Make inline code from text with any backticks."""
     text = _one_line(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     pad = " " if text.startswith("`") or text.endswith("`") else ""

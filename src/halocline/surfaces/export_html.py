@@ -1,6 +1,6 @@
-"""A task as one HTML page, made from its rows: no script, nothing is loaded from elsewhere, dark and light.
+"""Export a task's rows as one HTML page: no scripts, no external resources, dark and light.
 
-Everything that was said is escaped; replies are Markdown without raw HTML, and their images are links.
+All text is escaped; replies are Markdown without raw HTML, and their images become links.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,18 @@ from halocline.protocol.going_back import brief_target
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_duration,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 from halocline.surfaces.row_words import describe_decision
 
 SHORT = 12
-"""Characters of a checkpoint's name that are shown."""
+"""Characters shown of a checkpoint's name."""
 _STATUS = {
     CallStatus.COMPLETED: "✓",
     CallStatus.FAILED: "✗",
@@ -94,7 +94,7 @@ a { color: var(--accent); } ul.todos { list-style: none; padding-left: .3rem; }
 
 
 def to_html(rows: Iterable[r.Row], title: str, about: Sequence[str]) -> str:
-    """The whole task: prompts, replies, and calls that fold out. `about` are facts for the head of the page."""
+    """Render the whole task: prompts, replies and collapsible calls. `about` are facts for the page's header."""
     body = "\n".join(filter(None, map(_export_row, rows)))
     name = escape(" ".join(title.split()) or "Task")
     return _PAGE.format(title=name, style=_STYLE, about=" · ".join(map(escape, about)), body=body)
@@ -106,8 +106,8 @@ def _export_row(row: r.Row) -> str:
             facts = f"{model_name(row.model)}, {row.mode} mode, approvals {row.approval_mode}"
             return _export_remark(f"{facts}, in {' and '.join(row.folders)}")
         case r.PromptRow():
-            said = "Steering" if row.steering else "Prompt"
-            return f'<div class="prompt" id="e{row.seq}"><b>{said}</b>{escape(row.text.strip())}</div>'
+            label = "Steering" if row.steering else "Prompt"
+            return f'<div class="prompt" id="e{row.seq}"><b>{label}</b>{escape(row.text.strip())}</div>'
         case r.ThoughtRow():
             return _fold_details("Thought", f'<div class="remark">{_export_markdown(row.text)}</div>')
         case r.ReplyRow():
@@ -138,7 +138,7 @@ def _export_message(row: r.Row) -> str:
         case r.JobEndRow():
             return _export_remark(f"{job_ending(row)}: {row.command}")
         case r.RulesRow():
-            return _export_remark(rules_said(row))
+            return _export_remark(describe_rules(row))
         case r.HookRow():
             return _export_remark(hook_ending(row))
         case r.NoticeRow():
@@ -156,7 +156,7 @@ def _export_remark(text: str) -> str:
 
 
 def _export_call(row: r.CallRow) -> str:
-    """A call that folds out; the report that ends a turn is the agent's own words."""
+    """Render a collapsible call. The report that ends a turn is rendered as a reply."""
     if row.ends_turn and row.status is CallStatus.COMPLETED:
         return _export_markdown(row.output)
     good = row.status is CallStatus.COMPLETED and not row.failure
@@ -172,12 +172,12 @@ def _export_call(row: r.CallRow) -> str:
 
 
 def _call_facts(row: r.CallRow) -> list[str]:
-    facts = [row.failure or row.answer or (row.status.value if row.status else "not ended")]
+    facts = [row.failure or row.answer or (row.status.value if row.status else "not finished")]
     facts += [format_duration(row.seconds)] if row.seconds is not None else []
-    facts += [f"{lane.name}: {lane_said(lane)} (task {lane.child})" for lane in row.lanes]
+    facts += [f"{lane.name}: {describe_lane(lane)} (task {lane.child})" for lane in row.lanes]
     if row.approval and row.approval.decision:
         facts.append(describe_decision(row.approval))
-        facts += ["edited before it was judged"] if row.approval.edited else []
+        facts += ["edited before the decision"] if row.approval.edited else []
         facts += [f"note: {row.approval.note}"] if row.approval.note else []
     return facts
 
@@ -188,7 +188,7 @@ def _fold_details(head: str, inside: str, *, is_open: bool = False) -> str:
 
 
 def _export_diff(diff: Diff) -> str:
-    """Each line in its colour, but for the names on top; the sign says the same to who sees no colours."""
+    """Color the lines below the file names; the signs say the same without color."""
     names, at, places = diff.text.partition("@@")
     lines = [("same", line) for line in names.splitlines()]
     lines += [(_SIGNS.get(line[:1], "same"), line) for line in (at + places).splitlines()]
@@ -204,6 +204,6 @@ def _export_markdown(text: str) -> str:
 
 
 def _image_as_link(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """A page that is opened asks nobody for anything."""
+    """Render an image as a link, so that opening the page loads nothing."""
     source = escape(str(tokens[at].attrGet("src") or ""))
     return f'<a href="{source}">{escape(tokens[at].content) or source}</a>'

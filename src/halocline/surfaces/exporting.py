@@ -1,4 +1,4 @@
-"""A task as a file for others: Markdown, a page, or its events; without what looks like a key."""
+"""Export a task as Markdown, HTML or events, with secrets redacted."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from halocline.surfaces.rows import rows_of
 
 
 class Form(StrEnum):
-    """What there is."""
+    """Export formats."""
 
     MARKDOWN = "markdown"
     HTML = "html"
@@ -21,7 +21,7 @@ class Form(StrEnum):
 
 
 def export_task(events: Iterable[DurableEvent], form: Form, redact: Callable[[str], str]) -> str:
-    """All that was written of a task, in one of the forms, without what `redact` takes out."""
+    """Export a task's events in one of the formats, after `redact`."""
     from halocline.protocol.secrets.redaction import redacted_event
 
     past = [redacted_event(event, redact) for event in events]
@@ -39,7 +39,7 @@ def export_task(events: Iterable[DurableEvent], form: Form, redact: Callable[[st
 
 
 def _list_facts(state: State) -> list[str]:
-    """Facts for the head of a page."""
+    """Facts for the page's header."""
     steps, took = figures.format_plural(state.steps, "step"), figures.format_tokens(state.usage, state.cost)
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.started_at))
     return [state.task, began, figures.model_name(state.model), steps, took, figures.format_money(state.cost)]

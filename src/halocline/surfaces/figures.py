@@ -1,4 +1,4 @@
-"""Numbers as people read them: durations, tokens, money."""
+"""Format durations, tokens, money, and one-line descriptions of rows."""
 
 from halocline.protocol.events import CompactionCause, StepRetried
 from halocline.protocol.hook_kinds import HookDecision, HookStatus
@@ -8,14 +8,14 @@ from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {
-    Effect.READ_ONLY: "only reads",
+    Effect.READ_ONLY: "read-only",
     Effect.WRITES_INSIDE: "writes in the workspace",
     Effect.WRITES_OUTSIDE: "writes outside the workspace",
-    Effect.NETWORK: "reaches the network",
-    Effect.DESTRUCTIVE: "destroys",
-    Effect.UNKNOWN: "may do anything",
+    Effect.NETWORK: "uses the network",
+    Effect.DESTRUCTIVE: "destructive",
+    Effect.UNKNOWN: "unknown effect",
 }
-"""What a part of a command does, in words."""
+"""Labels for the effect of a part of a command."""
 _ENDINGS = {
     StopReason.END_TURN: "done",
     StopReason.MAX_TOKENS: "stopped: the reply reached the model's output limit",
@@ -26,9 +26,9 @@ _ENDINGS = {
 }
 
 CAUSES = {
-    CompactionCause.ASKED: "you asked for it",
-    CompactionCause.CROWDED: "the window was nearly full",
-    CompactionCause.OVERFLOW: "the server took no more",
+    CompactionCause.ASKED: "at your request",
+    CompactionCause.CROWDED: "the context window was nearly full",
+    CompactionCause.OVERFLOW: "the context window was exceeded",
 }
 
 
@@ -38,7 +38,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_elapsed(seconds: float) -> str:
-    """A duration that goes on, in whole seconds."""
+    """Format a running duration in whole seconds."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -62,12 +62,12 @@ def format_size(number: int) -> str:
 
 
 def format_tokens(usage: Usage, cost: float | None) -> str:
-    """All tokens. None at all, for an unknown price, is what a server did not tell."""
+    """Format all tokens. Zero tokens with an unknown price mean that the server reported none."""
     return "tokens unknown" if cost is None and not usage.total else f"{format_count(usage.total)} tokens"
 
 
 def format_money(dollars: float | None) -> str:
-    """`$0.04`, `$0.0042`; an unknown price is said, never shown as nothing."""
+    """`$0.04`, `$0.0042`; an unknown price is never shown as zero."""
     if dollars is None:
         return "price unknown"
     return f"${dollars:.4f}" if 0 < dollars < 0.01 else f"${dollars:.2f}"
@@ -81,9 +81,9 @@ LANE_ENDS = {
 }
 
 
-def lane_said(lane: Lane) -> str:
-    """`stopped · 3 steps · 8.1k tokens · $0.01 · 14 s`: how a sub-agent ended, or that it works, and what it took."""
-    facts = [LANE_ENDS[lane.end] if lane.end else lane.doing or "begins"]
+def describe_lane(lane: Lane) -> str:
+    """`stopped · 3 steps · 8.1k tokens · $0.01 · 14 s`: a sub-agent's end or activity, and its usage."""
+    facts = [LANE_ENDS[lane.end] if lane.end else lane.doing or "starting"]
     facts += [format_plural(lane.steps, "step")] if lane.steps else []
     facts += [f"{format_count(lane.tokens)} tokens"] if lane.tokens else []
     facts += [format_money(lane.cost)] if lane.cost else []
@@ -96,7 +96,7 @@ def format_plural(number: int, noun: str) -> str:
 
 
 def describe_ending(row: TurnEndRow) -> str:
-    """How a turn ended and what it took, in one line."""
+    """Describe the end of a turn and its usage in one line."""
     why = row.text.rstrip(".") if row.limit or row.reason is StopReason.REFUSAL else ""
     facts = [
         f"stopped: {why}" if why else _ENDINGS[row.reason],
@@ -109,50 +109,51 @@ def describe_ending(row: TurnEndRow) -> str:
 
 
 def job_ending(row: JobEndRow) -> str:
-    """How a job ended, in one line; its command is shown beside it."""
+    """Describe the end of a job in one line, without its command."""
     if row.stopped:
         return f"{row.job} was stopped: {row.stopped}"
     return f"{row.job} ended" + ("" if row.exit_code is None else f" with exit code {row.exit_code}")
 
 
-def rules_said(row: RulesRow) -> str:
-    """Which rules hold from now on and why, and which no longer: `rules: api.md (src/api/a.py was read)`."""
+def describe_rules(row: RulesRow) -> str:
+    """Describe which rules apply from now on and why, and which do not: `rules: api.md (src/api/a.py was read)`."""
     by_reason: dict[str, list[str]] = {}
     for file in row.files:
         by_reason.setdefault(file.why, []).append(file.path)
     held = [", ".join(paths) + (f" ({why})" if why != "always" else "") for why, paths in by_reason.items()]
-    said = [f"rules: {'; '.join(held)}"] if held else []
-    said += [f"rules no longer: {', '.join(row.gone)}"] if row.gone else []
-    return " · ".join(said)
+    facts = [f"rules: {'; '.join(held)}"] if held else []
+    facts += [f"rules removed: {', '.join(row.gone)}"] if row.gone else []
+    return " · ".join(facts)
 
 
-def compaction_said(row: CompactionRow) -> str:
-    """What became of the conversation: `shortened from 98.0k to 31.2k tokens (the window was nearly full)`."""
+def describe_compaction(row: CompactionRow) -> str:
+    """`compacted from 98.0k to 31.2k tokens (the context window was nearly full)`, or that it was undone."""
     if row.cause is None:
-        return "the model reads again what it read before it was shortened"
-    return f"shortened from {format_count(row.before)} to {format_count(row.after)} tokens ({CAUSES[row.cause]})"
+        return "compaction undone: the model sees the full conversation again"
+    return f"compacted from {format_count(row.before)} to {format_count(row.after)} tokens ({CAUSES[row.cause]})"
 
 
 def hook_ending(row: HookRow) -> str:
-    """What a hook did that a person should know, in one line."""
-    verb = {HookStatus.FAILED: "failed", HookStatus.TIMED_OUT: "hung", HookStatus.CANCELLED: "was cut short"}.get(
-        row.status, "blocked" if row.decision is HookDecision.BLOCK else "ran"
-    )
-    went_on = row.status is not HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
+    """Describe a hook that blocked, failed or took long, in one line."""
+    verb = {
+        HookStatus.FAILED: "failed",
+        HookStatus.TIMED_OUT: "timed out",
+        HookStatus.CANCELLED: "was interrupted",
+    }.get(row.status, "blocked" if row.decision is HookDecision.BLOCK else "ran")
+    is_skipped = row.status is not HookStatus.COMPLETED and row.decision is not HookDecision.BLOCK
+    rest = " (continued without it)" if is_skipped else ""
     why = f": {' '.join(row.said.split())}" if row.said else ""
-    return (
-        f"hook {row.hook} ({row.moment}) {verb}, {format_duration(row.seconds)}{why}{' (went on without it)' * went_on}"
-    )
+    return f"hook {row.hook} ({row.moment}) {verb}, {format_duration(row.seconds)}{why}{rest}"
 
 
 def describe_retry(row: RetryRow | StepRetried) -> str:
-    """Why the model is asked again, when, and how often that was done: `Overloaded: asking again in 4 s (2 of 3)`."""
+    """Describe a retry: `Overloaded: retrying in 4 s (2 of 3)`."""
     if row.model:
-        return f"{row.cause.rstrip('.')}: asking {row.model} instead"
+        return f"{row.cause.rstrip('.')}: trying {row.model} instead"
     if not row.wait:
-        return f"{row.cause.rstrip('.')}: asking again now ({_describe_times(row)})"
+        return f"{row.cause.rstrip('.')}: retrying now ({_describe_times(row)})"
     seconds = f"{row.wait:.1f}".removesuffix(".0") + " s" if row.wait < 9.95 else format_duration(row.wait)
-    return f"{row.cause.rstrip('.')}: asking again in {seconds} ({_describe_times(row)})"
+    return f"{row.cause.rstrip('.')}: retrying in {seconds} ({_describe_times(row)})"
 
 
 def _describe_times(row: RetryRow | StepRetried) -> str:
@@ -160,5 +161,5 @@ def _describe_times(row: RetryRow | StepRetried) -> str:
 
 
 def model_name(model: str) -> str:
-    """A model as people read it: of a scripted one, the script's name without its folders."""
+    """A model's display name; of a scripted one, without the script's folders."""
     return f"scripted/{model.rsplit('/', 1)[-1]}" if model.startswith("scripted/") else model

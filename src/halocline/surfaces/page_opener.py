@@ -1,4 +1,4 @@
-"""Opens a page in the person's browser, by a process of its own: the standard library would hand on every variable."""
+"""Opens a page in the browser from a separate process, as the standard library would pass on every variable."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The rows of a transcript: frozen values that every surface shows in its own way."""
+"""The rows of a transcript: frozen values that each surface renders."""
 
 from halocline.protocol import events as ev
 from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
@@ -9,7 +9,7 @@ from halocline.protocol.values import JsonObject, Tagged, Value
 
 
 class StartRow(Tagged, frozen=True):
-    """The task began."""
+    """The start of the task."""
 
     workspace: str
     model: str
@@ -19,12 +19,12 @@ class StartRow(Tagged, frozen=True):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """All that the task works in."""
+        """All folders of the task."""
         return (self.workspace, *self.roots)
 
 
 class PromptRow(Tagged, frozen=True):
-    """What the person said; `steering` when a turn was already running."""
+    """A prompt; `steering` when a turn was already running."""
 
     text: str
     seq: int = 0
@@ -37,16 +37,16 @@ class ThoughtRow(Tagged, frozen=True):
 
 
 class ReplyRow(Tagged, frozen=True):
-    """Markdown of the model."""
+    """A reply of the model, as Markdown."""
 
     text: str
     draft: bool = False
 
 
 class Approval(Value, frozen=True):
-    """What was asked about a call; `decision` is None until somebody decides, at `at` through a `client`.
+    """The approval of a call; `decision` is None until it is made, at `at` through a `client`.
 
-    `edited`: the row's title and arguments are what they made of the call.
+    `edited`: the row's title and arguments are those edited with the decision.
     """
 
     request: str
@@ -67,9 +67,9 @@ class Approval(Value, frozen=True):
 
 
 class Lane(Value, frozen=True):
-    """A sub-agent of a call: task `child`. `end` is None while it works, `doing` what it does now.
+    """A sub-agent of a call: task `child`. `end` is None while it runs, `doing` its current activity.
 
-    Without a `model` it never began. `tokens` are all, `cost` is in US dollars, None when a price was unknown.
+    Without a `model` it never started. `tokens` is the total, `cost` in US dollars, None when a price was unknown.
     """
 
     child: str
@@ -93,9 +93,9 @@ class Lane(Value, frozen=True):
 class CallRow(Tagged, frozen=True):
     """A tool call. `status` is None while it is open, `started_at` (Unix seconds) is None until it runs.
 
-    `foreign`: the tool is an MCP server's, and so are the words of its result. `own`: the person ran it themselves.
-    `lanes` are its sub-agents. `failure` says how a command ended that did not end well: the tool did its work, the
-    command did not. `answer` is what a command said by exit code 1 that did not fail, as `grep` and `diff` do.
+    `foreign`: the tool and the text of its result are an MCP server's. `own`: a command of the user. `lanes` are its
+    sub-agents. `failure` says how a command failed, although the tool succeeded. `answer` is the meaning of exit
+    code 1 that is not a failure, as of `grep` and `diff`.
     """
 
     call: str
@@ -143,7 +143,7 @@ class CheckpointRow(Tagged, frozen=True):
 
 
 class RestoredRow(Tagged, frozen=True):
-    """Files were put back; `undo` is the checkpoint that takes it back."""
+    """Files were restored; `undo` is the checkpoint that undoes it."""
 
     checkpoint: str
     undo: str
@@ -151,9 +151,9 @@ class RestoredRow(Tagged, frozen=True):
 
 
 class RetryRow(Tagged, frozen=True):
-    """The request failed and is made again after `wait` seconds, of `model` if that is another; the draft is void.
+    """A failed request is retried after `wait` seconds, with `model` if that is another; the draft is void.
 
-    It is the `attempt`th time of `most` (0: not known).
+    It is retry number `attempt` of `most` (0: unknown).
     """
 
     attempt: int
@@ -164,7 +164,7 @@ class RetryRow(Tagged, frozen=True):
 
 
 class JobEndRow(Tagged, frozen=True):
-    """A command that went on as a job is over. That it went on stands in the row of its call."""
+    """The end of a background job. That it became a job is in the row of its call."""
 
     job: str
     command: str
@@ -173,14 +173,14 @@ class JobEndRow(Tagged, frozen=True):
 
 
 class RulesRow(Tagged, frozen=True):
-    """Files of rules that hold from now on, each with the reason, and those that hold no longer."""
+    """Rule files that apply from now on, each with the reason, and those that no longer do."""
 
     files: tuple[InstructionFile, ...]
     gone: tuple[str, ...] = ()
 
 
 class CompactionRow(Tagged, frozen=True):
-    """What the model reads was shortened, from so many tokens to so many; or, without a cause, that was undone."""
+    """The conversation was compacted, with its tokens before and after; without a cause, that was undone."""
 
     cause: ev.CompactionCause | None = None
     before: int = 0
@@ -188,7 +188,7 @@ class CompactionRow(Tagged, frozen=True):
 
 
 class HookRow(Tagged, frozen=True):
-    """A hook that blocked, failed or took long; of the others nothing is shown."""
+    """A hook that blocked, failed or took long; others are not shown."""
 
     hook: str
     moment: HookMoment
@@ -209,7 +209,7 @@ class ErrorRow(Tagged, frozen=True):
 
 
 class TurnEndRow(Tagged, frozen=True):
-    """The turn is over. `cost` is in US dollars, None when a price was unknown; `seconds` is how long it took."""
+    """The end of a turn. `cost` is in US dollars, None when a price was unknown; `seconds` is its duration."""
 
     reason: StopReason
     limit: str = ""
@@ -242,7 +242,7 @@ Row = (
 
 
 def is_settled(row: Row) -> bool:
-    """Whether a row will not change any more."""
+    """True if a row will not change any more."""
     match row:
         case CallRow():
             return row.status is not None

@@ -1,4 +1,4 @@
-"""What rows say of an event in words; pure."""
+"""Texts of rows and notices. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from halocline.surfaces.row_kinds import Approval, NoticeRow
 
 
 def prompt_text(content: tuple[UserPart, ...]) -> str:
-    """What the person typed and which pictures they showed; other notes for the model are left out."""
+    """The prompt as typed, with the names of images; other notes for the model are left out."""
     words = [part.text for part in content if isinstance(part, Text)]
     notes = [part for part in content if isinstance(part, Note)]
     pictures = [note.text for note in notes if note.source == PICTURE]
@@ -25,18 +25,18 @@ def _text_lines(text: str) -> str:
 
 
 def expanded_notices(content: tuple[UserPart, ...]) -> Iterable[NoticeRow]:
-    """What slash commands became: the first line says which file the person gave to the model."""
+    """Notices for expanded slash commands: the first line, which names the file."""
     for part in content:
         if isinstance(part, Note) and part.source in ("workflow", "command", "skill", "mcp_prompt"):
             yield NoticeRow(part.text.split("\n", 1)[0])
 
 
-def given_along(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
-    """What the model was given along with the prompt, by the first line of each; and what it was not."""
+def included_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
+    """Notices for what was sent with the prompt, by the first line of each, and for what was not."""
     notes = [part for part in content if isinstance(part, Note)]
     labels = [_note_label(note) for note in notes if note.source not in ("problems", "not_given")]
     if labels:
-        yield NoticeRow(f"Given along: {'; '.join(labels)}")
+        yield NoticeRow(f"Included: {'; '.join(labels)}")
     for note in notes:
         if note.source in ("problems", "not_given"):
             yield NoticeRow(note.text)
@@ -47,7 +47,7 @@ def _note_label(note: Note) -> str:
 
 
 def finding_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
-    """What language servers and formatters found; a formatter's diff stands in the call's row."""
+    """Notices of language servers and formatters, without a formatter's diff, which the call's row has."""
     for part in content:
         if isinstance(part, Note) and part.source in ("diagnostics", "problems"):
             yield NoticeRow(part.text)
@@ -55,8 +55,8 @@ def finding_notices(content: Iterable[UserPart]) -> Iterable[NoticeRow]:
             yield NoticeRow(part.text.split("\n", 1)[0].rstrip(":") + ".")
 
 
-def tool_said(result: ToolResult) -> str:
-    """What the tool itself said; words that were added for the model stand in further parts."""
+def tool_output(result: ToolResult) -> str:
+    """The tool's own output; later parts are notes for the model."""
     return next((part.text for part in result.content if isinstance(part, Text)), "")
 
 
@@ -66,7 +66,7 @@ _FAILURE = re.compile(r"\[(?:exit code (-?[1-9]\d*)\b(?!: )|killed by (\w+)|(sto
 
 
 def command_failure(output: str) -> str:
-    """`exit 3`, `SIGKILL`, `timed out`: how a command ended that did not end well, by the last line of its result."""
+    """`exit 3`, `SIGKILL`, `timed out`: how a command failed, by the last line of its result; empty if it did not."""
     found = _FAILURE.match(output.rstrip().rpartition("\n")[2])
     if found is None:
         return ""
@@ -75,60 +75,68 @@ def command_failure(output: str) -> str:
 
 
 def command_answer(output: str) -> str:
-    """`nothing was found`: what a command said by exit code 1 that did not fail, by the last line of its result."""
+    """`nothing was found`: the meaning of exit code 1 that is not a failure, by the last line of a result."""
     found = _ANSWER.match(output.rstrip().rpartition("\n")[2])
     return found[1] if found else ""
 
 
-def left_open(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
-    """A line on a list that the agent did not finish, although it says that it is done."""
+def unfinished_notices(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
+    """A notice when the agent ends its turn with open items on its list."""
     if (step := at_work(todos)) is None:
         return ()
     return (NoticeRow(f"The plan is not finished: {count_done(todos)} of {len(todos)} done, next: {step.text}"),)
 
 
-def origin_said(event: ev.TaskStarted) -> str:
+def describe_origin(event: ev.TaskStarted) -> str:
     return f"imported from {event.origin.tool}" if event.origin else ""
 
 
-def repair_said(event: ev.LogRepaired) -> str:
-    """Return how much of a log went, and where it is kept."""
+def describe_repair(event: ev.LogRepaired) -> str:
+    """Describe the repair of a log: how much was removed, and where the original is."""
     if not event.put_aside:
-        return f"The log was repaired after a crash: {event.bytes_cut} bytes cut."
-    cut = f"The log was damaged and ends here, {event.bytes_cut} bytes shorter."
-    return f"{cut} All of it is kept in {event.put_aside}"
+        return f"The log was repaired after a crash: {event.bytes_cut} bytes removed."
+    return f"The log was damaged: its last {event.bytes_cut} bytes were removed. The original is in {event.put_aside}"
 
 
-def import_said(event: ev.Imported) -> str:
-    lost = f" Not taken over: {', '.join(event.lost)}." if event.lost else ""
-    return f"Up to here imported from {event.origin.tool}.{lost}"
+def describe_import(event: ev.Imported) -> str:
+    lost = f" Not imported: {', '.join(event.lost)}." if event.lost else ""
+    return f"Imported from {event.origin.tool} up to here.{lost}"
 
 
-def folders_said(roots: tuple[str, ...]) -> str:
-    return f"The task works in these folders as well: {', '.join(roots)}" if roots else "The task has one folder again."
+def describe_folders(roots: tuple[str, ...]) -> str:
+    return f"This task also works in: {', '.join(roots)}" if roots else "This task works in one folder again."
 
 
-def effort_said(effort: Effort | None, budget: int | None) -> str:
-    """How hard a model is to think; empty when nothing is said of it."""
+def describe_effort(effort: Effort | None, budget: int | None) -> str:
+    """The effort level or thinking budget; empty when neither is set."""
     return effort.value if effort else "" if budget is None else f"{budget:,} tokens"
 
 
 def describe_decision(approval: Approval) -> str:
     """The decision about a call, and who made it."""
-    decision = (approval.decision or "").replace("_", " ")
-    return "a message came instead" if approval.by == "message" else f"{decision} by {approval.by}"
+    if approval.by == "message":
+        return "answered with a message"
+    return f"{_DECISIONS[approval.decision] if approval.decision else ''} by {approval.by}"
 
 
-def leave_said(grant: ev.Grant) -> str:
-    """What leave is for, in short."""
+_DECISIONS = {
+    ev.Choice.ALLOW_ONCE: "allowed once",
+    ev.Choice.ALLOW_ALWAYS: "always allowed",
+    ev.Choice.REJECT_ONCE: "rejected",
+    ev.Choice.REJECT_ALWAYS: "always rejected",
+}
+
+
+def brief_grant(grant: ev.Grant) -> str:
+    """The scope of a permission, in short."""
     return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
 
 
-def taken_back(event: ev.GrantTakenBack) -> str:
-    return f"Leave is taken back{'' if event.client else ' (its rule is gone)'}: {leave_said(event.grant)}"
+def describe_revocation(event: ev.GrantTakenBack) -> str:
+    return f"Permission revoked{'' if event.client else ' (its rule was removed)'}: {brief_grant(event.grant)}"
 
 
 def describe_switch(event: ev.ApprovalSwitched) -> str:
-    stands = {True: "done without asking", False: "asked about", None: "as the approval mode says"}[event.on]
+    setting = {True: "on", False: "always ask", None: "by approval mode"}[event.on]
     kind = event.switch.replace("_", " ")
-    return f"Auto-approve: {kind} {stands}" + (f", set by {event.client}" if event.client else "")
+    return f"Auto-approve {kind}: {setting}" + (f", set by {event.client}" if event.client else "")

@@ -1,7 +1,7 @@
-"""Events to transcript rows: what a person sees of a task, in no surface's words.
+"""Folds events into transcript rows, shared by all surfaces. Pure.
 
-Pure and shared by every surface. Folding the same events gives the same rows; a surface only decides how a row looks.
-Live deltas grow draft rows, which the completed message replaces.
+The same events give the same rows; a surface only decides how a row looks. Live deltas grow draft rows, which the
+completed message replaces.
 """
 
 from collections.abc import Callable, Iterable
@@ -51,33 +51,33 @@ from halocline.surfaces.row_words import (
     COMMANDS,
     command_answer,
     command_failure,
+    describe_effort,
+    describe_folders,
+    describe_import,
+    describe_origin,
+    describe_repair,
+    describe_revocation,
     describe_switch,
-    effort_said,
     expanded_notices,
     finding_notices,
-    folders_said,
-    given_along,
-    import_said,
-    left_open,
-    origin_said,
+    included_notices,
     prompt_text,
-    repair_said,
-    taken_back,
-    tool_said,
+    tool_output,
+    unfinished_notices,
 )
 
 LIVE_OUTPUT = 16_384
-"""Characters of a running call's output that its row holds."""
+"""Most characters that a row keeps of a running call's output."""
 
 AT_ONCE = 256
-"""Rows that are folded together, when there are many."""
+"""Rows per batch when folding many events."""
 NEW_LINE = "\n"
 LONG_HOOK = 1.0
-"""Seconds beyond which a hook is worth a row."""
+"""Seconds above which a hook gets a row."""
 
 
 class Totals(Value, frozen=True):
-    """What the running turn took so far, and whether the to-do list changed in it."""
+    """Usage of the running turn; `planned`: the to-do list changed in it."""
 
     at: float = 0.0
     steps: int = 0
@@ -87,7 +87,7 @@ class Totals(Value, frozen=True):
 
 
 class Transcript(Value, frozen=True):
-    """The rows so far, the mode and the to-do list. `draft` is the reply that is still being written."""
+    """The rows so far, the mode and the to-do list. `draft` is the streaming reply."""
 
     rows: tuple[Row, ...] = ()
     mode: ev.Mode = ev.Mode.ACT
@@ -99,23 +99,23 @@ class Transcript(Value, frozen=True):
         return self.rows + self.draft
 
     def call(self, call: str) -> CallRow | None:
-        """The newest row of a tool call."""
+        """The latest row of a tool call."""
         return next((row for row in reversed(self.rows) if isinstance(row, CallRow) and row.call == call), None)
 
 
 SANDBOXED = (
-    "Commands run in the sandbox: they can write only to the workspace and /tmp, and reach no network unless the "
-    'settings allow it. To run them without it, set sandbox = "off".'
+    "Commands run in a sandbox: they can write only to the workspace and /tmp, and cannot use the network unless the "
+    'settings allow it. To disable it, set sandbox = "off".'
 )
 
 
 def rows_of(events: Iterable[ev.Event]) -> tuple[Row, ...]:
-    """All rows of a list of events."""
+    """Fold events into rows, including drafts."""
     return transcript_of(events).visible()
 
 
 def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
-    """What a list of events shows. Settled rows are put aside, as each event would copy them."""
+    """Fold events into a transcript. Settled rows are set aside, as each event would copy them."""
     transcript, aside, most = Transcript(), list[Row](), AT_ONCE
     for event in events:
         transcript = fold_event(transcript, event)
@@ -128,7 +128,7 @@ def transcript_of(events: Iterable[ev.Durable | ev.Transient]) -> Transcript:
 
 
 def fold_event(transcript: Transcript, event: ev.Durable | ev.Transient) -> Transcript:
-    """The transcript after `event`. Events that show nothing change nothing."""
+    """Return the transcript after `event`. Events without rows change nothing."""
     step = _FOLDS.get(type(event))
     return step(transcript, event) if step else transcript
 
@@ -160,7 +160,7 @@ def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
     acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
-    left = left_open(t.todos) if turn.planned and acted else ()
+    left = unfinished_notices(t.todos) if turn.planned and acted else ()
     return _add_row(replace(t, draft=()), *left, row)
 
 
@@ -170,11 +170,11 @@ def _todos_changed(t: Transcript, e: ev.TodosChanged) -> Transcript:
 
 def _changed_outside(t: Transcript, e: ev.FilesChangedOutside) -> Transcript:
     names = [f"{file.path} (deleted)" if file.content is None else file.path for file in e.files if not file.by]
-    return _add_row(t, NoticeRow(f"Changed by somebody else: {list_names(names)}")) if names else t
+    return _add_row(t, NoticeRow(f"Changed outside this task: {list_names(names)}")) if names else t
 
 
 def _on_retry(t: Transcript, e: ev.StepRetried) -> Transcript:
-    """A wait that a person ended is the same attempt, said again with no wait."""
+    """Add a retry, or update the last one if a person ended its wait."""
     last = t.rows[-1] if t.rows else None
     row = RetryRow(e.attempt, e.wait, e.cause, e.model, e.most)
     again = isinstance(last, RetryRow) and not e.wait and replace(last, wait=0.0) == row
@@ -197,7 +197,7 @@ def _lane_began(t: Transcript, e: SubagentStarted) -> Transcript:
     return _change_call(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
 
 
-def _lane_works(t: Transcript, e: SubagentProgressed) -> Transcript:
+def _lane_progressed(t: Transcript, e: SubagentProgressed) -> Transcript:
     now = {"doing": e.doing, "steps": e.steps, "calls": e.calls, "tokens": e.tokens, "cost": e.cost}
     return _change_call(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
 
@@ -248,9 +248,9 @@ def _on_completed(t: Transcript, e: ev.AssistantMessageCompleted) -> Transcript:
 
 
 def _call_subject(call: ToolCall) -> str:
-    """What a call that may never start is about: its name and the first thing it names."""
-    said = next((value for value in call.arguments.values() if isinstance(value, str)), "")
-    return f"{call.name} {said}".strip().split("\n", 1)[0]
+    """Title of a call before it starts: the tool's name and its first string argument."""
+    first = next((value for value in call.arguments.values() if isinstance(value, str)), "")
+    return f"{call.name} {first}".strip().split("\n", 1)[0]
 
 
 def _on_question(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
@@ -261,10 +261,10 @@ def _on_question(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
 
 
 def _on_resumed(t: Transcript, e: ev.TurnResumed) -> Transcript:
-    """What was asked is asked again: a question that has no answer is not shown twice, and what waits stands below."""
+    """Drop unanswered questions, which are asked again, and put a notice before unsettled rows."""
     rows = tuple(row for row in t.rows if not (isinstance(row, QuestionRow) and not row.by))
     place = next((at for at, row in enumerate(rows) if not is_settled(row)), len(rows))
-    notice = NoticeRow("Halocline was stopped here. What it had asked, it asks again.")
+    notice = NoticeRow("Halocline was stopped here. Open questions are asked again.")
     return replace(t, rows=(*rows[:place], notice, *rows[place:]), draft=())
 
 
@@ -296,13 +296,13 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
         return replace(
             row,
             status=e.status,
-            output=tool_said(e.result),
+            output=tool_output(e.result),
             diffs=e.diffs,
             images=tuple(part for part in e.result.content if isinstance(part, Image)),
             seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
             ends_turn=e.ends_turn,
-            failure=command_failure(tool_said(e.result)) if e.name == COMMANDS else "",
-            answer=command_answer(tool_said(e.result)) if e.name == COMMANDS else "",
+            failure=command_failure(tool_output(e.result)) if e.name == COMMANDS else "",
+            answer=command_answer(tool_output(e.result)) if e.name == COMMANDS else "",
         )
 
     return _add_row(_change_call(t, e.call, end), *finding_notices(e.result.content))
@@ -332,7 +332,7 @@ def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
 
 
 def _grow_output(row: CallRow, text: str) -> CallRow:
-    """A running call's newest output; only its end is kept until the result replaces it."""
+    """Append a running call's output, keeping only its end until the result replaces it."""
     return replace(row, output=(row.output + text)[-LIVE_OUTPUT:])
 
 
@@ -353,12 +353,12 @@ def _hook_ran(t: Transcript, e: ev.HookRan) -> Transcript:
 
 _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.TaskStarted: lambda t, e: _add_row(
-        replace(t, mode=e.mode), StartRow(e.workspace, e.model or origin_said(e), e.mode, e.approval_mode, e.roots)
+        replace(t, mode=e.mode), StartRow(e.workspace, e.model or describe_origin(e), e.mode, e.approval_mode, e.roots)
     ),
-    ev.RootsChanged: lambda t, e: _add_row(t, NoticeRow(folders_said(e.roots))),
-    ev.Imported: lambda t, e: _add_row(t, NoticeRow(import_said(e))),
-    ev.TaskAdopted: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Goes on here, with {e.model}")),
-    ev.LogRepaired: lambda t, e: _add_row(t, NoticeRow(repair_said(e))),
+    ev.RootsChanged: lambda t, e: _add_row(t, NoticeRow(describe_folders(e.roots))),
+    ev.Imported: lambda t, e: _add_row(t, NoticeRow(describe_import(e))),
+    ev.TaskAdopted: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Continued here with {e.model}")),
+    ev.LogRepaired: lambda t, e: _add_row(t, NoticeRow(describe_repair(e))),
     ev.TurnStarted: _turn_started,
     ev.TurnResumed: _on_resumed,
     ev.SteeringReceived: _on_steering,
@@ -368,7 +368,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.UsageReported: _on_usage,
     ev.McpSampled: _on_sampling,
     SubagentStarted: _lane_began,
-    SubagentProgressed: _lane_works,
+    SubagentProgressed: _lane_progressed,
     SubagentEnded: _lane_ended,
     ev.TextDelta: _on_delta,
     ev.ThinkingDelta: _on_delta,
@@ -384,30 +384,30 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.QuestionAnswered: _on_answer,
     ev.SandboxChecked: lambda t, e: _add_row(t, NoticeRow(SANDBOXED)) if e.standing is ev.SandboxStanding.FULL else t,
     ev.AnswerRefused: lambda t, e: _add_row(
-        t, NoticeRow(f"The answer does not fit the schema. {' '.join(e.problems)}")
+        t, NoticeRow(f"The answer does not match the schema. {' '.join(e.problems)}")
     ),
     ev.TodosChanged: _todos_changed,
     ev.ModeChanged: lambda t, e: _add_row(replace(t, mode=e.mode), NoticeRow(f"Mode: {e.mode}")),
     ev.ModelChanged: lambda t, e: _add_row(t, NoticeRow(f"Model: {e.model}")),
     ev.EffortChanged: lambda t, e: _add_row(
-        t, NoticeRow(f"Effort: {effort_said(e.effort, e.budget) or 'as in the settings'}")
+        t, NoticeRow(f"Effort: {describe_effort(e.effort, e.budget) or 'from the settings'}")
     ),
-    ev.GrantTakenBack: lambda t, e: _add_row(t, NoticeRow(taken_back(e))),
+    ev.GrantTakenBack: lambda t, e: _add_row(t, NoticeRow(describe_revocation(e))),
     ev.PolicyChanged: lambda t, e: _add_row(
         t, NoticeRow(f"Approvals: {e.approval_mode}" + (f", set by {e.client}" if e.client else ""))
     ),
     ev.ApprovalSwitched: lambda t, e: _add_row(t, NoticeRow(describe_switch(e))),
     ev.CheckpointTaken: lambda t, e: _add_row(t, CheckpointRow(e.checkpoint, e.label)) if not e.root else t,
     ev.ConversationRestored: lambda t, e: _add_row(
-        t, NoticeRow(f"Went back to event {e.to}: what came since is not read.")
+        t, NoticeRow(f"Rewound to event {e.to}. The model no longer sees what came after it.")
     ),
-    ev.TaskForked: lambda t, e: _add_row(t, NoticeRow(f"Task {e.to} goes on from event {e.point}.")),
+    ev.TaskForked: lambda t, e: _add_row(t, NoticeRow(f"Forked to task {e.to} after event {e.point}.")),
     ev.CheckpointRestored: lambda t, e: _add_row(t, RestoredRow(e.checkpoint, e.undo, e.changed)),
     ev.JobEnded: lambda t, e: _add_row(t, JobEndRow(e.job, e.command, e.exit_code, e.stopped)),
     ev.FilesChangedOutside: _changed_outside,
     ev.DiagnosticsReported: lambda t, e: _add_row(t, *finding_notices(e.content)),
     ev.InstructionsLoaded: lambda t, e: _add_row(t, RulesRow(e.files, e.gone)),
-    ev.MentionsResolved: lambda t, e: _add_row(t, *given_along(e.content)),
+    ev.MentionsResolved: lambda t, e: _add_row(t, *included_notices(e.content)),
     ev.Compacted: lambda t, e: _add_row(t, CompactionRow(e.cause, e.before, e.after)),
     ev.CompactionUndone: lambda t, e: _add_row(t, CompactionRow()),
     ev.HookRan: _hook_ran,
@@ -415,4 +415,4 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ErrorRaised: lambda t, e: _add_row(t, ErrorRow(e.code, e.text, e.hint)),
 }
 SHOWN = frozenset(_FOLDS)
-"""The events that change what is shown."""
+"""The events that change the rows."""

@@ -1,4 +1,4 @@
-"""The to-do list of a task, open or not, for `halo todos` and `/todos`: the items and the file to edit."""
+"""The to-do list of a task, open or not: the items and the file to edit."""
 
 from pathlib import Path
 
@@ -10,22 +10,22 @@ from halocline.protocol.values import Value
 
 
 class Todos(Value, frozen=True):
-    """A task's list and the Markdown file that a person may edit."""
+    """A task's list, and the Markdown file for editing it."""
 
     todos: tuple[Todo, ...]
     file: Path
 
 
 def todos_of(client: Client, task: str) -> Todos:
-    """The list as the task's log has it. Raises TaskNotFound and UsageError."""
+    """Read the list from the task's log. Raises TaskNotFound and UsageError."""
     name = client.find(task)
     lists = [event.todos for event in client.past(name) if isinstance(event, TodosChanged)]
     return Todos(lists[-1] if lists else (), client.home.task(name) / TODO_FILE)
 
 
 def describe_todos(found: Todos) -> str:
-    """The list for a person: how far it is, the items as Markdown, and where to change them."""
+    """Describe the list: progress, items as Markdown, and the file to edit."""
     if not found.todos:
         return "No to-do list."
     head = f"{count_done(found.todos)} of {len(found.todos)} done."
-    return f"{head}\n{to_markdown(found.todos)}To change it: {found.file}"
+    return f"{head}\n{to_markdown(found.todos)}To edit it: {found.file}"

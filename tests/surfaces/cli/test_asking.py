@@ -298,7 +298,7 @@ async def test_a_diff_that_was_cut_can_be_seen_whole_before_deciding(terminal: T
     first, second = terminal.output.getvalue().split("± Write a.txt")[1:]
     assert "… 20 more lines" in first
     assert "line 60" in second
-    assert "show the whole diff" not in second
+    assert "show the full diff" not in second
 
 
 @pytest.mark.parametrize(
@@ -369,15 +369,15 @@ def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
         child.expect("make test")
         child.send("\x7f" * 4 + "check\r")
         child.expect("LINE 'make check'")
-        child.expect("Ask for something")
+        child.expect("What should I do?")
         child.send("one\ntwo\r")
         child.expect(r"PROMPT \('one\\ntwo', 'act'\)")
-        child.expect("Ask for something")
+        child.expect("What should I do?")
         child.send("think\x1b[Z")
         child.expect("plan")
         child.send("\r")
         child.expect(r"PROMPT \('think', 'plan'\)")
-        child.expect("Ask for something")
+        child.expect("What should I do?")
         child.send("\x04")
         child.expect("PROMPT None")
         child.expect("WAITING")

@@ -85,7 +85,7 @@ async def test_the_line_of_a_mistake_in_a_schema_s_file_is_told(halo: Halo) -> N
 async def test_a_terminal_shows_what_was_refused(halo: Halo, schema: str) -> None:
     words = ("run", "-m", halo.script(WRONG, RIGHT), "--output-schema", schema, "hi")
     terminal = halo.terminal(*words)
-    terminal.expect("The answer does not fit the schema.")
+    terminal.expect("The answer does not match the schema.")
     terminal.expect("done")
     terminal.wait()
     assert terminal.exitstatus == 0
@@ -115,7 +115,7 @@ async def test_flags_and_the_variable_say_how_hard_to_think(
     ("words", "said"),
     [
         (("--effort", "hard"), "'hard' is not one of: none, minimal, low, medium, high, xhigh, max"),
-        (("--thinking-budget", "-1"), "'-1' is not a number of tokens"),
+        (("--thinking-budget", "-1"), "'-1' is not a token count"),
     ],
 )
 async def test_a_wrong_wish_is_a_wrong_call(halo: Halo, words: tuple[str, ...], said: str) -> None:

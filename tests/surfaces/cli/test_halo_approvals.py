@@ -192,7 +192,7 @@ async def test_a_folder_that_is_removed_while_it_is_asked_ends_the_run(halo: Hal
     shutil.rmtree(desk)
     done = await ended(running)
     assert (done.code, (halo.folder / "one").exists()) == (1, False)
-    assert "cannot be used: it was removed" in done.err
+    assert "Cannot use the approvals folder" in done.err
 
 
 async def test_a_run_that_is_interrupted_leaves_no_request(halo: Halo, desk: Path) -> None:

@@ -91,7 +91,7 @@ async def test_a_current_folder_that_is_gone_is_a_wrong_call(halo: Halo) -> None
     gone.mkdir()
     done = await halo.run("-p", "-m", halo.script(HI), "hi", cwd=gone, preexec_fn=gone.rmdir)
     assert done.code == 2
-    assert "is gone" in told(done)[0]
+    assert "Cannot find the folder" in told(done)[0]
 
 
 async def test_a_damaged_log_is_named_with_its_line(halo: Halo) -> None:

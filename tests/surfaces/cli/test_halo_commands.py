@@ -137,7 +137,7 @@ async def test_files_are_put_back_to_a_checkpoint_and_forth_again(halo: Halo) ->
     assert [line.split()[0] for line in listed] == [f"{task}/2", f"{task}/1"]
     assert "-before\n+after\n" in (await halo.run("checkpoints", "diff", f"{task}/1")).out
     refused = await halo.run("checkpoints", "restore", f"{task}/1")
-    assert (refused.code, refused.out) == (2, "  put back  note.txt\n1 file would change.\n")
+    assert (refused.code, refused.out) == (2, "  restore  note.txt\n1 file to change.\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
     assert (halo.folder / "note.txt").read_text() == "before\n"
     undo = re.search(r"To undo: halo (.*)\n", done.out)
@@ -150,7 +150,7 @@ async def test_what_a_person_changed_since_stays_unless_it_is_chosen(halo: Halo)
     task = await made_task(halo)
     (halo.folder / "note.txt").write_text("mine\n")
     done = await halo.run("checkpoints", "restore", f"{task}/1", "-y")
-    assert done.out.splitlines()[0] == "  stays (you and the task changed the same lines)  note.txt"
+    assert done.out.splitlines()[0] == "  keep (you and the task changed the same lines)  note.txt"
     assert "--overwrite" in done.out
     assert (halo.folder / "note.txt").read_text() == "mine\n"
     await halo.run("checkpoints", "restore", f"{task}/1", "-y", "--overwrite")
@@ -223,7 +223,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     assert f"Mended; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
     assert log.with_name("damaged-1.jsonl").read_bytes() == damaged
     assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
-    assert "The log was damaged and ends here" in (await halo.run("tasks", "show", task)).out
+    assert "The log was damaged: its last" in (await halo.run("tasks", "show", task)).out
     again = await halo.run("-r", task, "-p", "-m", halo.script({"text": "Hello again."}), "go on")
     assert (again.code, again.out) == (0, "Hello again.\n")
     assert (await halo.run("replay", task)).code == 0
@@ -244,7 +244,7 @@ async def test_models_are_found_by_words_and_those_that_can_be_used_are_shown(ha
     assert head.split() == ["model", "window", "output", "$", "in", "$", "out", "$", "cached", "can"]
     assert rows
     assert all(row.startswith("anthropic/claude-opus") and "tools" in row for row in rows)
-    assert "more need a key that is not set" in legend
+    assert "more without a key" in legend
     assert legend.endswith("halo models --all claude opus\n")
 
 
@@ -257,8 +257,8 @@ def test_more_models_than_fit_a_terminal_are_counted_by_provider(halo: Halo) -> 
 
 async def test_without_a_key_no_model_is_listed_but_it_is_said_how_to_see_them(halo: Halo) -> None:
     done = await halo.run("models", "claude-opus-5-5")
-    assert done.out.startswith("Of ")
-    assert "none can be used" in done.out
+    assert done.out.startswith("None of the ")
+    assert "matching models has a key" in done.out
     assert len(done.out.splitlines()) == 1
     whole = await halo.run("models", "--all", "claude-opus-5-5")
     assert len(whole.out.splitlines()) > 5
@@ -274,7 +274,7 @@ async def test_models_that_the_settings_price_are_listed_with_their_price(halo: 
 
 async def test_a_model_that_nobody_knows_may_be_named_all_the_same(halo: Halo) -> None:
     done = await halo.run("models", "zork")
-    assert (done.code, done.out) == (0, "No known model fits. Any other may be named too: -m provider/model\n")
+    assert (done.code, done.out) == (0, "No known model matches. Other models work too: -m provider/model\n")
 
 
 async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(halo: Halo) -> None:
@@ -283,7 +283,7 @@ async def test_a_fetched_catalogue_serves_from_then_on_and_a_failure_leaves_it(h
     async with documents({"/api.json": {"far": far | {"models": {"big": listed}}}}) as server:
         env = {"HALOCLINE_CATALOGUE_URL": f"{server.url}/api.json", "FAR_API_KEY": "k"}
         done = await halo.run("models", "--refresh", env=env)
-        assert (done.code, done.out, done.err) == (0, "", "halo: The catalogue is new: 1 models of 1 providers.\n")
+        assert (done.code, done.out, done.err) == (0, "", "halo: Updated the catalog: 1 models of 1 providers.\n")
         env["HALOCLINE_CATALOGUE_URL"] = f"{server.url}/nothing"
         failed = await halo.run("models", "--refresh", env=env)
         assert failed.code == 1
@@ -328,4 +328,6 @@ async def test_the_demo_runs_unattended_in_a_pipe(halo: Halo) -> None:
     done = await halo.run("demo", "-y")
     assert (done.code, done.err) == (0, "")
     assert "\x1b" not in done.out
-    assert all(text in done.out for text in ("Only the model is scripted", "All four tests pass", "With a real model"))
+    assert all(
+        text in done.out for text in ("Only the model is scripted", "All four tests pass", "To use a real model")
+    )

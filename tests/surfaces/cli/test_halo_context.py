@@ -74,7 +74,7 @@ async def test_a_lost_cache_is_told_with_its_step(halo: Halo) -> None:
     task = await worked(halo, READ, EDIT, LOST)
     said = "step 3: 0 of 5.0k tokens from the cache: nothing changed here"
     cache = await halo.run("context", task, "--cache")
-    assert cache.out.startswith("3 requests, 16.0k tokens read, 31 % of them from the cache.\n")
+    assert cache.out.startswith("3 requests, 16.0k input tokens, 31 % of them from the cache.\n")
     assert said in cache.out
     assert said in (await halo.run("tasks", "show", task, "--cost")).out
     (miss,) = json.loads((await halo.run("context", task, "--cache", "--json")).out)["misses"]
@@ -84,7 +84,7 @@ async def test_a_lost_cache_is_told_with_its_step(halo: Halo) -> None:
 async def test_what_a_prompt_is_made_of_cannot_be_changed_later(halo: Halo) -> None:
     task = await worked(halo, LOST)
     refused = await halo.run("-p", "--resume", task, "--append-system-prompt", "x", "go on")
-    assert (refused.code, "fixed when it begins" in refused.err) == (2, True)
+    assert (refused.code, "cannot change after it starts" in refused.err) == (2, True)
 
 
 async def test_a_new_task_has_no_cache_to_speak_of(halo: Halo) -> None:

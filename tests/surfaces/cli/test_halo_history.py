@@ -37,22 +37,22 @@ async def test_tasks_are_searched_by_what_was_said_in_them(halo: Halo, two: list
     assert snippet == "  It was the cache."
     assert await listed(halo, "--search", "parser", "cache") == two[:1]
     assert (await halo.run("tasks", "list", "--search", "elephant")).out == (
-        "No such tasks. Look in every folder: --all\n"
+        "No matching tasks. To search all folders: --all\n"
     )
 
 
 async def test_a_task_has_a_name_a_mark_and_tags(halo: Halo, two: list[str]) -> None:
     old, new = two
-    assert (await halo.run("tasks", "rename", old, "The", "parser")).out == f"{old} is called The parser now.\n"
-    assert (await halo.run("tasks", "favourite", old[-4:])).out == f"{old} is a favourite now.\n"
-    assert (await halo.run("tasks", "tag", old, "#Later", "ui", "later")).out == f"{old} has the tags later, ui.\n"
-    assert (await halo.run("tasks", "tag", old, "ui", "--off")).out == f"{old} has the tags later.\n"
+    assert (await halo.run("tasks", "rename", old, "The", "parser")).out == f"Renamed {old} to The parser.\n"
+    assert (await halo.run("tasks", "favourite", old[-4:])).out == f"Added {old} to favorites.\n"
+    assert (await halo.run("tasks", "tag", old, "#Later", "ui", "later")).out == f"Tags of {old}: later, ui\n"
+    assert (await halo.run("tasks", "tag", old, "ui", "--off")).out == f"Tags of {old}: later\n"
     assert await listed(halo, "--favourite") == await listed(halo, "--tag", "LATER") == [old]
     assert await listed(halo) == [new, old]
     assert "★ The parser #later" in (await halo.run("tasks", "list")).out
     assert halo.state(old).title == "The parser"
     done = await halo.run("tasks", "rename", old)
-    assert (done.out, halo.state(old).title) == (f"{old} has no name any more.\n", "mend the parser")
+    assert (done.out, halo.state(old).title) == (f"Removed the name of {old}.\n", "mend the parser")
 
 
 async def test_a_task_that_is_open_elsewhere_is_named_by_its_writer(halo: Halo) -> None:
@@ -72,7 +72,7 @@ async def test_a_task_that_is_open_elsewhere_is_named_by_its_writer(halo: Halo) 
 async def test_a_deleted_task_can_be_taken_back_as_it_was(halo: Halo, two: list[str]) -> None:
     before = halo.raw_log(two[0])
     done = await halo.run("tasks", "delete", two[0], "-y")
-    assert done.out == f"Deleted {two[0]}. To take back, for 30 days: halo tasks undelete {two[0]}\n"
+    assert done.out == f"Deleted {two[0]}. To undo within 30 days: halo tasks undelete {two[0]}\n"
     assert await listed(halo) == two[1:]
     assert await listed(halo, "--search", "parser") == []
     assert two[0] in (await halo.run("tasks", "undelete")).out
@@ -120,12 +120,12 @@ async def test_a_task_that_is_open_is_not_deleted(halo: Halo) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["delete"], "Name the tasks to delete, or how old they are."),
-        (["delete", "x", "--older", "3d"], "Name the tasks to delete, or how old they are."),
+        (["delete"], "Name the tasks to delete, or their age."),
+        (["delete", "x", "--older", "3d"], "Name the tasks to delete, or their age."),
         (["delete", "x"], "There is no task 'x'."),
         (["undelete", "x"], "There is no task 'x'."),
-        (["list", "--since", "yesterday"], "'yesterday' is no time."),
-        (["list", "--tag", "a b"], "'a b' is no tag."),
+        (["list", "--since", "yesterday"], "'yesterday' is not a time."),
+        (["list", "--tag", "a b"], "'a b' is not a tag."),
     ],
 )
 async def test_what_cannot_be_understood_is_said(halo: Halo, words: list[str], said: str) -> None:
@@ -138,7 +138,7 @@ async def test_tasks_of_all_folders_are_listed_on_request(halo: Halo, two: list[
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert (await halo.run("tasks", "list", cwd=elsewhere)).out == (
-        f"No tasks of {elsewhere}. See those of every folder: --all\n"
+        f"No tasks in {elsewhere}. To list all folders: --all\n"
     )
     for words in (["--all"], ["--workspace", "all"], ["-C", str(halo.folder)]):
         done = await halo.run("tasks", "list", "--json", *words, cwd=elsewhere)

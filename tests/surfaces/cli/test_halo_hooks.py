@@ -39,7 +39,7 @@ async def test_a_run_with_trust_has_the_hooks_and_a_row_for_what_they_block(halo
     assert blocked(halo)
     assert "(PreToolUse) blocked" in done.out
     assert "Not here." in done.out
-    assert (await halo.run("trust", "list")).out.startswith("No folder is trusted")
+    assert (await halo.run("trust", "list")).out.startswith("No trusted folders")
 
 
 async def test_trust_that_was_given_holds_until_a_hook_changes(halo: Halo, guard: Path) -> None:

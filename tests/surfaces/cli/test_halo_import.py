@@ -42,7 +42,7 @@ async def test_all_are_taken_over_once_and_the_originals_are_as_they_were(halo: 
     second = await halo.run("import", "all")
     assert (first.code, len(logs)) == (0, 4)
     assert "4 imported." in first.out
-    assert "0 imported, 4 here already." in second.out
+    assert "0 imported, 4 already imported." in second.out
     assert {task: halo.raw_log(task) for task in halo.tasks} == logs
     assert originals(halo) == before
     assert not list((halo.home / "importing").iterdir())
@@ -76,7 +76,7 @@ async def test_a_task_that_was_cut_short_elsewhere_does_not_go_on_by_itself(halo
     transcripts.cline(halo.root, str(halo.folder))
     await halo.run("import", "cline")
     done = await halo.run("-p", "-r", halo.tasks[0], "-m", halo.script({"text": "No."}))
-    assert (done.code, "there is no prompt" in done.err) == (2, True)
+    assert (done.code, "needs a prompt" in done.err) == (2, True)
 
 
 async def test_a_conversation_that_has_grown_is_imported_anew_into_the_same_task(halo: Halo) -> None:
@@ -89,7 +89,7 @@ async def test_a_conversation_that_has_grown_is_imported_anew_into_the_same_task
         file.write(json.dumps(line) + "\n")
     assert "· grown ·" in (await halo.run("import")).out
     done = await halo.run("import", "claude")
-    assert "1 of them anew" in done.out
+    assert "1 of them updated" in done.out
     assert halo.tasks == [task]
     assert len(halo.raw_log(task)) > before
 
@@ -102,7 +102,7 @@ async def test_a_task_that_was_gone_on_with_is_left_alone(halo: Halo) -> None:
     before = halo.raw_log(task)
     path.write_text(path.read_text() + "\n#### more\n\nYes.\n")
     done = await halo.run("import", "aider", str(path))
-    assert "was gone on with here, and stays as it is" in done.out
+    assert "continued here, so not changed" in done.out
     assert halo.raw_log(task) == before
 
 
@@ -127,18 +127,18 @@ async def test_a_task_goes_on_in_another_folder_when_one_is_named(halo: Halo, tm
     other.mkdir()
     transcripts.codex(halo.root, "/gone/away")
     said = await halo.run("import", "codex", "--dry-run")
-    assert "That folder is not here; name another with --workspace DIR." in said.out
+    assert "That folder does not exist; name another with --workspace DIR." in said.out
     await halo.run("import", "codex")
     gone = await halo.run("-p", "-r", halo.tasks[0], "-m", halo.script({"text": "No."}), "go on")
     assert (gone.code, "halo import codex 0199-cafe --workspace DIR" in gone.err) == (2, True)
     moved = await halo.run("import", "codex", "0199-cafe", "--workspace", str(other))
-    assert "1 imported, 1 of them anew, for another folder." in moved.out
+    assert "1 imported, 1 of them for another folder." in moved.out
     assert halo.state().workspace == str(other)
-    assert "0 imported, 1 here already." in (await halo.run("import", "codex")).out
+    assert "0 imported, 1 already imported." in (await halo.run("import", "codex")).out
 
 
 async def test_what_is_not_there_is_said(halo: Halo, tmp_path: Path) -> None:
-    assert (await halo.run("import")).out.startswith("No conversation with another program was found.\n")
+    assert (await halo.run("import")).out.startswith("No conversations of other programs found.\n")
     for words in (("cline", "nope"), ("cline", "--since", "monday"), ("claude", str(tmp_path / "project"))):
         done = await halo.run("import", *words)
         assert (done.code, done.err[:6]) == (2, "halo: ")
@@ -215,7 +215,7 @@ async def test_an_imported_task_is_found_by_its_words_and_forked(halo: Halo) -> 
     done = await halo.run("-p", "-r", fork, "go on")
     assert (done.code, done.out) == (0, "Another way.\n")
     assert halo.state(fork).system_prompt
-    assert "0 imported, 1 here already." in (await halo.run("import", "claude")).out
+    assert "0 imported, 1 already imported." in (await halo.run("import", "claude")).out
 
 
 async def test_an_imported_task_is_forked_from_a_moment_of_it(halo: Halo) -> None:
@@ -261,9 +261,9 @@ async def test_what_a_person_called_an_imported_task_stays_when_it_is_imported_a
     line = {"type": "user", "uuid": "u9", "parentUuid": "a5", "message": {"role": "user", "content": "Words of later"}}
     with open(path, "a") as file:
         file.write(json.dumps(line) + "\n")
-    assert "1 of them anew" in (await halo.run("import", "claude")).out
+    assert "1 of them updated" in (await halo.run("import", "claude")).out
     assert "The number" in (await halo.run("tasks", "list", "--search", "later")).out
-    assert "0 imported, 1 here already." in (await halo.run("import", "claude")).out
+    assert "0 imported, 1 already imported." in (await halo.run("import", "claude")).out
 
 
 async def test_a_source_behind_a_link_and_its_copy_are_one_conversation(halo: Halo) -> None:
@@ -274,7 +274,7 @@ async def test_a_source_behind_a_link_and_its_copy_are_one_conversation(halo: Ha
     (other / path.name).symlink_to(path)
     assert "1 conversation." in (await halo.run("import")).out
     assert "1 imported." in (await halo.run("import", "all")).out
-    assert "0 imported, 1 here already." in (await halo.run("import", "claude", str(other / path.name))).out
+    assert "0 imported, 1 already imported." in (await halo.run("import", "claude", str(other / path.name))).out
 
 
 async def test_of_a_damaged_file_comes_what_is_whole_and_it_says_what_is_not(halo: Halo) -> None:
@@ -283,8 +283,8 @@ async def test_of_a_damaged_file_comes_what_is_whole_and_it_says_what_is_not(hal
     path.write_bytes(data[: len(data) * 2 // 3] + b"\xff\x00{")
     done = await halo.run("import", "claude")
     assert done.code == 0
-    assert "not taken over: 1 × line that cannot be read" in done.out
-    assert "Not taken over: 1 × line" in (await halo.run("tasks", "show", halo.tasks[0])).out
+    assert "not imported: 1 × line that cannot be read" in done.out
+    assert "Not imported: 1 × line" in (await halo.run("tasks", "show", halo.tasks[0])).out
 
 
 async def test_what_cannot_be_read_at_all_is_said_and_the_rest_is_taken(halo: Halo) -> None:
@@ -310,7 +310,7 @@ async def test_a_file_that_is_named_alone_is_read_as_what_it_is(halo: Halo) -> N
         assert len(halo.tasks) == number
     assert {event.origin.tool for task in halo.tasks for event in halo.log(task)[:1]} == {"claude", "codex", "cline"}
     refused = await halo.run("import", "nope")
-    assert (refused.code, "is no agent that is known, and no file" in refused.err) == (2, True)
+    assert (refused.code, "is neither a known agent nor a file" in refused.err) == (2, True)
 
 
 async def test_where_it_cannot_be_looked_is_said_and_the_rest_is_found(halo: Halo) -> None:

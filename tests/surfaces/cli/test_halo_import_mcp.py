@@ -36,7 +36,7 @@ async def test_servers_of_others_are_shown_as_they_would_run_and_nothing_is_set_
     done = await others.run("import", "mcp")
     assert "run npx -y notes '--key=[redacted github-token]' with NOTES_KEY=${NOTES_KEY}" in done.out
     assert "reach https://docs.example/mcp Authorization: Bearer ${DOCS_TOKEN}" in done.out
-    assert "Nothing was set up." in done.out
+    assert "Nothing was added." in done.out
     assert KEY not in done.out
     assert not (others.home / "mcp.json").exists()
 
@@ -51,11 +51,11 @@ async def test_agreed_to_they_are_set_up_without_keys_and_without_leave(others: 
 
 async def test_on_a_terminal_each_is_asked_for(others: Halo) -> None:
     terminal = others.terminal("import", "mcp")
-    terminal.expect("notes.*Set it up")
+    terminal.expect("notes.*Add it")
     terminal.sendline("n")
-    terminal.expect("docs.*Set it up")
+    terminal.expect("docs.*Add it")
     terminal.sendline("y")
-    terminal.expect("no name.*Set it up")
+    terminal.expect("no name.*Add it")
     terminal.sendline("")
     terminal.expect(pexpect.EOF)
     assert sorted(json.loads((others.home / "mcp.json").read_text())["mcpServers"]) == ["docs"]
@@ -64,4 +64,4 @@ async def test_on_a_terminal_each_is_asked_for(others: Halo) -> None:
 async def test_settings_that_cannot_be_read_have_no_servers(others: Halo) -> None:
     (others.root / ".claude.json").write_text("{")
     (others.root / ".codex/config.toml").write_text("[[[")
-    assert "No other agent has an MCP server" in (await others.run("import", "mcp")).out
+    assert "No new MCP servers in other agents" in (await others.run("import", "mcp")).out

@@ -137,4 +137,4 @@ async def test_a_restore_that_lacks_contents_ends_with_an_error_that_names_them(
     done = await halo.run("checkpoints", "restore", f"{halo.tasks[-1]}/1", "--yes", "--overwrite")
     assert done.code == 1
     assert "checkpoint" in done.err
-    assert "as they were at that checkpoint" not in done.out
+    assert "already match that checkpoint" not in done.out

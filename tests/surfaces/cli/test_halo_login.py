@@ -54,8 +54,8 @@ async def test_a_key_can_be_stored_untried_when_the_server_is_out_of_reach(halo:
     [
         (["nobody"], KEY, "There is no provider 'nobody'."),
         (["ollama"], KEY, "Ollama needs no key."),
-        ([], KEY, "Whose key?"),
-        (["openai"], "", "No key came on standard input."),
+        ([], KEY, "No provider was named."),
+        (["openai"], "", "No key on standard input."),
         (["openai"], "sk-ant-1234567890abcdef", "That looks like a key for Anthropic."),
         (["openai", "--base-url", "nowhere"], KEY, "The base URL 'nowhere' is no http or https address."),
         (["groq", "--no-browser"], KEY, "Groq gives no keys to programs."),
@@ -120,7 +120,7 @@ async def test_where_keys_are_from_is_listed_and_no_key_shown(halo: Halo) -> Non
     assert "OPENAI_API_KEY (…9876), GROQ_API_KEY (…), openai (stored …9876)" not in doctor.out
     assert "OPENAI_API_KEY (…9876)" in doctor.out
     models = await halo.run("models", "openai")
-    assert "openai: the key of halo login openai" in models.out
+    assert "openai: key from halo login openai" in models.out
     shown = listed.out + doctor.out + models.out
     assert not any(key in shown for key in (KEY, OTHER, "short"))
 
@@ -132,13 +132,13 @@ async def test_a_key_is_forgotten_and_what_is_left_is_said(halo: Halo) -> None:
     done = await halo.run("logout", "openai", env={"OPENAI_API_KEY": OTHER})
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "Forgot the key for OpenAI.",
-        "Forgot the key for OpenAI at http://127.0.0.1:8000.",
-        "The variable OPENAI_API_KEY still holds a key: unset OPENAI_API_KEY",
+        "Removed the key for OpenAI.",
+        "Removed the key for OpenAI at http://127.0.0.1:8000.",
+        "The environment variable OPENAI_API_KEY still has a key: unset OPENAI_API_KEY",
     ]
-    assert (await halo.run("logout", "--all")).out == "Forgot the key for Groq.\n"
+    assert (await halo.run("logout", "--all")).out == "Removed the key for Groq.\n"
     assert not (halo.home / "credentials").exists()
-    assert (await halo.run("logout", "openai")).out == "There was no stored key.\n"
+    assert (await halo.run("logout", "openai")).out == "No key was stored.\n"
 
 
 @pytest.mark.parametrize("words", [[], ["openai", "--all"]])
@@ -206,7 +206,7 @@ def test_a_provider_is_chosen_from_a_list_and_its_key_typed_unseen(halo: Halo, c
     terminal.expect("Number or name: ")
     terminal.send(f"0\r{choice}\r")
     terminal.expect("https://platform.openai.com/api-keys")
-    terminal.expect("nothing is shown")
+    terminal.expect("hidden as you paste it")
     terminal.send(f" {KEY}\r")
     terminal.expect(pexpect.EOF)
     assert "The key for OpenAI (…1234) is stored" in " ".join(terminal.before.split())
@@ -218,7 +218,7 @@ def test_a_provider_is_chosen_from_a_list_and_its_key_typed_unseen(halo: Halo, c
 @pytest.mark.parametrize(("key", "code"), [("\x03", 130), ("\x04", 2)])
 def test_leaving_while_a_key_is_asked_for_stores_nothing(halo: Halo, key: str, code: int) -> None:
     terminal = halo.terminal("login", "openai")
-    terminal.expect("nothing is shown")
+    terminal.expect("hidden as you paste it")
     terminal.send(key)
     terminal.expect(pexpect.EOF)
     assert "Traceback" not in terminal.before

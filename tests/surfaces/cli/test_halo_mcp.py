@@ -28,15 +28,15 @@ async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
     await add(halo)
     tried = await halo.run("mcp", "test", "test")
     assert "✓ test: 2 tools, about 42 tokens, protocol 2025-11-25" in tried.out
-    assert "look (reads only, it says)  Looks." in tried.out
+    assert "look (read-only, it claims)  Looks." in tried.out
     listed = await halo.run("mcp", "list")
     assert "test  stdio  on  2 tools, about 42 tokens  (yours)" in listed.out
     assert "    ask    echo, look\n" in listed.out
     assert (await halo.run("mcp", "disable", "test")).out == "test is off.\n"
     assert "test  stdio  off" in (await halo.run("mcp", "list")).out
     assert (await halo.run("mcp", "enable", "test")).out == "test is on.\n"
-    assert "is gone from" in (await halo.run("mcp", "remove", "test")).out
-    assert "No MCP server is set up." in (await halo.run("mcp", "list")).out
+    assert "Removed test from" in (await halo.run("mcp", "remove", "test")).out
+    assert "No MCP servers." in (await halo.run("mcp", "list")).out
 
 
 async def test_a_prompt_of_a_server_is_a_word_of_a_run(halo):
@@ -96,9 +96,9 @@ async def test_a_server_that_fails_says_why_and_where_more_is(halo):
     ("words", "said"),
     [
         (("test", "nobody"), "There is no MCP server 'nobody'."),
-        (("add", "x"), "What is to be run, or reached?"),
+        (("add", "x"), "No command or URL."),
         (("add", "a b", "--", "x"), "'a b' is no name for a server."),
-        (("add", "x", "--env", "novalue", "--", "y"), "'novalue' is not written as NAME=VALUE."),
+        (("add", "x", "--env", "novalue", "--", "y"), "'novalue' is not NAME=VALUE."),
         (("add", "x", "--type", "smoke", "--", "y"), "there is no type 'smoke'"),
         (("login", "nobody"), "There is no MCP server 'nobody'."),
     ],
@@ -118,7 +118,7 @@ async def test_what_is_installed_is_shown_and_agreed_to_before_it_is_written(hal
     assert "io.x/fs  1" in (await halo.run("mcp", "search", "files")).out
     alone = await halo.run("mcp", "install", "fs")
     assert "1. run uvx fs@1" in alone.out
-    assert "Nobody is there to agree." in alone.err
+    assert "Installing needs your confirmation." in alone.err
     assert not (halo.home / "mcp.json").exists()
     agreed = await halo.run("mcp", "install", "fs", "--yes")
     assert agreed.code == 0
@@ -143,10 +143,10 @@ async def test_a_bundle_is_shown_installed_used_and_removed_with_its_files(halo)
         archive.write(SERVER, "server.py")
     file, folder = str(halo.root / "a.mcpb"), halo.home / "mcp" / "a-server"
     lacks = await halo.run("mcp", "install", file)
-    assert (lacks.code, "The bundle wants key." in lacks.err, "--set key=VALUE" in lacks.err) == (2, True, True)
+    assert (lacks.code, "The bundle needs key." in lacks.err, "--set key=VALUE" in lacks.err) == (2, True, True)
     alone = await halo.run("mcp", "install", file, "--set", "key=s3cret")
     assert f"{folder}/server.py noise with KEY=••••" in alone.out
-    assert "Nobody is there to agree." in alone.err
+    assert "Installing needs your confirmation." in alone.err
     assert "s3cret" not in alone.out + alone.err
     assert not folder.exists()
     agreed = await halo.run("mcp", "install", file, "--set", "key=s3cret", "--yes")
@@ -197,15 +197,13 @@ async def test_a_server_of_a_loopback_registry_is_shown_installed_and_removed(ha
         halo.home.mkdir()
         (halo.home / "settings.toml").write_text(f'[mcp]\nregistry = "{url}"\n')
         assert "io.x/fs  1  [disk]" in (await halo.run("mcp", "search", "--tag", "disk")).out
-        assert (
-            await halo.run("mcp", "search", "--tag", "mail")
-        ).out == "The registry has no server with these words.\n"
+        assert (await halo.run("mcp", "search", "--tag", "mail")).out == "No matching servers in the registry.\n"
         shown = (await halo.run("mcp", "show", "fs")).out
         assert ("1. run uvx fs@1" in shown, shown.endswith("# How it works\n")) == (True, True)
         assert (await halo.run("mcp", "install", "fs", "--yes")).code == 0
     assert "fs  stdio  on" in (await halo.run("mcp", "list")).out
     assert (await halo.run("mcp", "remove", "fs")).code == 0
-    assert "No MCP server is set up." in (await halo.run("mcp", "list")).out
+    assert "No MCP servers." in (await halo.run("mcp", "list")).out
 
 
 async def test_another_agent_runs_lists_and_reads_tasks(halo):
@@ -264,5 +262,5 @@ async def test_the_person_of_another_agent_is_asked_where_that_can_ask(halo, mod
     assert (halo.folder / "a.txt").exists() == written
     assert said.startswith("Done.\n\n[task "), said
     (form,) = asked
-    assert "Halocline wants to do this" in form.message
+    assert "Halocline asks for approval" in form.message
     assert "+x" in form.message

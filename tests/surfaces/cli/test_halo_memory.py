@@ -24,7 +24,7 @@ async def test_notes_are_shown_with_numbers_and_forgotten_by_them(halo: Halo) ->
     assert "  1  Run make db first.\n     2026-11-21, task t-1\n" in shown.out
     assert "  2  ours\n     written by hand\n" in shown.out
     assert "  3  kept\n" in shown.out
-    assert "     1 other line, which tasks are given as well\n" in shown.out
+    assert "     1 other line, also sent to tasks\n" in shown.out
     assert "too long" not in shown.out
     assert "Memory is off" in shown.err
     gone = await halo.run("memory", "forget", "2")
@@ -41,7 +41,7 @@ async def test_a_note_that_is_not_there_is_not_forgotten(halo: Halo) -> None:
 
 async def test_a_file_that_is_too_long_to_be_given_says_so(halo: Halo) -> None:
     notes(halo, "words\n" * 2_000)
-    assert "tasks are given its beginning only" in (await halo.run("memory", "show")).out
+    assert "only its beginning is sent to tasks" in (await halo.run("memory", "show")).out
 
 
 async def test_the_file_is_opened_in_the_persons_editor(halo: Halo) -> None:
@@ -60,5 +60,5 @@ async def test_the_list_of_the_newest_task_is_shown_with_its_file(halo: Halo) ->
     todos = [{"text": "Read", "status": "completed"}, {"text": "Write"}]
     await halo.run("-y", "-p", "-m", halo.script({"call": [call("update_todos", todos=todos)]}, {"text": "Hi."}), "go")
     done = await halo.run("todos")
-    assert done.out.startswith("1 of 2 done.\n- [x] Read\n- [ ] Write\nTo change it: ")
+    assert done.out.startswith("1 of 2 done.\n- [x] Read\n- [ ] Write\nTo edit it: ")
     assert done.out.rstrip().endswith(f"{halo.tasks[-1]}/todos.md")

@@ -57,7 +57,7 @@ def test_a_file_is_found_while_typing_and_given_along(halo: Halo) -> None:
     (halo.folder / "src" / "calculator.py").write_text("def add(): ...\n")
     person = Person(halo, "-m", halo.script({**HI, "expect": "def add"})).sees(COMPOSER).types("see @clc")
     person.sees("src/calculator.py").types("\t").sees("@src/calculator.py", "tokens").types("\r")
-    person.sees("Given along: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
+    person.sees("Included: src/calculator.py: 15 bytes", "Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert prompt(halo) == (Text("see @src/calculator.py "),)
 
@@ -111,14 +111,14 @@ def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
 
 def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(clipboard: Halo) -> None:
     person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "the model sees no pictures"})).sees(COMPOSER)
-    person.types(CTRL_V).sees("The model sees no pictures").sees("[picture 1]").types("\r")
+    person.types(CTRL_V).sees("This model does not accept images").sees("[picture 1]").types("\r")
     person.sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
 
 def test_without_a_desktop_the_person_is_told_what_else_can_be_done(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER).types("x").types(CTRL_V)
-    person.sees("no desktop here", "@path").types("\x03").types(CTRL_D)
+    person.sees("without a desktop", "@path").types("\x03").types(CTRL_D)
     assert person.is_gone_with() == 0
 
 
@@ -136,13 +136,13 @@ async def test_a_run_with_a_model_that_sees_nothing_says_so(halo: Halo) -> None:
     (halo.root / "shot.png").write_bytes(png())
     done = await halo.run("-p", "-m", halo.script(HI), "--image", "../shot.png", "see")
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert "The model sees no pictures" in done.err
+    assert "This model does not accept images" in done.err
 
 
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("missing.png", None, "There is no picture missing.png"),
+        ("missing.png", None, "No such image: missing.png"),
         ("a.txt", b"words", "a.txt is not a picture that can be shown"),
         ("wide.png", png(7_501, 1), "wide.png is too large: 7,501×1 pixels, more than 7,500 on a side"),
     ],

@@ -32,7 +32,7 @@ async def test_a_wait_before_asking_again_is_told_on_standard_error(halo: Halo, 
     async with ModelServer([Turn(fault=Fault.OVERLOADED), Turn(text="Hello.")]) as server:
         done = await halo.run(*flags, *asks(server), "hi")
     assert done.code == 0
-    assert re.fullmatch(r"halo: OpenAI is overloaded .*: asking again in [12](\.\d)? s \(1 of 3\)\n", done.err)
+    assert re.fullmatch(r"halo: OpenAI is overloaded .*: retrying in [12](\.\d)? s \(1 of 3\)\n", done.err)
     assert "asking again" not in done.out
 
 
@@ -121,7 +121,7 @@ async def test_a_refusal_is_an_error(halo: Halo) -> None:
 async def test_a_step_limit_stops_with_its_own_exit_code_and_says_how_to_go_on(halo: Halo) -> None:
     done = await halo.run("-p", "--max-steps", "1", "-m", halo.script(READ, HI), "hi")
     assert (done.code, done.out) == (3, "I look.\n")
-    assert done.err == f"halo: The limit of 1 steps is reached.\n      Go on with: halo -r {halo.tasks[0]}\n"
+    assert done.err == f"halo: The limit of 1 steps is reached.\n      To continue: halo -r {halo.tasks[0]}\n"
 
 
 async def test_a_cost_limit_stops(halo: Halo) -> None:
@@ -179,7 +179,7 @@ async def test_an_approval_that_nobody_can_give_is_refused_and_has_its_own_exit_
 async def test_what_needed_an_approval_is_said_with_what_to_do(halo: Halo) -> None:
     done = await halo.run("-p", "-m", halo.script(TOUCH, HI), "hi")
     assert done.out == "Hello.\n"
-    assert "needed an approval" in done.err
+    assert "needed approval" in done.err
     assert "--approval-mode" in done.err
 
 
@@ -245,7 +245,7 @@ async def test_what_a_piped_text_mentions_is_not_looked_up(halo: Halo) -> None:
 async def test_empty_piped_text_is_no_prompt(halo: Halo) -> None:
     done = await halo.run("-p", "-m", halo.script(HI), stdin=b" \n")
     assert done.code == 2
-    assert "There is no prompt." in done.err
+    assert "No prompt." in done.err
 
 
 async def test_piped_bytes_that_are_no_text_are_refused(halo: Halo) -> None:
@@ -268,7 +268,7 @@ async def test_a_pipe_that_stays_silent_is_not_waited_for(halo: Halo) -> None:
         os.close(reading)
         os.close(writing)
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert "Nothing came on standard input" in done.err
+    assert "No input on standard input" in done.err
 
 
 async def test_text_without_a_terminal_has_no_colours_and_no_moving_line(halo: Halo) -> None:

@@ -56,7 +56,7 @@ async def test_rules_are_listed_with_their_conditions(halo: Halo, rules: None) -
 
 
 async def test_a_file_whose_examples_are_wrong_is_an_error_that_names_the_example(halo: Halo, rules: None) -> None:
-    assert (await halo.run("policy", "test")).out == "2 rules in force, all as their examples say.\n"
+    assert (await halo.run("policy", "test")).out == "2 rules in force, all examples pass.\n"
     wrong = halo.folder / "wrong.toml"
     wrong.write_text(RULES.replace("make test -j4", "cmake test"))
     done = await halo.run("policy", "test", str(wrong))
@@ -70,7 +70,7 @@ async def test_rules_can_be_tried_on_what_was_done(halo: Halo, rules: None) -> N
     done = await halo.run("policy", "simulate", str(halo.folder / "candidate.toml"))
     assert done.out.splitlines()[:2] == [
         "2 calls of 1 task: 1 allow, 0 ask, 1 deny",
-        "as they were: 2 allow, 0 ask, 0 deny",
+        "originally: 2 allow, 0 ask, 0 deny",
     ]
     assert "allow → deny  Write notes/a.txt (no-notes," in done.out
 
@@ -93,10 +93,10 @@ async def test_leave_that_was_given_for_good_is_listed_and_taken_back(halo: Halo
     assert "(you allowed it)" in listed.out
     assert "halo policy forget NAME" in listed.out
     wrong = await halo.run("policy", "forget", "grant-1", "grant-9")
-    assert (wrong.code, "There is no rule 'grant-9' here." in wrong.err) == (2, True)
+    assert (wrong.code, "No rule 'grant-9' here." in wrong.err) == (2, True)
     done = await halo.run("policy", "forget", "grant-1", "grant-2")
-    assert (done.code, done.out.count("taken back: ")) == (0, 2)
-    assert (await halo.run("policy", "rules")).out == "There are no rules but those of the approval mode.\n"
+    assert (done.code, done.out.count("revoked: ")) == (0, 2)
+    assert (await halo.run("policy", "rules")).out == "No rules apart from the approval mode.\n"
 
 
 async def test_a_rule_of_a_file_is_not_taken_back(halo: Halo, rules: None) -> None:
@@ -109,7 +109,7 @@ async def test_a_broken_file_of_rules_is_told_at_the_start_and_by_the_doctor(hal
     (halo.folder / ".halocline").mkdir()
     (halo.folder / ".halocline" / "policy.toml").write_text("x = [")
     ran = await halo.run("-p", "-m", halo.script({"text": "done"}), "hi")
-    assert "Until it is corrected, every call asks." in ran.err
+    assert "Until you fix it, every call needs approval." in ran.err
     assert "policy.toml" in ran.err
     doctor = await halo.run("doctor")
     assert doctor.code != 0
@@ -124,7 +124,7 @@ async def test_rules_of_an_untrusted_project_and_of_other_folders_are_told_apart
     both = grant.format("there", "/elsewhere") + grant.format("here", halo.folder.resolve())
     (halo.home / "grants.toml").write_text(both)
     listed = (await halo.run("policy", "rules")).out
-    assert "1 rule of the project that allow nothing until you trust it: halo trust add\n  allow  argv make" in listed
+    assert "1 rule of the project without effect until you trust it: halo trust add\n  allow  argv make" in listed
     assert "1 permission for other folders" in listed
     assert ("command here" in listed, "command there" in listed) == (True, False)
     added = await halo.run("trust", "add")
@@ -136,7 +136,7 @@ async def test_a_server_file_that_cannot_be_read_is_no_matter_of_trust(halo: Hal
     (halo.folder / ".mcp.json").write_text('{"mcpServers": {')
     ran = await halo.run("-p", "-m", halo.script({"text": "done"}), "hi")
     assert ".mcp.json" in ran.err
-    assert "Its servers are off until it can be read." in ran.err
+    assert "Its servers are off until you fix it." in ran.err
     assert "()" not in ran.err
     assert "halo trust add" not in ran.err
 

@@ -24,7 +24,7 @@ async def test_a_recording_replays_in_another_folder_and_home(halo: Halo) -> Non
     (halo.folder / "made").unlink()
     done = await halo.run("replay", "task.rec", cwd=halo.root, env={"HALOCLINE_HOME": str(halo.root / "other")})
     assert (done.code, done.err) == (0, "")
-    assert "The same: 2 steps" in done.out
+    assert "Identical: 2 steps" in done.out
     assert "2 requests compared." in done.out
     assert not (halo.folder / "made").exists()
 

@@ -21,12 +21,12 @@ async def test_continue_goes_on_with_the_newest_task_of_this_folder(halo: Halo, 
 async def test_continue_without_a_task_here_says_so(halo: Halo) -> None:
     done = await halo.run("-c", "-p", "-m", halo.script(HI), "again")
     assert done.code == 2
-    assert f"There is no task of {halo.folder} to go on with." in done.err
+    assert f"No task to resume in {halo.folder}." in done.err
 
 
 async def test_a_task_that_was_cut_short_goes_on_without_a_prompt(halo: Halo) -> None:
     assert (await halo.run("-p", "-m", halo.script({"fault": "auth"}), "first")).code == 1
-    done = await halo.run("-c", "-p", "-m", halo.script({**HI, "expect": "Go on where you stopped."}))
+    done = await halo.run("-c", "-p", "-m", halo.script({**HI, "expect": "Continue where you left off."}))
     assert (done.code, done.out) == (0, "Hello.\n")
 
 
@@ -41,7 +41,7 @@ async def test_a_finished_task_wants_a_prompt(halo: Halo) -> None:
     await halo.run("-p", "-m", model, "first")
     done = await halo.run("-c", "-p", "-m", model)
     assert (done.code, done.out) == (2, "")
-    assert "is finished, and there is no prompt" in done.err
+    assert "is finished and needs a prompt" in done.err
 
 
 async def test_the_end_of_an_id_is_enough_to_resume(halo: Halo) -> None:
@@ -73,8 +73,8 @@ async def test_a_task_whose_folder_is_gone_says_so(halo: Halo, tmp_path: Path) -
     halo.folder.rename(tmp_path / "moved")
     done = await halo.run("-r", halo.tasks[0], "-p", "-m", model, "again", cwd=tmp_path)
     assert done.code == 2
-    assert f"{halo.folder}, the folder of task {halo.tasks[0]}, is not there." in done.err
-    assert "Put it back where it was" in done.err
+    assert f"The folder of task {halo.tasks[0]} does not exist: {halo.folder}" in done.err
+    assert "Restore the folder" in done.err
 
 
 async def test_another_folder_can_be_worked_in(halo: Halo, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ async def test_the_list_says_when_each_file_holds_and_why_one_does_not(halo: Hal
         "    project, always · 18 characters",
         "    note: its front matter cannot be read (paths is no list of patterns), so it always holds",
         ".cursorrules",
-        "    project, not followed: the same as AGENTS.md",
+        "    project, does not apply: the same as AGENTS.md",
         "src/AGENTS.md",
         "    project, for src/ · 7 characters",
     ]
@@ -80,8 +80,8 @@ async def test_why_says_for_a_path_what_holds_and_what_does_not(halo: Halo) -> N
         "holds          .clinerules/api.md: src/api/users.py fits src/api/**",
         "holds          src/AGENTS.md: it holds for src/",
     ]
-    assert "does not hold  .clinerules/api.md: it holds for src/api/**" in await said(halo, "why", "docs/a.md")
-    assert "does not hold  src/AGENTS.md" in await said(halo, "why")
+    assert "does not apply  .clinerules/api.md: it holds for src/api/**" in await said(halo, "why", "docs/a.md")
+    assert "does not apply  src/AGENTS.md" in await said(halo, "why")
     assert "is not in" in await refused(halo, "why", "../elsewhere.py")
 
 
@@ -90,7 +90,7 @@ async def test_a_file_is_switched_off_and_on_again(halo: Halo) -> None:
     put(halo, "src/AGENTS.md", "Of src.")
     assert "AGENTS.md is off" in await said(halo, "off", "AGENTS.md")
     assert "was off already" in await said(halo, "off", str(halo.folder / "AGENTS.md"))
-    assert "not followed: switched off" in await said(halo, "list")
+    assert "does not apply: switched off" in await said(halo, "list")
     assert "AGENTS.md is on" in await said(halo, "on", "AGENTS.md")
     assert "switched off" not in await said(halo, "list")
     assert "README.md is no file of rules" in await refused(halo, "off", "README.md")
@@ -130,7 +130,7 @@ async def test_an_example_is_copied_under_its_name_or_another(halo: Halo) -> Non
 async def test_a_workflow_lands_among_workflows_and_is_no_rule(halo: Halo) -> None:
     assert "type /pr-review.md" in await said(halo, "new", "--from", "pr-review")
     assert (halo.folder / ".clinerules/workflows/pr-review.md").exists()
-    assert "There are no rules here" in await said(halo, "list")
+    assert "No rules here" in await said(halo, "list")
     assert "Leave out --paths" in await refused(halo, "new", "x", "--from", "pr-review", "--paths", "a")
 
 
@@ -175,4 +175,4 @@ async def test_a_list_of_switches_that_cannot_be_read_is_told(halo: Halo, words:
 async def test_with_the_setting_off_the_list_says_that_nothing_is_followed(halo: Halo) -> None:
     put(halo, "AGENTS.md")
     done = await halo.run("rules", "list", env={"HALOCLINE_RULES": "false"})
-    assert "The setting rules is false" in done.err
+    assert "Rules are disabled" in done.err

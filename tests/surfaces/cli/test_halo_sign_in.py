@@ -141,7 +141,7 @@ async def test_an_answer_without_a_key_is_said_and_not_shown(halo: Halo, answer:
 async def test_a_key_can_be_pasted_instead(halo: Halo) -> None:
     async with OpenRouter() as openrouter:
         with signing_in(halo, openrouter, "--with-key") as terminal:
-            await expects(terminal, "nothing is shown")
+            await expects(terminal, "hidden as you paste it")
             terminal.send(f"\x1b[200~{KEY}\x1b[201~\r")
             code, said = await ends_with(terminal)
     assert (code, stored(halo)) == (0, True), said

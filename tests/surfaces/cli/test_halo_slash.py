@@ -21,10 +21,12 @@ SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_
 def test_jobs_are_listed_shown_stopped_and_named_when_the_exit_stops_them(halo: Halo) -> None:
     both = {"call": [*SERVE["call"], call("execute_command", command="echo two; sleep 61", background=True)]}
     person = Person(halo, "-y", "-m", halo.script(both, HI), "go")
-    person.sees("Hello.", COMPOSER).types("/jobs\r").sees("job-1", "runs for", "echo up; sleep 60", "job-2", COMPOSER)
+    person.sees("Hello.", COMPOSER).types("/jobs\r").sees(
+        "job-1", "running for", "echo up; sleep 60", "job-2", COMPOSER
+    )
     person.types("/jobs show job-1\r").sees("echo up; sleep 60", "up", COMPOSER)
-    person.types("/jobs show job-9\r").sees("There is no job 'job-9'. There are: job-1, job-2.", COMPOSER)
-    person.types("/jobs what\r").sees("/jobs stop ID  end one", COMPOSER)
+    person.types("/jobs show job-9\r").sees("No job 'job-9'. Jobs: job-1, job-2.", COMPOSER)
+    person.types("/jobs what\r").sees("/jobs stop ID  stop a job", COMPOSER)
     person.types("/jobs stop job-1\r").sees("Stopping job-1", COMPOSER)
     person.types(CTRL_D).sees("Stopped 1 job: echo two; sleep 61")
     assert person.is_gone_with() == 0
@@ -71,9 +73,9 @@ async def test_an_effort_is_set_for_the_task_and_asked_of_the_next_request(halo:
 
 
 def _sets_an_effort(person: Person) -> None:
-    person.sees("Hello.", COMPOSER).types("/effort\r").sees("as in the settings: low", COMPOSER)
-    person.types("/effort hard\r").sees("knows no effort 'hard'", COMPOSER)
-    person.types("/effort high\r").sees("anew once", "Effort: high", COMPOSER)
+    person.sees("Hello.", COMPOSER).types("/effort\r").sees("from the settings: low", COMPOSER)
+    person.types("/effort hard\r").sees("has no effort 'hard'", COMPOSER)
+    person.types("/effort high\r").sees("may miss the provider's cache", "Effort: high", COMPOSER)
     person.types("and again\r").sees("Again.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
@@ -123,7 +125,7 @@ def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
         "Work", "/init [what matters]: write or improve AGENTS.md", "Workflow", "/ship", COMPOSER
     )
     person.types("/cost\r").sees("1 step", "1.2k tokens", "hi", COMPOSER)
-    person.types("/todos\r").sees("Nothing is on the list.", COMPOSER)
+    person.types("/todos\r").sees("The to-do list is empty.", COMPOSER)
     person.types("/skills\r").sees("No skills here", COMPOSER)
     person.types("/model\r").sees("The model is", "/model PROVIDER/NAME", COMPOSER)
     person.types("/inti\r").sees("There is no word /inti. Did you mean /init?", COMPOSER)
@@ -138,7 +140,7 @@ def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) 
     halo.home.mkdir()
     (halo.home / "mcp.json").write_text(json.dumps({"mcpServers": {"test": server}}))
     person = Person(halo, "-m", halo.script(HI, {"text": "Greeted."}), "hi").sees(COMPOSER)
-    person.types("/mcp\r").sees("test  ready  2 tools", "Their prompts: /mcp:test:greet", COMPOSER)
+    person.types("/mcp\r").sees("test  ready  2 tools", "Prompts: /mcp:test:greet", COMPOSER)
     person.types("/help\r").sees("Prompt", "/mcp:test:greet <who>", "(test)", COMPOSER)
     person.types("/mcp:test:greet\r").sees("/mcp:test:greet needs who.", COMPOSER)
     person.types("/mcp:test:greet you all\r").sees(
@@ -152,7 +154,7 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     other = halo.script({"text": "I am another."}, name="other")
     person = Person(halo, "-m", halo.script(HI)).sees(COMPOSER)
     person.types("/mode plan\r").sees("Mode: plan", COMPOSER).types("/mode act\r").sees("Mode: act", COMPOSER)
-    person.types("/mode dance\r").sees("There is no mode 'dance'. There are plan and act.", COMPOSER)
+    person.types("/mode dance\r").sees("Unknown mode 'dance'. Use plan or act.", COMPOSER)
     person.types("/permissions yolo\r").sees("Switch to yolo", "stop").presses("1").sees("Approvals: yolo", COMPOSER)
     person.types(f"/model {other}\r").sees("Model:", COMPOSER)
     person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
@@ -167,7 +169,7 @@ def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
     for word in ("two", "three"):
         person.sees("done", COMPOSER).types(f"{word}\r")
     person.sees("done", COMPOSER).types("/compact the names\r").sees(
-        "Shortening", "shortened from", "tokens (you asked for it)", COMPOSER
+        "Compacting", "compacted from", "tokens (at your request)", COMPOSER
     )
     person.types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -195,16 +197,16 @@ async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None
 def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Halo) -> None:
     (halo.folder / "a.txt").write_text("old\n")
     person = Person(halo, "-y", "-m", halo.script(WRITE, HI), "go").sees("Hello.", COMPOSER)
-    person.types("/undo\r").sees("put back  a.txt", "Leave them as they are").presses("2").sees(
+    person.types("/undo\r").sees("restore  a.txt", "Keep them as they are").presses("2").sees(
         "Nothing was changed.", COMPOSER
     )
     assert (halo.folder / "a.txt").read_text() == "new\n"
-    person.types("/undo\r").sees("put back  a.txt", "Put the files back").presses("1").sees("restored", COMPOSER)
+    person.types("/undo\r").sees("restore  a.txt", "Restore the files").presses("1").sees("restored", COMPOSER)
     assert (halo.folder / "a.txt").read_text() == "old\n"
-    person.types("/undo\r").sees("There is nothing to undo", COMPOSER)
+    person.types("/undo\r").sees("Nothing to undo", COMPOSER)
     person.types("/checkpoint\r").sees("2", "Write a.txt", "1", "Start", COMPOSER)
     person.types("/checkpoint diff 2\r").sees("-new", "+old", COMPOSER)
-    person.types("/checkpoint restore 2\r").sees("put back  a.txt", "Put the files back").presses("1").sees(COMPOSER)
+    person.types("/checkpoint restore 2\r").sees("restore  a.txt", "Restore the files").presses("1").sees(COMPOSER)
     assert (halo.folder / "a.txt").read_text() == "new\n"
     person.types("/checkpoint restore 9\r").sees("This task has no checkpoint 9.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -213,12 +215,12 @@ def test_the_last_change_of_files_is_taken_back_once_a_person_said_yes(halo: Hal
 def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI), "first of all").sees("Hello.", COMPOSER)
     (old,) = halo.tasks
-    person.types("/clear\r").sees(f"A new task. Back to the one before: /resume {old}", COMPOSER)
+    person.types("/clear\r").sees(f"New task. To return to the previous one: /resume {old}", COMPOSER)
     person.types("/resume\r").sees(old, "first of all", "/resume ID", COMPOSER)
     person.types("/resume nothing\r").sees("nothing", COMPOSER)
     person.types(f"/resume {old}\r").sees("Hello.", COMPOSER)
     person.types("/export all.md\r").sees("Written to", "all.md", COMPOSER)
-    person.types("/export all.md\r").sees("is there already", COMPOSER).types(CTRL_D)
+    person.types("/export all.md\r").sees("already exists", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert halo.tasks == [old]
     assert "first of all" in (halo.folder / "all.md").read_text()
@@ -227,7 +229,7 @@ def test_a_new_task_is_begun_and_the_old_one_gone_on_with(halo: Halo) -> None:
 def test_a_fork_goes_on_where_the_task_was(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI, {"text": "From the fork."}), "first of all").sees("Hello.", COMPOSER)
     (old,) = halo.tasks
-    person.types("/fork soon\r").sees("From which event?", COMPOSER)
+    person.types("/fork soon\r").sees("Give an event number", COMPOSER)
     person.types("/fork\r").sees("first of all", "Hello.", COMPOSER)
     person.types("and then\r").sees("From the fork.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -240,7 +242,7 @@ def test_a_fork_goes_on_where_the_task_was(halo: Halo) -> None:
 def test_an_answer_may_be_a_word(halo: Halo) -> None:
     asking = {"call": [call("ask_followup_question", question="Which way?")]}
     person = Person(halo, "-m", halo.script(asking, {**HI, "expect": "left"}), "go")
-    person.sees("Which way?", "›").types("/todos\r").sees("Nothing is on the list.", "›")
+    person.sees("Which way?", "›").types("/todos\r").sees("The to-do list is empty.", "›")
     person.types("/undo\r").sees("/undo is for when the turn has ended", "›").types("left\r")
     person.sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -296,15 +298,13 @@ WRITES = {"call": [call("write_to_file", path="a.txt", content="x\n")]}
 def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI, WRITES, {"text": "Done it."}), "go")
     person.sees("Hello.", COMPOSER).types("/auto-approve\r")
-    person.sees("Done without asking: read files here, safe commands.", "all_commands   as the mode says", COMPOSER)
+    person.sees("Done without asking: read files here, safe commands.", "all_commands   by approval mode", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Leave it").presses("2")
-    person.sees("edit stays as it is: as the mode says", COMPOSER)
+    person.sees("edit is unchanged: by approval mode", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Leave it").presses("1")
-    person.sees("Auto-approve: edit done without asking, set by cli", COMPOSER).types("write\r").sees(
-        "Done it.", COMPOSER
-    )
-    person.types("/auto-approve read-outside ask\r").sees("read outside asked about", COMPOSER)
-    person.types("/auto-approve nothing on\r").sees("There is no switch 'nothing'", COMPOSER)
+    person.sees("Auto-approve edit: on, set by cli", COMPOSER).types("write\r").sees("Done it.", COMPOSER)
+    person.types("/auto-approve read-outside ask\r").sees("Auto-approve read outside: always ask", COMPOSER)
+    person.types("/auto-approve nothing on\r").sees("Unknown switch 'nothing'", COMPOSER)
     person.types("/auto-approve edit maybe\r").sees("/auto-approve NAME on|ask|mode", COMPOSER)
     person.types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -316,6 +316,6 @@ def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) ->
 def test_a_switch_is_kept_for_new_tasks_when_the_person_says_so(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI), "go")
     person.sees("Hello.", COMPOSER).types("/auto-approve web ask keep\r")
-    person.sees("New tasks begin with it: auto_approve.web in settings.toml.", COMPOSER).types(CTRL_D)
+    person.sees("Saved for new tasks: auto_approve.web in settings.toml.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     assert "web = false" in (halo.home / "settings.toml").read_text()

@@ -103,7 +103,7 @@ async def test_what_only_looks_answers(halo: Halo) -> None:
         f"{OURS} trust add --help",
     )
     assert REFUSED not in said
-    assert "No folder is trusted" in said
+    assert "No trusted folders" in said
 
 
 async def test_a_task_may_use_another_home(halo: Halo) -> None:
@@ -169,7 +169,7 @@ async def test_commands_know_the_home_that_they_must_not_steer(halo: Halo) -> No
 
 async def test_a_command_of_the_person_in_a_task_is_sent_to_a_terminal(halo: Halo) -> None:
     terminal = halo.terminal("-m", halo.script(DONE))
-    await asyncio.to_thread(terminal.expect, "Ask for something")
+    await asyncio.to_thread(terminal.expect, "What should I do?")
     terminal.send(f"!{OURS} trust add > said 2>&1; echo over > over\r")
     await until_written(halo.folder / "over")
     assert "in a terminal of your own" in (halo.folder / "said").read_text()

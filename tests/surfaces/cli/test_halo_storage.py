@@ -25,7 +25,7 @@ async def test_storage_says_what_is_kept_and_whose_it_is(halo: Halo) -> None:
 
 async def test_pruning_shows_a_plan_and_does_nothing_unasked(halo: Halo) -> None:
     await made_task(halo)
-    assert (await halo.run("storage", "prune")).out == "There is nothing to free.\n"
+    assert (await halo.run("storage", "prune")).out == "Nothing to free.\n"
     for words, code in ((("--dry-run",), 0), ((), 2)):
         done = await halo.run("storage", "prune", "--keep", "1", *words)
         assert (done.code, "1 checkpoint of" in done.out) == (code, True)

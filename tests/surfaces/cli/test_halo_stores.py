@@ -52,8 +52,8 @@ def texts(halo: Halo) -> list[str]:
 
 async def test_half_a_restore_is_said_by_tasks_storage_and_doctor_and_taken_back_when_asked(halo: Halo) -> None:
     await half_restored(halo)
-    assert f"A restore of {halo.folder} was cut short" in (await halo.run("tasks", "list")).err
-    assert "A restore was cut short here" in (await halo.run("storage")).out
+    assert f"A restore of {halo.folder} was interrupted" in (await halo.run("tasks", "list")).err
+    assert "A restore was interrupted here" in (await halo.run("storage")).out
     assert json.loads((await halo.run("storage", "--json")).out)["stores"][0]["is_half_restored"] is True
     found = " ".join((await halo.run("doctor")).out.split())
     assert f"– stores A restore of {halo.folder} was cut short" in found
@@ -127,7 +127,7 @@ async def test_the_doctor_says_which_stores_need_the_projects_git_and_copies_wha
     (store / "objects" / "info" / "alternates").write_text(
         f"{halo.folder / '.git' / 'objects'}\n"
     )  # as a kill leaves it
-    assert "in the project's git only" in " ".join((await halo.run("storage")).out.split())
+    assert "only in the project's Git" in " ".join((await halo.run("storage")).out.split())
     found = " ".join((await halo.run("doctor")).out.split())
     assert f"– stores Checkpoints of {halo.folder} still need the project's git" in found
     assert "none needs the project's git" in " ".join((await halo.run("doctor", "--fix")).out.split())

@@ -14,8 +14,8 @@ from halocline.surfaces.cli.input.keys import ALONE, SILENCE
 
 HI = {"text": "Hello."}
 TOUCH = {"call": [shell("touch made")]}
-MENU = "no, and stop"
-COMPOSER = "Ask for something"
+MENU = "reject and stop"
+COMPOSER = "What should I do?"
 CTRL_B, CTRL_C, CTRL_D, ESCAPE = "\x02", "\x03", "\x04", "\x1b"
 CALM = SILENCE + ALONE + 1
 MENU_IS_GONE = re.compile(r"\x1b\[\d+A\r\x1b\[J")
@@ -114,8 +114,8 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
         Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses("a").sees("Hello.", COMPOSER)
     )
     person.types("/leave\r").sees("in this task", "touch made", "/leave forget N", COMPOSER)
-    person.types("/leave forget 1\r").sees("Leave is taken back: touch made", COMPOSER)
-    person.types("/leave\r").sees("Nothing is allowed for good", COMPOSER)
+    person.types("/leave forget 1\r").sees("Permission revoked: touch made", COMPOSER)
+    person.types("/leave\r").sees("No permissions.", COMPOSER)
     person.types("again\r").sees(MENU).presses("y").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
@@ -133,7 +133,7 @@ def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(
 
 def test_ctrl_b_asks_again_at_once_where_a_failed_request_waits(halo: Halo) -> None:
     person = Person(halo, "run", "-m", halo.script({"text": "…", "fault": "overloaded", "retry_after": 55}, HI), "hi")
-    person.sees("asking again in 5", "Ctrl-B asks now").types(CTRL_B).sees("Hello.", "done")
+    person.sees("retrying in 5", "Ctrl-B retries now").types(CTRL_B).sees("Hello.", "done")
     assert person.is_gone_with() == 0
 
 
@@ -174,7 +174,7 @@ def test_a_command_in_another_folder_says_so_before_it_is_allowed(halo: Halo) ->
 
 def test_a_no_asks_for_the_reason_and_the_model_hears_it(halo: Halo) -> None:
     person = Person(halo, "run", "-m", halo.script(TOUCH, {**HI, "expect": "not on a Friday"}), "hi")
-    person.sees(MENU).presses("n").sees("Why not?").types("not on a Friday\r")
+    person.sees(MENU).presses("n").sees("Reason (optional)").types("not on a Friday\r")
     assert person.sees("Hello.").is_gone_with() == 0
     assert statuses(halo) == ["rejected"]
 
@@ -239,7 +239,7 @@ def test_ctrl_c_in_a_streamed_reply_ends_the_turn(halo: Halo) -> None:
 
 @pytest.mark.parametrize("keys", [CTRL_C, CTRL_D])
 def test_leaving_the_line_of_a_reason_goes_back_to_the_approval(halo: Halo, keys: str) -> None:
-    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).presses("n").sees("Why not?")
+    person = Person(halo, "run", "-m", halo.script(TOUCH, HI), "hi").sees(MENU).presses("n").sees("Reason (optional)")
     person.types(keys).sees(MENU).presses("y").sees("Hello.")
     assert person.is_gone_with() == 0
     assert statuses(halo) == ["completed"]
@@ -293,14 +293,14 @@ def test_a_terminal_that_goes_away_ends_the_turn(halo: Halo) -> None:
 def test_the_demo_asks_and_ends_well(halo: Halo) -> None:
     person = Person(halo, "demo")
     person.sees("Only the model is scripted", "python3 -m unittest", MENU).presses("a")
-    person.sees("intervals.py", MENU).presses("a").sees("All four tests pass", "With a real model")
+    person.sees("intervals.py", MENU).presses("a").sees("All four tests pass", "To use a real model")
     assert person.is_gone_with() == 0
 
 
 @pytest.mark.parametrize(("typed", "code", "left"), [("y\r", 0, 0), ("\r", 2, 1), (CTRL_D, 2, 1), (CTRL_C, 130, 1)])
 def test_deleting_a_task_asks_first(halo: Halo, typed: str, code: int, left: int) -> None:
     assert Person(halo, "run", "-m", halo.script(HI), "hi").sees("done").is_gone_with() == 0
-    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("into the trash? [y/N]").types(typed)
+    person = Person(halo, "tasks", "delete", halo.tasks[0]).sees("to the trash? [y/N]").types(typed)
     assert (person.is_gone_with(), len(halo.tasks)) == (code, left)
 
 
@@ -321,7 +321,7 @@ def test_a_line_behind_a_hash_is_kept_as_a_note_and_sent_to_nobody(halo: Halo) -
     settings.parent.mkdir(exist_ok=True)
     settings.write_text("memory = true\n")
     person = Person(halo, "-m", halo.script(HI))
-    person.sees(COMPOSER).types("# the tests need a database\r").sees("Noted in", "from now on", COMPOSER)
+    person.sees(COMPOSER).types("# the tests need a database\r").sees("Saved to", "will read it", COMPOSER)
     person.types("hello\r").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     (kept,) = (halo.home / "memory").rglob("*.md")

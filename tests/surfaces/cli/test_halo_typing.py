@@ -133,7 +133,7 @@ STOPPED = "Stopped"
         (TOUCH, MENU, "y", "exit code 0"),
         (OPTIONS, "type another answer", "2", "spaces"),
         (ASKED_WORDS, "› ", "Ada\r", "Ada"),
-        (None, "Ask for something", "again\r", "again"),
+        (None, "What should I do?", "again\r", "again"),
     ],
     ids=["approval", "options", "words", "prompt"],
 )
@@ -166,7 +166,7 @@ def test_ctrl_z_stops_and_fg_goes_on_wherever_a_person_is_asked(
     shell.send(answer)
     shell.expect_exact(said)
     shell.expect_exact("Hello.")
-    shell.expect_exact("Ask for something")
+    shell.expect_exact("What should I do?")
     shell.send(CTRL_D)
     shell.expect("sh> ")
     shell.sendline("exit")

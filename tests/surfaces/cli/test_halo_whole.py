@@ -40,7 +40,7 @@ def test_each_character_of_a_command_was_shown_before_the_first_key_counts(
     terminal = pexpect.spawn(
         HALO[0], words, cwd=str(halo.folder), env=env, dimensions=size, timeout=LIMIT, encoding="utf-8"
     )
-    terminal.expect_exact("yes, once")
+    terminal.expect_exact("allow once")
     shown = plain(terminal.before or "")
     wanted = "".join(REVEALED.get(char, char) for char in command)
     assert plain(wanted) in shown
@@ -58,7 +58,7 @@ def test_a_mode_that_asks_less_is_confirmed_and_each_change_is_printed(halo: Hal
     person = Person(halo, "-m", halo.script({"text": "Hello."}), "hi").sees("Hello.", COMPOSER)
     person.types("/approvals yolo\r")
     person.sees("Switch to yolo? It never asks.", "Switch to yolo", "Leave it", "stop").presses("2")
-    person.sees("Approvals stay as they are: ask", COMPOSER).types("/approvals yolo\r").sees("Leave it", "stop")
+    person.sees("Approval mode unchanged: ask", COMPOSER).types("/approvals yolo\r").sees("Keep it", "stop")
     person.presses("1").sees("Approvals: yolo", COMPOSER).types("/approvals ask\r").sees("Approvals: ask", COMPOSER)
     assert person.types(CTRL_D).is_gone_with() == 0
     assert [event.approval_mode for event in halo.log() if isinstance(event, ev.PolicyChanged)] == ["yolo", "ask"]

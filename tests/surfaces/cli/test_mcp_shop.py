@@ -37,7 +37,7 @@ def words(*given):
 def test_a_server_that_the_administrator_would_not_let_run_is_said_to_be_one_before_it_is_set_up(
     desk, capsys, name, warned
 ):
-    with pytest.raises(UsageError, match="Nobody is there to agree"):
+    with pytest.raises(UsageError, match="Installing needs your confirmation"):
         install_server(desk, words("install", name))
     assert (f"The server {name} will not run: the administrator" in capsys.readouterr().err) == warned
 

@@ -178,7 +178,7 @@ def test_a_retry_drops_the_unfinished_block_and_says_why() -> None:
         ev.TextDelta("Whole."),
         message("Whole."),
     ]
-    assert shown(events) == "↻ Overloaded: asking again in 4 s (2 of 3)\n\n  Whole.\n"
+    assert shown(events) == "↻ Overloaded: retrying in 4 s (2 of 3)\n\n  Whole.\n"
 
 
 def test_a_notice_waits_until_the_reply_is_over() -> None:
@@ -525,9 +525,9 @@ def test_a_long_reply_is_drawn_up_to_a_bound_and_then_printed_as_it_was_written(
     text = LONG[kind] + "\n\nThe **end**.\n"
     deltas = [ev.TextDelta(text[start : start + 999]) for start in range(0, len(text), 999)] if streamed else []
     said = shown([*deltas, message(text), message("A **new** reply.")])
-    assert said.count("long: from here on as it was written") == 1
-    assert said.index("long: from") < 1.5 * DRAWN
-    letters = [letter for letter in said.replace("long: from here on as it was written", "") if letter.isalpha()]
+    assert said.count("long reply: the rest is plain text") == 1
+    assert said.index("long reply: the rest") < 1.5 * DRAWN
+    letters = [letter for letter in said.replace("long reply: the rest is plain text", "") if letter.isalpha()]
     assert "".join(letters).replace("python", "") == "".join(
         letter for letter in text + "A new reply." if letter.isalpha()
     ).replace("python", "")

@@ -42,9 +42,9 @@ def test_the_same_words_go_on_counting_and_other_words_begin_anew() -> None:
 def test_a_retry_counts_down() -> None:
     clock = Clock()
     status = line(clock)
-    status.set(Activity("asking again in", until=clock.now + 8))
+    status.set(Activity("retrying in", until=clock.now + 8))
     clock.now += 3
-    assert status.words(80) == "asking again in 5 s"
+    assert status.words(80) == "retrying in 5 s"
 
 
 def test_after_a_long_wait_it_says_how_to_stop() -> None:

@@ -149,7 +149,7 @@ async def test_a_terminal_attaches_to_a_task_of_a_page_and_both_see_the_same(hal
         await one.say("watch", task=task)
         await one.event("approval_requested", task)
         terminal = halo.terminal("attach", task)
-        await asyncio.to_thread(terminal.expect, "yes, once")
+        await asyncio.to_thread(terminal.expect, "allow once")
         await asyncio.sleep(SILENCE + 0.5)  # keys count only after a silence
         terminal.send("y")
         resolved = await one.event("approval_resolved", task)

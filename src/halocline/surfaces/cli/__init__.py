@@ -1,1 +1,1 @@
-"""The command line: line mode on a terminal, text and JSON without one."""
+"""The command line: line mode on a terminal, plain text and JSON elsewhere."""

@@ -1,4 +1,4 @@
-"""What the exit code of `halo` says. The docs are generated from this table."""
+"""Exit codes of `halo`. The docs are generated from this table."""
 
 from enum import IntEnum
 
@@ -8,7 +8,7 @@ from halocline.protocol.state.state import State
 
 
 class ExitCode(IntEnum):
-    """Every exit code there is."""
+    """All exit codes."""
 
     FINISHED = 0
     ERROR = 1
@@ -20,13 +20,13 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.FINISHED: "The work was finished.",
-    ExitCode.ERROR: "Something failed: the model could not be reached, refused, or a file could not be written.",
-    ExitCode.USAGE: "The call was wrong: an unknown flag, model, task or setting, or a missing key.",
-    ExitCode.LIMIT: "A limit was reached: steps, cost, time, failures in a row, or the length of a reply.",
-    ExitCode.APPROVAL: "An approval was needed and nobody could give it; what needed it was not done.",
-    ExitCode.ANSWER: "The answer did not fit `--output-schema`, not even when the model was told what is wrong.",
-    ExitCode.INTERRUPTED: "Interrupted with Ctrl-C or a signal; the task can be resumed.",
+    ExitCode.FINISHED: "Success.",
+    ExitCode.ERROR: "An error: the model was unreachable or refused, or a file could not be written.",
+    ExitCode.USAGE: "Wrong usage: an unknown flag, model, task or setting, or a missing key.",
+    ExitCode.LIMIT: "A limit was reached: steps, cost, time, consecutive failures or reply length.",
+    ExitCode.APPROVAL: "An action needed approval and no one could give it, so it was not done.",
+    ExitCode.ANSWER: "The answer did not match `--output-schema`, even after the model got the errors.",
+    ExitCode.INTERRUPTED: "Interrupted by Ctrl-C or a signal; the task can be resumed.",
 }
 
 _OF_REASON = {
@@ -40,7 +40,7 @@ _OF_REASON = {
 
 
 def of_state(state: State) -> ExitCode:
-    """The code for a task whose last turn ended."""
+    """Exit code for a task, by its last turn."""
     if state.last_end is None:
         return ExitCode.ERROR
     if state.last_end.limit == "answer":
@@ -52,18 +52,18 @@ def of_state(state: State) -> ExitCode:
 
 
 def of_error(error: HaloclineError) -> ExitCode:
-    """The code for an error that ended the program."""
+    """Exit code for an error that ended the program."""
     return ExitCode.USAGE if isinstance(error, UsageError | SettingsError | TaskNotFound) else ExitCode.ERROR
 
 
 def explain_error(error: HaloclineError | ExceptionGroup[Exception]) -> HaloclineError:
-    """The error to tell of. Parallel tool calls report together: one is enough, but a bug keeps its trace."""
+    """Pick the error to report: one of a group of parallel calls is enough. A group with a bug is raised again."""
     if isinstance(error, HaloclineError):
         return error
-    told, bugs = error.split(HaloclineError)
-    if bugs is not None or told is None:
+    known, bugs = error.split(HaloclineError)
+    if bugs is not None or known is None:
         raise error
-    first: BaseException = told
+    first: BaseException = known
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
     assert isinstance(first, HaloclineError)

@@ -1,4 +1,4 @@
-"""From the command line to an exit code: the one place that turns errors into words for a person."""
+"""Entry point: from the command line to an exit code. The only place that prints errors that end the program."""
 
 import os
 import sys
@@ -39,11 +39,11 @@ MODULES = {
     "mcp": "halocline.surfaces.cli.mcp.manage",
     "doctor": "doctor",
 }
-"""Which module serves which command, in `commands` unless it is named whole; it is imported when chosen."""
+"""Module of each command: in `commands` unless the full name is given; imported on use."""
 
 
 def run_main(argv: list[str]) -> int:
-    """Do what the words say, and give the exit code."""
+    """Run the command line and return the exit code."""
     sys.stdout = sys.stdout or _null_stream()
     sys.stderr = sys.stderr or _null_stream()
     try:
@@ -69,18 +69,18 @@ def _run_command(argv: list[str]) -> int:
 
 
 def _null_stream() -> TextIO:
-    """In place of a stream that was closed before the start."""
+    """A stand-in for a stream that was closed before the start."""
     return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _without_output(error: OSError) -> int:
-    """Standard output takes no more (an error with a file's name is another one). A reader that left needs no words."""
+    """Handle closed standard output. A closed pipe is silent; an error with a file name has another cause."""
     if error.filename is not None:
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
-        with suppress(OSError):  # a terminal that is gone took standard error with it
-            print_message(f"Cannot write the output: {error.strerror}.", "What was done is kept; see: halo tasks list")
+        with suppress(OSError):  # standard error may be gone with the terminal
+            print_message(f"Cannot write the output: {error.strerror}.", "The task is saved. See: halo tasks list")
     return int(ExitCode.ERROR)
 
 

@@ -1,4 +1,4 @@
-"""Sentences for the person on standard error, where they disturb no output."""
+"""Messages to the user on standard error."""
 
 import shutil
 import sys
@@ -10,7 +10,7 @@ LONGEST_COMMAND = 60
 
 
 def print_message(text: str, hint: str = "") -> None:
-    """What happened, and below it what to do."""
+    """Print what happened, and below it what to do."""
     print(fold_text(text, "halo: ", sys.stderr), file=sys.stderr)
     if hint:
         print(fold_text(hint, " " * 6, sys.stderr), file=sys.stderr)
@@ -18,7 +18,7 @@ def print_message(text: str, hint: str = "") -> None:
 
 
 def fold_text(text: str, before: str, file: TextIO) -> str:
-    """The text behind `before`; on a terminal its lines are broken between words and stay behind that margin."""
+    """Prefix the text with `before`; on a terminal, wrap it and indent further lines to that width."""
     lines = (before + clean(text)).split("\n")
     if not file.isatty():
         return "\n".join(lines)
@@ -30,7 +30,7 @@ def fold_text(text: str, before: str, file: TextIO) -> str:
 
 
 def describe_stopped(commands: tuple[str, ...]) -> str:
-    """What is said of commands that ended with their task."""
+    """Describe jobs that were stopped because their task was closed."""
     return f"Stopped {len(commands)} job{'s'[: len(commands) > 1]}: {', '.join(map(_short_command, commands))}"
 
 
@@ -40,5 +40,5 @@ def _short_command(command: str) -> str:
 
 
 def describe_left(task: str, writer: str) -> str:
-    """That a task goes on in another process."""
-    return f"Left task {task}; process {writer} goes on with it."
+    """Message that a task continues in another process."""
+    return f"Left task {task}; process {writer} continues it."

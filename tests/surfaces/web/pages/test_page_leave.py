@@ -30,6 +30,6 @@ async def test_leave_is_listed_by_how_far_it_reaches_and_taken_back_by_keyboard(
     await sheet.get_by_text("None yet.").wait_for()
     assert (server.halo.home / "grants.toml").read_text() == ""
     await screen.page.keyboard.press("Escape")
-    await screen.sees("Leave is taken back: touch one", ".log-inside")
+    await screen.sees("Permission revoked: touch one", ".log-inside")
     await screen.say("Once more.")
     await screen.page.locator(".dock").get_by_text("touch one").first.wait_for()

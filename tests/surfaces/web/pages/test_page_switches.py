@@ -50,7 +50,7 @@ async def test_a_switch_is_confirmed_holds_at_once_and_is_seen_by_every_page(ser
     await screen.sees("Auto-approved: read files here, edit files here", "dialog")
     assert await screen.barriers() == []
     assert switches(server) == [("edit", True)]
-    await other.sees("Auto-approve: edit done without asking, set by")
+    await other.sees("Auto-approve edit: on, set by")
     await other.page.get_by_role("button", name="Approvals: Ask, 1 switch set").wait_for()
     await screen.page.keyboard.press("Escape")
     await screen.say("Write it.")

@@ -1,4 +1,4 @@
-"""The words `halo` understands. The reference page of the docs is generated from these parsers."""
+"""Parsers of the command line. The reference page of the docs is generated from them."""
 
 import argparse
 from collections.abc import Callable
@@ -16,41 +16,42 @@ OUTPUT_FORMATS = ("text", "json", "stream-json")
 EFFORTS = ", ".join(Effort)
 
 COMMANDS = {
-    "run": "do one prompt and exit",
-    "demo": "watch a scripted model repair a small project: no key, no network",
+    "run": "run one prompt and exit",
+    "demo": "watch a scripted model fix a small project: no key, no network",
     "web": "open the chat view in a browser",
-    "attach": "join a task that is open in another terminal",
-    "tasks": "list, search, show, name, mark or delete tasks",
-    "fork": "go on from a moment of a task, as another task",
-    "replay": "run a recorded task again, without a model",
-    "import": "take over conversations with Cline and other agents",
-    "export": "write a task as Markdown, an HTML page or JSON lines",
-    "checkpoints": "list, compare or restore saved states of a workspace",
-    "storage": "what is kept on the disk, and freeing what is not needed",
-    "models": "which models can be named, and what they cost",
-    "rules": "which files of rules are followed, and why; new ones, on, off",
-    "context": "what fills a task's context window, and what it costs",
-    "hooks": "which hooks are set up, and which of them run",
-    "trust": "let a folder run its own hooks and MCP servers, or not",
-    "login": "store the key for a provider, after trying it",
-    "logout": "forget a stored key",
-    "policy": "say what would be decided about a command, and why",
-    "todos": "the to-do list of a task, and the file to change it in",
-    "memory": "notes that tasks in a folder begin with",
-    "mcp": "MCP servers, which bring further tools: list, try, add, find",
-    "doctor": "check what Halocline needs on this machine",
+    "attach": "join a task that another process is running",
+    "tasks": "list, search, show, rename, tag or delete tasks",
+    "fork": "start a new task from any point of a task",
+    "replay": "re-run a recorded task without a model",
+    "import": "import conversations from Cline and other agents",
+    "export": "write a task as Markdown, HTML or JSON lines",
+    "checkpoints": "list, compare or restore checkpoints of a workspace",
+    "storage": "show disk usage, and free space",
+    "models": "list models and their prices",
+    "rules": "list, explain, create, enable or disable rule files",
+    "context": "show what fills a task's context window, and its cost",
+    "hooks": "list the hooks of a folder, and which of them run",
+    "trust": "choose which folders may run their own hooks and MCP servers",
+    "login": "test and store an API key for a provider",
+    "logout": "remove a stored key",
+    "policy": "explain, test and review permission decisions",
+    "todos": "show the to-do list of a task, and the file to edit it in",
+    "memory": "show, edit or remove the notes that new tasks start with",
+    "mcp": "list, test, add, find or serve MCP servers",
+    "doctor": "check this machine and your setup",
 }
 
 
 APPROVALS = "HALOCLINE_APPROVALS"
-APPROVALS_TEXT = "The folder of `--approvals`, for runs at which nobody sits."
-ADD_DIR = "work in this folder as well; may be repeated"
+APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
+JSON_LINES = "print JSON, one object per line"
+ADD_DIR = "also work in this folder; repeatable"
 FROM_ELSEWHERE = {"help": "--help", "version": "--version"}
-"""What other programs have as a command, and what `halo` has instead."""
+"""Commands of other programs, and the flag that `halo` has instead."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError instead of exiting, so that one place says what went wrong. Flags are not abbreviated."""
+    """Raises UsageError instead of exiting, so that one place reports errors. Flags cannot be abbreviated."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -78,18 +79,18 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def _refuse_commands(prompt: list[str]) -> None:
-    """A prompt that looks like a command meant for `halo` is not sent to a model. Raises UsageError."""
+    """Raise UsageError for a prompt that looks like a command for `halo`, instead of sending it to a model."""
     if not prompt:
         return
-    first, said = prompt[0], f'To say it to the agent: halo run "{" ".join(prompt)}"'
+    first, as_prompt = prompt[0], f'To send it as a prompt: halo run "{" ".join(prompt)}"'
     if first in COMMANDS:
-        raise UsageError(f"The command {first} must come first.", f"Write: halo {first} … {said}")
+        raise UsageError(f"The command {first} must come first.", f"Use: halo {first} … {as_prompt}")
     if meant := FROM_ELSEWHERE.get(first) or _nearest_command(first):
-        raise UsageError(f"There is no command {first!r}.", f"Did you mean: halo {meant}? {said}")
+        raise UsageError(f"Unknown command {first!r}.", f"Did you mean: halo {meant}? {as_prompt}")
 
 
 def _nearest_command(word: str) -> str:
-    """The command that was misspelt as `word`; empty when it is like none."""
+    """The command most similar to `word`; empty when none is close."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.8)), "")
@@ -100,8 +101,8 @@ def _main_parser() -> Parser:
     parser = Parser(
         prog="halo",
         usage="halo [options] [prompt]\n       halo COMMAND …",
-        description="A coding agent. Give it a prompt; on a terminal it then waits for the next one.",
-        epilog=f"commands:\n{lines}\n\nMore: halo COMMAND --help",
+        description="A coding agent. On a terminal, starts an interactive session, with your prompt if you give one.",
+        epilog=f"commands:\n{lines}\n\nDetails: halo COMMAND --help",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"halo {__version__}", help="print the version")
@@ -110,142 +111,149 @@ def _main_parser() -> Parser:
 
 def _run_parser() -> Parser:
     usage = "halo run [options] [prompt]"
-    return _prompt_options(Parser(prog="halo run", usage=usage, description="Do one prompt and exit."))
+    return _prompt_options(Parser(prog="halo run", usage=usage, description="Run one prompt and exit."))
 
 
 def _prompt_options(parser: Parser) -> Parser:
     add = parser.add_argument
-    add("prompt", nargs="*", help="what to do; text on standard input is added to it")
-    add("-p", "--print", action="store_true", help="print only the final answer; never ask")
-    add("--output-format", choices=OUTPUT_FORMATS, help="text, one json result, or the event log as stream-json")
-    add("--output-schema", metavar="FILE", help="the answer has to fit this JSON Schema; the JSON itself will do")
-    add("--image", dest="images", action="append", metavar="FILE", help="show the model this picture; may be repeated")
+    add("prompt", nargs="*", help="what to do; text on standard input is appended")
+    add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
+    add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
+    add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
+    add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
     _model_options(parser)
-    add("--mode", choices=("plan", "act"), help="plan only reads and talks; act also changes things")
-    add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking")
-    add("-y", "--yolo", action="store_true", help="ask nothing: the same as --approval-mode yolo")
-    add(
-        "--approvals", metavar="DIR", help="ask another program, by files in this folder of Halocline's (see the guide)"
-    )
-    add("-c", "--continue", dest="continue_", action="store_true", help="go on with the newest task of this folder")
-    add("-r", "--resume", metavar="ID", help="go on with this task")
+    add("--mode", choices=("plan", "act"), help="plan: read only; act: may also make changes")
+    add("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
+    add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
+    add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
+    add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
+    add("-r", "--resume", metavar="ID", help="resume this task")
     add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
     add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
-    add("--max-steps", type=positive_int, metavar="N", help="steps one turn may take")
-    add("--max-cost", type=_parse_positive, metavar="USD", help="US dollars the task may cost")
+    add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")
+    add("--max-cost", type=_parse_positive, metavar="USD", help="most US dollars the task may cost")
     _prompt_words(parser)
-    add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run this time")
-    add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated")
-    add("--record", metavar="FILE", help="write events and requests to a new file, for halo replay")
-    add("--time-limit", type=_parse_positive, metavar="SECONDS", help="how long one turn may take")
+    add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run, this time only")
+    add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable")
+    add("--record", metavar="FILE", help="record events and requests to a new file, for halo replay")
+    add("--time-limit", type=_parse_positive, metavar="SECONDS", help="longest duration of one turn")
     _network_options(parser)
     return parser
 
 
 def _model_options(parser: Parser) -> None:
     parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
-    parser.add_argument("--profile", metavar="NAME", help="use this profile of settings.toml")
+    parser.add_argument("--profile", metavar="NAME", help="profile of settings.toml to use")
     _server_options(parser)
-    parser.add_argument("--effort", type=_parse_effort, metavar="LEVEL", help=f"how hard to think: {EFFORTS}")
+    parser.add_argument("--effort", type=_parse_effort, metavar="LEVEL", help=f"reasoning effort: {EFFORTS}")
     parser.add_argument(
         "--thinking-budget",
         type=_parse_tokens,
         metavar="TOKENS",
-        help="how long to think for one reply; wins over --effort",
+        help="thinking tokens for one reply; overrides --effort",
     )
     parser.add_argument(
-        "--text-tools", action="store_const", const=("*",), help="let the model write tool calls as text"
+        "--text-tools", action="store_const", const=("*",), help="use text tool calls, for models without native ones"
     )
 
 
 def _prompt_words(parser: Parser) -> None:
     add = parser.add_argument
-    add("--context-window", type=positive_int, metavar="TOKENS", help="the model's window, if it is not known")
-    add("--system-prompt-file", type=_parse_path, metavar="FILE", help="this in the place of the system prompt")
+    add(
+        "--context-window",
+        type=positive_int,
+        metavar="TOKENS",
+        help="the model's context window, if Halocline does not know it",
+    )
+    add("--system-prompt-file", type=_parse_path, metavar="FILE", help="replace the system prompt with this file")
     add(
         "--append-system-prompt",
         type=_parse_words,
         metavar="TEXT",
-        help="words for its end; @FILE takes them from a file",
+        help="append this text to the system prompt; @FILE reads it from a file",
     )
 
 
 def _server_options(parser: Parser) -> None:
     add = parser.add_argument
-    add("--base-url", metavar="URL", help="where the model's server is")
-    add("--api-key", type=Secret, metavar="KEY", help="the key to use (other users of the machine may see it)")
+    add("--base-url", metavar="URL", help="address of the model's server")
+    add("--api-key", type=Secret, metavar="KEY", help="API key to use (visible to other users of this machine)")
 
 
 def _network_options(parser: Parser) -> None:
     add = parser.add_argument
-    add("--proxy", metavar="URL", help="the proxy to reach the model through, or none")
-    add("--ca-file", metavar="FILE", help="certificates (PEM) to trust as well")
-    add(
-        "--connect-timeout",
-        type=_parse_positive,
-        metavar="SECONDS",
-        help="how long a connection may take to come about",
-    )
-    add("--first-byte-timeout", type=_parse_positive, metavar="SECONDS", help="how long a reply may take to begin")
-    add("--stall-timeout", type=_parse_positive, metavar="SECONDS", help="how long a reply may be silent once it began")
+    add("--proxy", metavar="URL", help="proxy for reaching the model, or none")
+    add("--ca-file", metavar="FILE", help="additional certificates (PEM) to trust")
+    add("--connect-timeout", type=_parse_positive, metavar="SECONDS", help="timeout for connecting")
+    add("--first-byte-timeout", type=_parse_positive, metavar="SECONDS", help="timeout for a reply to begin")
+    add("--stall-timeout", type=_parse_positive, metavar="SECONDS", help="timeout between two pieces of a reply")
 
 
 def _demo_parser() -> Parser:
-    parser = Parser(prog="halo demo", description="Watch a scripted model repair a small project with real tools.")
-    parser.add_argument("-y", "--yolo", action="store_true", help="ask nothing")
+    parser = Parser(prog="halo demo", description="Watch a scripted model fix a small project with real tools.")
+    parser.add_argument("-y", "--yolo", action="store_true", help="run everything without approval")
     return parser
 
 
 def _models_parser() -> Parser:
-    parser = Parser(prog="halo models", description="Which models can be named with -m, and what they cost.")
-    parser.add_argument("search", nargs="*", help="only names that hold all of these words")
-    parser.add_argument("-a", "--all", action="store_true", help="also those for which no key is set")
-    parser.add_argument("--refresh", action="store_true", help="fetch the catalogue anew before anything is listed")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser = Parser(prog="halo models", description="List the models that -m accepts, and their prices.")
+    parser.add_argument("search", nargs="*", help="only models whose name has all these words")
+    parser.add_argument("-a", "--all", action="store_true", help="include models without a key")
+    parser.add_argument("--refresh", action="store_true", help="download the model catalog first")
+    parser.add_argument("--json", action="store_true", help=JSON_LINES)
     return parser
 
 
 def _context_parser() -> Parser:
-    parser = Parser(prog="halo context", description="What a task's next request holds, part by part, and its price.")
+    parser = Parser(prog="halo context", description="Show what a task's next request contains, and its price.")
     add = parser.add_argument
-    add("task", nargs="?", default="", help="the task, or the beginning or end of its name; without it, a new one here")
+    add("task", nargs="?", default="", help="task ID, or its start or end; default: a new task in this folder")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--prompt", action="store_true", help="print the system prompt exactly")
-    instead.add_argument("--cache", action="store_true", help="how a task used the provider's cache, and why it missed")
-    add("--json", action="store_true", help="say it as one JSON object")
-    add("-C", "--cwd", metavar="DIR", default=".", help="the folder of the new task")
+    instead.add_argument("--prompt", action="store_true", help="print the exact system prompt")
+    instead.add_argument(
+        "--cache", action="store_true", help="show how the task used the provider's cache, and the cause of misses"
+    )
+    add("--json", action="store_true", help="print one JSON object")
+    add("-C", "--cwd", metavar="DIR", default=".", help="folder of the new task")
     _model_options(parser)
     _prompt_words(parser)
     return parser
 
 
 def _policy_parser() -> Parser:
-    parser = Parser(prog="halo policy", description="What may be done without asking. Nothing is run.")
+    parser = Parser(prog="halo policy", description="Show what is allowed without approval. Nothing is run.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="explain|rules|forget|test|simulate|audit")
-    explain = actions.add_parser("explain", help="what would be decided about a command, and why")
+    explain = actions.add_parser("explain", help="explain the decision about a command or tool")
     add = explain.add_argument
-    add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads one {"command": …} a line')
-    add("--mcp", metavar="SERVER/TOOL", default="", help="of a tool of an MCP server, in the place of a command")
-    add("--json", action="store_true", help="say it as a JSON object")
-    add("--mode", choices=("plan", "act"), default="act", help="plan only reads; act also changes things")
-    add("--approval-mode", choices=APPROVAL_MODES, help="how much is done without asking; as in the settings")
+    add("words", nargs="*", metavar="COMMAND", help='the command, in quotes; - reads lines of {"command": …}')
+    add("--mcp", metavar="SERVER/TOOL", default="", help="a tool of an MCP server, instead of a command")
+    add("--json", action="store_true", help="print one JSON object")
+    add("--mode", choices=("plan", "act"), default="act", help="plan: read only; act: may also make changes")
+    add("--approval-mode", choices=APPROVAL_MODES, help="approval mode to assume; default: from the settings")
     add("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
-    add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help="a task that has this one as well")
-    rules = actions.add_parser("rules", help="the rules in force, and where they are from")
+    add(
+        "--add-dir",
+        dest="roots",
+        action="append",
+        metavar="DIR",
+        default=[],
+        help="assume a task that also works in this folder",
+    )
+    rules = actions.add_parser("rules", help="list the rules in force and their sources")
     rules.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
-    forget = actions.add_parser("forget", help="take back what you allowed for good, for a project or everywhere")
-    forget.add_argument("names", nargs="+", metavar="NAME", help="as `halo policy rules` has it: grant-2")
+    forget = actions.add_parser("forget", help="revoke permanent permissions")
+    forget.add_argument("names", nargs="+", metavar="NAME", help="name from `halo policy rules`, such as grant-2")
     forget.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
-    test = actions.add_parser("test", help="try the examples that stand in files of rules")
-    test.add_argument("files", nargs="*", metavar="FILE", help="without one: those in force")
+    test = actions.add_parser("test", help="check rule files against the examples in them")
+    test.add_argument("files", nargs="*", metavar="FILE", help="rule files; default: those in force")
     test.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
-    simulate = actions.add_parser("simulate", help="what a file of rules would have decided in past tasks")
-    simulate.add_argument("file", metavar="FILE", help="in the place of your own policy.toml")
-    simulate.add_argument("tasks", nargs="*", metavar="TASK", help="without one: all")
-    simulate.add_argument("--json", action="store_true", help="one JSON object a call")
-    audit = actions.add_parser("audit", help="what was decided of each call of a task, by which rule, and who answered")
-    audit.add_argument("task", metavar="TASK", help="its id, or the end of it")
-    audit.add_argument("--json", action="store_true", help="one JSON object a call")
+    simulate = actions.add_parser("simulate", help="show what a rule file would have decided in past tasks")
+    simulate.add_argument("file", metavar="FILE", help="rule file to use instead of your policy.toml")
+    simulate.add_argument("tasks", nargs="*", metavar="TASK", help="task IDs; default: all tasks")
+    simulate.add_argument("--json", action="store_true", help="print JSON, one object per call")
+    audit = actions.add_parser("audit", help="list a task's calls: decision, rule and who answered")
+    audit.add_argument("task", metavar="TASK", help="task ID, or its start or end")
+    audit.add_argument("--json", action="store_true", help="print JSON, one object per call")
     return parser
 
 
@@ -256,55 +264,55 @@ def _mcp_parser() -> Parser:
 
 
 def _doctor_parser() -> Parser:
-    parser = Parser(prog="halo doctor", description="Check what Halocline needs on this machine.")
-    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace to check")
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended; what was damaged is put aside")
-    parser.add_argument("--connect", action="store_true", help="try the way to the model: server, key, model")
-    parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="with --connect: this one")
+    parser = Parser(prog="halo doctor", description="Check this machine and your setup.")
+    parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="workspace to check")
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired; damaged files are moved aside")
+    parser.add_argument("--connect", action="store_true", help="test the connection to the model: server, key, model")
+    parser.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="with --connect: the model to test")
     _server_options(parser)
     _network_options(parser)
     return parser
 
 
 def _rules_parser() -> Parser:
-    parser = Parser(prog="halo rules", description="Files with rules for the model, such as AGENTS.md.")
+    parser = Parser(prog="halo rules", description="Manage rule files for the model, such as AGENTS.md.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|why|new|on|off")
-    listing = actions.add_parser("list", help="those that are here, when each holds, and why one does not")
-    listing.add_argument("--all", action="store_true", help="also the places where there is none")
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
-    why = actions.add_parser("why", help="which hold for a file, and which do not, with the reason")
-    why.add_argument("path", nargs="?", default="", help="a file of the project; without it: what holds in any case")
-    new = actions.add_parser("new", help="make one to write in, or one from our examples")
-    new.add_argument("name", nargs="?", default="", help="its name; from an example: the example's when none is given")
-    new.add_argument("--user", action="store_true", help="for all your projects, not for this one")
-    new.add_argument("--paths", action="append", metavar="GLOB", help="it holds for these files; may be repeated")
-    new.add_argument("--from", dest="example", metavar="EXAMPLE", help="copy an example; --from list names them")
-    for name, text in (("on", "follow a file again"), ("off", "follow a file no longer; it stays where it is")):
-        actions.add_parser(name, help=text).add_argument("file", help="the file, as the list shows it, or its path")
+    listing = actions.add_parser("list", help="list rule files, when each applies, and why one does not")
+    listing.add_argument("--all", action="store_true", help="include places without a file")
+    listing.add_argument("--json", action="store_true", help=JSON_LINES)
+    why = actions.add_parser("why", help="explain which rules apply to a file")
+    why.add_argument("path", nargs="?", default="", help="a file of the project; default: rules that always apply")
+    new = actions.add_parser("new", help="create a rule file, empty or from an example")
+    new.add_argument("name", nargs="?", default="", help="its name; default: the example's name")
+    new.add_argument("--user", action="store_true", help="for all your projects instead of this one")
+    new.add_argument("--paths", action="append", metavar="GLOB", help="apply it to these files only; repeatable")
+    new.add_argument("--from", dest="example", metavar="EXAMPLE", help="example to copy; --from list shows them")
+    for name, text in (("on", "enable a rule file"), ("off", "disable a rule file without deleting it")):
+        actions.add_parser(name, help=text).add_argument("file", help="the file as listed, or its path")
     for action in actions.choices.values():
-        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
+        action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the project folder")
     return parser
 
 
 def _hooks_parser() -> Parser:
-    parser = Parser(prog="halo hooks", description="The hooks that are set up for a folder.")
+    parser = Parser(prog="halo hooks", description="Show the hooks of a folder.")
     listing = parser.add_subparsers(dest="action", required=True, metavar="list").add_parser(
-        "list", help="where each is from, and whether it runs"
+        "list", help="list hooks, their sources, and which of them run"
     )
     listing.add_argument("-C", "--cwd", dest="folder", metavar="DIR", default=".", help="the folder")
     listing.add_argument(
-        "--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="a folder of hooks; may be repeated"
+        "--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable"
     )
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    listing.add_argument("--json", action="store_true", help=JSON_LINES)
     return parser
 
 
 def _trust_parser() -> Parser:
-    parser = Parser(prog="halo trust", description="Which folders may run hooks and MCP servers of their own.")
+    parser = Parser(prog="halo trust", description="Choose which folders may run their own hooks and MCP servers.")
     parser.set_defaults(folder=".", action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
-    actions.add_parser("list", help="what was said of which folder")
-    for name, text in (("add", "trust it as it is now"), ("remove", "forget what was said of it")):
+    actions.add_parser("list", help="list your decisions")
+    for name, text in (("add", "trust a folder as it is now"), ("remove", "forget the decision about a folder")):
         actions.add_parser(name, help=text).add_argument("folder", nargs="?", default=".", help="the folder")
     return parser
 
@@ -312,28 +320,28 @@ def _trust_parser() -> Parser:
 def _login_parser() -> Parser:
     parser = Parser(
         prog="halo login",
-        description="Store the key for a provider. It is asked for on a terminal, or read from standard input.",
+        description="Test and store an API key. Type it on a terminal, or pipe it in.",
     )
     add = parser.add_argument
-    add("provider", nargs="?", default="", help="whose key; without it there is a list to choose from")
-    add("--list", action="store_true", help="which providers have a key, and where it is from")
-    add("--with-key", action="store_true", help="type or pipe in a key instead of signing in through the browser")
-    add("--no-browser", action="store_true", help="sign in through a browser elsewhere: only print the page's address")
-    add("--no-test", action="store_true", help="store the key without trying it")
-    add("--base-url", metavar="URL", help="the key is for this server instead of the provider's own")
+    add("provider", nargs="?", default="", help="the provider; without it, choose from a list")
+    add("--list", action="store_true", help="list providers with a key, and its source")
+    add("--with-key", action="store_true", help="enter a key instead of signing in through the browser")
+    add("--no-browser", action="store_true", help="print the sign-in address, for a browser on another machine")
+    add("--no-test", action="store_true", help="store the key without testing it")
+    add("--base-url", metavar="URL", help="store the key for this server instead of the provider's own")
     _network_options(parser)
     return parser
 
 
 def _logout_parser() -> Parser:
-    parser = Parser(prog="halo logout", description="Forget the stored keys of a provider.")
-    parser.add_argument("provider", nargs="?", default="", help="whose keys")
-    parser.add_argument("--all", action="store_true", help="those of every provider")
+    parser = Parser(prog="halo logout", description="Remove the stored keys of a provider.")
+    parser.add_argument("provider", nargs="?", default="", help="the provider")
+    parser.add_argument("--all", action="store_true", help="remove the keys of all providers")
     return parser
 
 
 def _of_tasks(command: str) -> Parser:
-    """The parser of a command about tasks, which most runs do not need."""
+    """The parser of a command in `args.tasks`, imported on demand because most runs do not need it."""
     from halocline.surfaces.cli.args import tasks as task_arguments
 
     parser: Parser = getattr(task_arguments, f"{command.strip('_')}_parser")()
@@ -384,7 +392,7 @@ def _parse_words(text: str) -> str:
 
 def _parse_tokens(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tokens")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a token count")
     return int(text)
 
 
@@ -398,14 +406,6 @@ def parse_port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
     return int(text)
-
-
-def _parse_age(text: str) -> float:
-    """Seconds."""
-    units = {"h": 3600, "d": 86400, "w": 604800}
-    if text[-1:] not in units or not text[:-1].isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not an age such as 12h, 30d or 8w")
-    return float(text[:-1]) * units[text[-1]]
 
 
 def _parse_positive(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Points in the past as a person writes them: `30d`, `12h`, `2w`, or a day such as `2026-11-01`."""
+"""Points in the past: `30d`, `12h`, `2w`, or a day such as `2026-11-01`."""
 
 import re
 import time
@@ -11,10 +11,10 @@ _AGO = re.compile(r"(\d{1,5})([mhdw])")
 
 
 def parse_since(text: str) -> float:
-    """The moment in Unix seconds. Raises UsageError."""
+    """Parse a point in the past into Unix seconds. Raises UsageError."""
     if found := _AGO.fullmatch(text.strip().lower()):
         return time.time() - int(found[1]) * _SECONDS[found[2]]
     try:
         return datetime.fromisoformat(text.strip()).astimezone().timestamp()
     except ValueError as error:
-        raise UsageError(f"{text!r} is no time.", "Write 45m, 12h, 30d, 2w, or a day such as 2026-11-01.") from error
+        raise UsageError(f"{text!r} is not a time.", "Use 45m, 12h, 30d, 2w, or a day such as 2026-11-01.") from error

@@ -1,103 +1,107 @@
-"""The words of the commands about tasks: what was done, its saved states, its to-do list, and notes for later ones."""
+"""Arguments of the commands about tasks, checkpoints, to-do lists, memory and storage."""
 
 import argparse
 
-from halocline.surfaces.cli.args.parser import Parser, parse_port, positive_int
+from halocline.surfaces.cli.args.parser import JSON_LINES, Parser, parse_port, positive_int
 
 TASK_STATUSES = ("done", "unfinished", "interrupted", "failed", "at-a-limit", "cut-off", "refused")
 IMPORTED = ("cline", "claude", "codex", "aider")
-"""Programs whose conversations can be taken over."""
+"""Programs whose conversations can be imported."""
+TASK_ID = "task ID, or its start or end"
+CHECKPOINT = "name from the list, or TASK@EVENT"
 
 
 def web_parser() -> Parser:
     about = (
-        "Open the chat view in a browser. The address that is printed holds the key to it: it lets in whoever has it."
+        "Open the chat view in a browser. The printed address contains an access key: anyone who has it can sign in."
     )
     parser = Parser(prog="halo web", description=about)
     add = parser.add_argument
-    add("folders", nargs="*", metavar="DIR", help="where new tasks may begin; without one: this folder")
-    add("--port", type=parse_port, metavar="N", help="listen there; 0 takes any that is free")
+    add("folders", nargs="*", metavar="DIR", help="folders for new tasks; default: this folder")
+    add("--port", type=parse_port, metavar="N", help="port to listen on; 0 picks a free one")
     add(
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="listen on this address of the machine, such as 0.0.0.0; other machines are paired by a code",
+        help="address to listen on, such as 0.0.0.0; other machines are paired with a code",
     )
     add(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="answer under this name, too, which a proxy or the network has for this machine; may be repeated",
+        help="another host name to answer to, such as that of a proxy; repeatable",
     )
     add("--no-open", dest="open", action="store_false", help="do not open a browser")
-    add("--browsers", action="store_true", help="list the browsers that stay signed in, and end")
-    add("--sign-out", metavar="ID", default="", help="sign out the browser that the list shows so, or all, and end")
+    add("--browsers", action="store_true", help="list the signed-in browsers and exit")
+    add("--sign-out", metavar="ID", default="", help="sign out a browser from that list, or all, and exit")
     return parser
 
 
 def attach_parser() -> Parser:
-    about = "Join a task that another process runs. When that one ends, this one goes on with it."
+    about = "Join a task that another process is running. When that process ends, this one takes over."
     parser = Parser(prog="halo attach", description=about)
-    parser.add_argument("id", help="the task, or the beginning or end of its name")
-    parser.add_argument(
-        "--watch", action="store_true", help="only look on: ask nothing, and end when the task is closed"
-    )
+    parser.add_argument("id", help=TASK_ID)
+    parser.add_argument("--watch", action="store_true", help="only watch: never ask, and exit when the task closes")
     return parser
 
 
 def tasks_parser() -> Parser:
-    parser = Parser(prog="halo tasks", description="The tasks of this home.")
+    parser = Parser(prog="halo tasks", description="List, read and manage tasks.")
     known = "list|show|rename|favourite|tag|delete|undelete"
     actions = parser.add_subparsers(dest="action", required=True, metavar=known)
-    _task_list(actions.add_parser("list", help="the newest first; search and choose among them"))
-    show = actions.add_parser("show", help="read a task")
-    show.add_argument("id", help="the task, or the beginning or end of its name")
+    _task_list(actions.add_parser("list", help="list and search tasks, newest first"))
+    show = actions.add_parser("show", help="print a task")
+    show.add_argument("id", help=TASK_ID)
     instead = show.add_mutually_exclusive_group()
-    instead.add_argument("--follow", action="store_true", help="go on as another process writes it")
-    instead.add_argument("--at", type=positive_int, metavar="EVENT", help="as it was after this event")
-    instead.add_argument("--points", action="store_true", help="list what one may go back to, with event numbers")
-    instead.add_argument("--cost", action="store_true", help="what it took: tokens and dollars by step, turn and task")
-    rename = actions.add_parser("rename", help="give a task a name")
-    rename.add_argument("id", help="the task")
-    rename.add_argument("name", nargs="*", help="its name; none takes it away")
-    favourite = actions.add_parser("favourite", help="mark a task as a favourite")
-    favourite.add_argument("id", help="the task")
-    favourite.add_argument("--off", action="store_true", help="it is none any more")
-    tag = actions.add_parser("tag", help="put tags on a task")
-    tag.add_argument("id", help="the task")
-    tag.add_argument("tags", nargs="+", metavar="TAG", help="a word")
-    tag.add_argument("--off", action="store_true", help="take them away")
-    delete = actions.add_parser("delete", help="put tasks into the trash; can be undone")
-    delete.add_argument("id", nargs="*", help="the tasks")
-    delete.add_argument("--older", metavar="TIME", help="those that did nothing since, such as 30d; favourites stay")
+    instead.add_argument("--follow", action="store_true", help="keep printing while another process writes it")
+    instead.add_argument("--at", type=positive_int, metavar="EVENT", help="show it as it was after this event")
+    instead.add_argument("--points", action="store_true", help="list the points you can restore, with event numbers")
+    instead.add_argument("--cost", action="store_true", help="show tokens and dollars by step, turn and task")
+    rename = actions.add_parser("rename", help="name a task")
+    rename.add_argument("id", help=TASK_ID)
+    rename.add_argument("name", nargs="*", help="the new name; none removes it")
+    favourite = actions.add_parser("favourite", help="mark a task as a favorite")
+    favourite.add_argument("id", help=TASK_ID)
+    favourite.add_argument("--off", action="store_true", help="remove the mark")
+    tag = actions.add_parser("tag", help="add tags to a task")
+    tag.add_argument("id", help=TASK_ID)
+    tag.add_argument("tags", nargs="+", metavar="TAG", help="one word each")
+    tag.add_argument("--off", action="store_true", help="remove these tags")
+    delete = actions.add_parser("delete", help="move tasks to the trash; can be undone")
+    delete.add_argument("id", nargs="*", help="task IDs, or their starts or ends")
+    delete.add_argument("--older", metavar="TIME", help="tasks inactive for this long, such as 30d; keeps favorites")
     delete.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    undelete = actions.add_parser("undelete", help="take a task out of the trash")
-    undelete.add_argument("id", nargs="?", help="the task; without it: what is in the trash")
+    undelete = actions.add_parser("undelete", help="restore a task from the trash")
+    undelete.add_argument("id", nargs="?", help="the task; without it, list the trash")
     return parser
 
 
 def _task_list(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--search", nargs="+", metavar="WORD", default=[], help="those that hold all these words; the best first")
-    add("--all", action="store_true", help="of every folder, not only this one")
-    add("-C", "--cwd", "--workspace", metavar="DIR", default=".", help="the folder; all: every one")
-    add("--model", metavar="NAME", default="", help="whose model's name holds this")
-    add("--since", metavar="TIME", help="that did something since: 12h, 30d, 2026-11-01")
-    add("--favourite", action="store_true", help="only favourites")
-    add("--tag", action="append", metavar="TAG", default=[], help="that have this tag; may be repeated")
-    ends = f"how the last turn ended: {', '.join(TASK_STATUSES)}; may be repeated"
+    add("--search", nargs="+", metavar="WORD", default=[], help="only tasks with all these words; best match first")
+    add("--all", action="store_true", help="include all folders")
+    add("-C", "--cwd", "--workspace", metavar="DIR", default=".", help="the folder, or all")
+    add("--model", metavar="NAME", default="", help="only tasks whose model name contains this")
+    add("--since", metavar="TIME", help="only tasks active since: 12h, 30d, 2026-11-01")
+    add("--favourite", action="store_true", help="only favorites")
+    add("--tag", action="append", metavar="TAG", default=[], help="only tasks with this tag; repeatable")
+    ends = f"only tasks whose last turn ended so: {', '.join(TASK_STATUSES)}; repeatable"
     add("--status", choices=TASK_STATUSES, action="append", metavar="END", default=[], help=ends)
-    add("--subagents", metavar="ID", default="", help="the sub-agents of this task")
-    add("--sort", choices=("time", "cost", "tokens", "size"), help="newest, dearest, longest or largest first")
-    add("--limit", type=positive_int, metavar="N", help="no more than so many")
-    add("--json", action="store_true", help="one JSON object a line")
+    add("--subagents", metavar="ID", default="", help="list the sub-agents of this task instead")
+    add(
+        "--sort",
+        choices=("time", "cost", "tokens", "size"),
+        help="sort by newest, most expensive, most tokens or largest",
+    )
+    add("--limit", type=positive_int, metavar="N", help="show at most N tasks")
+    add("--json", action="store_true", help=JSON_LINES)
 
 
 def import_parser() -> Parser:
     parser = Parser(
         prog="halo import",
-        description="Take over conversations with other agents as tasks. Their files are only read.",
+        description="Import conversations from other agents as tasks. Their files are not changed.",
     )
     add = parser.add_argument
     add(
@@ -105,55 +109,55 @@ def import_parser() -> Parser:
         nargs="?",
         default="",
         metavar="PROGRAM",
-        help=f"whose: {', '.join(IMPORTED)}, all; or mcp: servers; a file or folder may stand here alone",
+        help=f"{', '.join(IMPORTED)} or all; mcp for MCP servers; or just a file or folder",
     )
-    add("path", nargs="?", default="", help="a file or folder, or the beginning or end of one's id; else all there are")
-    add("--list", action="store_true", help="only say which there are; so does halo import alone")
-    add("--dry-run", action="store_true", help="read them and say what would come of it; write nothing")
-    add("--since", default="", metavar="DAY", help="only those that changed since then (2026-11-01)")
-    add("--workspace", default="", metavar="DIR", help="the folder to go on in; else the one they were led in")
-    add("-y", "--yes", action="store_true", help="with mcp: set the servers up without asking")
-    add("--json", action="store_true", help="one JSON object a line")
+    add(
+        "path", nargs="?", default="", help="a file, a folder, or the start or end of a conversation's ID; default: all"
+    )
+    add("--list", action="store_true", help="only list conversations, as halo import alone does")
+    add("--dry-run", action="store_true", help="show what would be imported; write nothing")
+    add("--since", default="", metavar="DAY", help="only conversations changed since this day (2026-11-01)")
+    add("--workspace", default="", metavar="DIR", help="folder to continue them in; default: their original folder")
+    add("-y", "--yes", action="store_true", help="with mcp: add the servers without asking")
+    add("--json", action="store_true", help=JSON_LINES)
     return parser
 
 
 def export_parser() -> Parser:
     parser = Parser(prog="halo export", description="Write a task to standard output or a file.")
-    parser.add_argument("id", help="the task, or the beginning or end of its name")
-    parser.add_argument(
-        "-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="what to write"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    parser.add_argument("id", help=TASK_ID)
+    parser.add_argument("-f", "--format", choices=("markdown", "html", "jsonl"), default="markdown", help="the format")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
     return parser
 
 
 def replay_parser() -> Parser:
-    parser = Parser(prog="halo replay", description="Run a recorded task again, with no model and no network.")
+    parser = Parser(prog="halo replay", description="Re-run a recorded task without a model or network.")
     add = parser.add_argument
-    add("recording", help="a file that --record wrote, or a task")
-    add("--tolerant", action="store_true", help="go on after a difference, as far as possible")
-    add("--tools-in", metavar="DIR", help="let the tools run, in this folder; else they answer as recorded")
-    add("--json", action="store_true", help="say it as one JSON object")
+    add("recording", help="a file written by --record, or a task")
+    add("--tolerant", action="store_true", help="continue after a difference if possible")
+    add("--tools-in", metavar="DIR", help="run the tools, in this folder; default: use recorded results")
+    add("--json", action="store_true", help="print one JSON object")
     return parser
 
 
 def checkpoints_parser() -> Parser:
-    parser = Parser(prog="halo checkpoints", description="Saved states of a workspace.")
+    parser = Parser(prog="halo checkpoints", description="List, compare and restore checkpoints of a workspace.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|diff|restore")
-    listing = actions.add_parser("list", help="the newest first")
-    diff = actions.add_parser("diff", help="what changed since a checkpoint, or between two")
-    diff.add_argument("checkpoint", nargs="?", help="its name, as the list shows it, or TASK@EVENT")
-    diff.add_argument("other", nargs="?", help="compare with this one instead of the files as they are")
-    diff.add_argument("--stat", action="store_true", help="only names and how many lines changed")
-    diff.add_argument("--json", action="store_true", help="one JSON object a file")
+    listing = actions.add_parser("list", help="list checkpoints, newest first")
+    diff = actions.add_parser("diff", help="show changes since a checkpoint, or between two")
+    diff.add_argument("checkpoint", nargs="?", help=CHECKPOINT)
+    diff.add_argument("other", nargs="?", help="compare with this checkpoint instead of the current files")
+    diff.add_argument("--stat", action="store_true", help="only file names and line counts")
+    diff.add_argument("--json", action="store_true", help="print JSON, one object per file")
     since = diff.add_mutually_exclusive_group()
-    since.add_argument("--since-completion", action="store_true", help="what the newest turn of a task changed")
-    since.add_argument("--since-start", action="store_true", help="what a task changed since it began")
-    diff.add_argument("--task", metavar="ID", help="with --since-…: this task, not the newest of the folder")
-    restore = actions.add_parser("restore", help="put the files back; can be undone")
-    restore.add_argument("checkpoint", help="its name, as the list shows it, or TASK@EVENT")
-    restore.add_argument("--what", choices=("files", "chat", "both"), default="files", help="what goes back")
-    restore.add_argument("--overwrite", action="store_true", help="also what you or others changed since")
+    since.add_argument("--since-completion", action="store_true", help="changes of the task's newest turn")
+    since.add_argument("--since-start", action="store_true", help="all changes of the task")
+    diff.add_argument("--task", metavar="ID", help="with --since-…: the task; default: the newest of the folder")
+    restore = actions.add_parser("restore", help="restore files; can be undone")
+    restore.add_argument("checkpoint", help=CHECKPOINT)
+    restore.add_argument("--what", choices=("files", "chat", "both"), default="files", help="what to restore")
+    restore.add_argument("--overwrite", action="store_true", help="also overwrite later changes by you or others")
     restore.add_argument("-y", "--yes", action="store_true", help="do not ask")
     for action in (listing, diff, restore):
         action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the workspace")
@@ -161,49 +165,53 @@ def checkpoints_parser() -> Parser:
 
 
 def fork_parser() -> Parser:
-    parser = Parser(prog="halo fork", description="Go on from a moment of a task, as another task.")
+    parser = Parser(prog="halo fork", description="Start a new task from any point of a task.")
     add = parser.add_argument
-    add("id", help="the task, or the beginning or end of its name")
-    add("--at", type=positive_int, metavar="EVENT", help="from after this event; else from its end")
-    add("-m", "--model", metavar="PROVIDER/MODEL", help="with another model")
+    add("id", help=TASK_ID)
+    add("--at", type=positive_int, metavar="EVENT", help="fork after this event; default: its end")
+    add("-m", "--model", metavar="PROVIDER/MODEL", help="use another model")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--files", metavar="DIR", help="put the files as they were into this folder, and work there")
-    where.add_argument("--worktree", metavar="DIR", help="the same in a new worktree of the project's git")
+    where.add_argument("--files", metavar="DIR", help="copy the files of that point to this folder, and work there")
+    where.add_argument("--worktree", metavar="DIR", help="same, in a new Git worktree of the project")
     return parser
 
 
 def todos_parser() -> Parser:
-    parser = Parser(prog="halo todos", description="The to-do list of a task, and the file to change it in.")
-    parser.add_argument("task", nargs="?", default="", help="its id, or the end of it; the newest here without one")
+    parser = Parser(prog="halo todos", description="Show the to-do list of a task, and the file to edit it in.")
+    parser.add_argument(
+        "task", nargs="?", default="", help="task ID, or its start or end; default: the newest in this folder"
+    )
     parser.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
     return parser
 
 
 def memory_parser() -> Parser:
-    parser = Parser(prog="halo memory", description="Notes that tasks in a folder begin with.")
+    parser = Parser(prog="halo memory", description="Show, edit or remove the notes that new tasks start with.")
     parser.set_defaults(action="show", cwd=".")
     actions = parser.add_subparsers(dest="action", metavar="show|edit|forget")
-    show = actions.add_parser("show", help="your own and the project's, numbered")
-    edit = actions.add_parser("edit", help="open your own in your editor")
-    edit.add_argument("--project", action="store_true", help="the project's, which everybody has")
-    forget = actions.add_parser("forget", help="remove one")
-    forget.add_argument("number", type=positive_int, metavar="N", help="as show numbers it")
+    show = actions.add_parser("show", help="list your own and the project's notes")
+    edit = actions.add_parser("edit", help="open your notes in your editor")
+    edit.add_argument("--project", action="store_true", help="the project's notes, which are shared")
+    forget = actions.add_parser("forget", help="remove a note")
+    forget.add_argument("number", type=positive_int, metavar="N", help="number of the note in show")
     for action in (show, edit, forget):
         action.add_argument("-C", "--cwd", metavar="DIR", default=".", help="the folder")
     return parser
 
 
 def storage_parser() -> Parser:
-    parser = Parser(prog="halo storage", description="What Halocline keeps on the disk.")
+    parser = Parser(prog="halo storage", description="Show Halocline's disk usage, and free space.")
     parser.set_defaults(action="show")
-    parser.add_argument("--json", action="store_true", help="one JSON object, with every task and every store")
+    parser.add_argument("--json", action="store_true", help="print one JSON object with all tasks and stores")
     actions = parser.add_subparsers(dest="action", metavar="prune")
-    prune = actions.add_parser("prune", help="free what no task needs any more; shows first what that is")
+    prune = actions.add_parser("prune", help="delete data that no task needs, after showing it")
     prune.add_argument(
-        "--older", type=_parse_age, metavar="AGE", help="also checkpoints of tasks not changed for, say, 30d"
+        "--older", type=_parse_age, metavar="AGE", help="also checkpoints of tasks unchanged for this long, such as 30d"
     )
-    prune.add_argument("--keep", type=positive_int, metavar="N", help="also all but the newest N checkpoints of a task")
-    prune.add_argument("--dry-run", action="store_true", help="only show what would be freed")
+    prune.add_argument(
+        "--keep", type=positive_int, metavar="N", help="also all but the newest N checkpoints of each task"
+    )
+    prune.add_argument("--dry-run", action="store_true", help="only show what would be deleted")
     prune.add_argument("-y", "--yes", action="store_true", help="do not ask")
     return parser
 

@@ -1,4 +1,4 @@
-"""`halo attach`: a task that another process runs, seen and driven from here."""
+"""`halo attach`: watch and drive a task that another process runs."""
 
 import argparse
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 async def join_task(client: Client, task: str, view: View, prompt: str = "", along: tuple[UserPart, ...] = ()) -> int:
-    """Show what is done in the task, and let a person take part; gives the exit code."""
+    """Show the task and let a person take part. Returns the exit code."""
     writer, is_empty = "", False
     try:
         async with view:
@@ -41,7 +41,7 @@ async def join_task(client: Client, task: str, view: View, prompt: str = "", alo
     finally:
         await close_client(client)
     if is_empty:
-        with suppress(TaskBusy):  # somebody who joined goes on with it
+        with suppress(TaskBusy):  # a peer that joined continues it
             client.forget(task)
     if writer:
         print_message(describe_left(task, writer))
@@ -51,7 +51,7 @@ async def join_task(client: Client, task: str, view: View, prompt: str = "", alo
 async def _take_part(
     client: Client, task: str, view: View, prompt: str, along: tuple[UserPart, ...], after: int
 ) -> tuple[int, str]:
-    """The exit code, and the task in which the person was last: they may have gone on to another one from here."""
+    """Return the exit code and the last task: the person may have switched from `task` to another."""
     if view.asks:
         return await _run_conversation(client, task, view, prompt, along, after)
     async for event in client.events(task, after):
@@ -77,7 +77,7 @@ async def _run_conversation(
 
 
 def before_the_turn(past: Sequence[ev.DurableEvent]) -> int:
-    """How many events there are before the turn that runs; all when none does."""
+    """Number of events before the running turn; all of them when none is running."""
     began = max((at for at, event in enumerate(past) if isinstance(event, ev.TurnStarted)), default=len(past))
     over = any(isinstance(event, ev.TurnEnded) for event in past[began:])
     return len(past) if over else began

@@ -1,4 +1,4 @@
-"""`halo checkpoints`: the saved states of a workspace."""
+"""`halo checkpoints`: list, compare and restore checkpoints of a workspace."""
 
 import argparse
 import shlex
@@ -18,27 +18,27 @@ from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.figures import format_plural
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 SHOWN = 20
-"""Paths of each kind that a plan names."""
+"""Most paths shown for each kind of change."""
 KINDS = (
     ("creates", "create"),
-    ("overwrites", "put back"),
-    ("merges", "merge with yours"),
+    ("overwrites", "restore"),
+    ("merges", "merge with your changes"),
     ("deletes", "delete"),
-    ("yours", "stays (you changed it)"),
-    ("others", "stays (another task changed it)"),
-    ("doubtful", "stays (it changed while a command ran, perhaps by you)"),
-    ("conflicts", "stays (you and the task changed the same lines)"),
-    ("kept", "stays (it cannot be written or removed)"),
-    ("lost", "stays (its saved content is damaged)"),
+    ("yours", "keep (changed by you)"),
+    ("others", "keep (changed by another task)"),
+    ("doubtful", "keep (changed while a command ran, perhaps by you)"),
+    ("conflicts", "keep (you and the task changed the same lines)"),
+    ("kept", "keep (cannot be written or removed)"),
+    ("lost", "keep (saved content is damaged)"),
 )
-"""What a plan may hold, and how it is said."""
-LATE = "The files of {} were still being read when that checkpoint was due: what changed until then stays."
-OVERWRITE = "To put them back all the same, and lose what others changed in them: --overwrite"
+"""Fields of a restore plan, and their labels."""
+LATE = "That checkpoint was due before all files of {} were read, so changes made until then are kept."
+OVERWRITE = "To restore them anyway, and lose the other changes in them: --overwrite"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 async def _after_mending(action: Action, client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
-    """Do something once a restore that was cut short is taken back, and say that it was."""
+    """Run the action after undoing an interrupted restore, and report that."""
     if str(workspace) in client.half_restored():
         store = client.checkpoints(workspace)
         await store.list()
@@ -60,38 +60,36 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
 
 
 def describe_plan(plan: RestorePlan) -> list[str]:
-    """What a restore would do to which files, a line for each."""
-    lines = [line for field, said in KINDS for line in _name_paths(said, getattr(plan, field))]
+    """Describe a restore, one line per file."""
+    lines = [line for field, label in KINDS for line in _name_paths(label, getattr(plan, field))]
     return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
 
 
 def describe_assumed(plan: RestorePlan) -> list[str]:
-    """Say of which files only the time tells that the task changed them."""
+    """Name the files whose changes are attributed to the task only by their time."""
     if not plan.assumed:
         return []
     one = len(plan.assumed) == 1
     return [
-        f"  Changed while a command ran, so taken for its work: {_join_paths(plan.assumed)}.",
-        f"  If you changed {'it' if one else 'one of them'} yourself at that moment, keep a copy first.",
+        f"  Changed while a command ran, so assumed to be its work: {_join_paths(plan.assumed)}.",
+        f"  If you edited {'it' if one else 'one of them'} at that time, make a copy first.",
     ]
 
 
 def nothing_to_do(plan: RestorePlan) -> str:
-    """Say why a restore would change no file. Raises NotWhole when that is because contents are lost."""
+    """Explain why a restore would change no file. Raises NotWhole when the reason is lost contents."""
     _require_whole(plan.lost)
     if plan.yours or plan.conflicts or plan.others or plan.doubtful:
-        return f"No file was put back: those that differ were not changed by the task alone.\n{OVERWRITE}"
+        return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
     if plan.kept:
-        return "No file was put back: those that differ cannot be written or removed."
-    return "The files are as they were at that checkpoint."
+        return "No file was restored: the files that differ cannot be written or removed."
+    return "The files already match that checkpoint."
 
 
 def count_plan(plan: RestorePlan) -> str:
-    """The same in one line of numbers."""
+    """Count the plan's changes in one line."""
     stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
-    return f"{format_plural(plan.changes, 'file')} would change" + (
-        f", {stay} would stay as they are." if stay else "."
-    )
+    return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
 
 
 async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -100,13 +98,13 @@ async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse
     if store.unread:
         print(store.unread)
     if not found and not store.unread:
-        print(f"No checkpoints of {workspace} yet. They are taken when a task begins and after each change.")
+        print(f"No checkpoints of {workspace} yet. A task takes one when it starts and after each change.")
     for info in sorted(found, key=_time_key(found), reverse=True):
-        print(entry(f"{info.task}/{info.n}", info.sha[:10], moment(info.at), text=info.label))
+        print(entry(f"{info.task}/{info.n}", info.sha[:10], format_time(info.at), text=info.label))
 
 
 def _time_key(found: Sequence[Checkpoint]) -> Callable[[Checkpoint], tuple[float, int]]:
-    """When each was made, as its task counted: a clock that was set back does not make it older than the one before."""
+    """Sort key by time, then number. A clock that was set back does not reorder a task's checkpoints."""
     latest: dict[str, float] = {}
     times = {}
     for info in found:  # by task and number
@@ -118,11 +116,11 @@ async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse
     old = arguments.checkpoint
     if arguments.since_completion or arguments.since_start:
         if old:
-            raise UsageError("Name a checkpoint or --since-…, not both.", "The task is named with --task.")
+            raise UsageError("Use a checkpoint or --since-…, not both.", "To name the task, use --task.")
         task = arguments.task or _newest_checkpoint(client, workspace)
         old = client.time.since(task, completion=arguments.since_completion)
     if not old:
-        raise UsageError("There is nothing to compare.", "Name a checkpoint, TASK@EVENT, or --since-completion.")
+        raise UsageError("Nothing to compare.", "Name a checkpoint or TASK@EVENT, or use --since-completion.")
     found = await client.time.compare(workspace, old, arguments.other or "")
     if arguments.json:
         for file in found.files:
@@ -139,12 +137,12 @@ def _newest_checkpoint(client: Client, workspace: Path) -> str:
     for info in client.history():
         if info.workspace == str(workspace):
             return info.task
-    raise UsageError(f"There is no task of {workspace}.", "Name one with --task.")
+    raise UsageError(f"No task in {workspace}.", "Name one with --task.")
 
 
 def diff_text(file: FileDifference) -> str:
-    """One file's diff, and how much of it is left out."""
-    cut = f"\\ {file.cut:,} bytes more of {file.path} are left out\n" if file.cut else ""
+    """Diff of one file, with the size of what is left out."""
+    cut = f"\\ {file.cut:,} more bytes of {file.path} are left out\n" if file.cut else ""
     return file.diff + cut
 
 
@@ -180,9 +178,9 @@ async def _restore_files(client: Client, workspace: Path, arguments: argparse.Na
         return
     print(count_plan(plan))
     if both:
-        print("The conversation goes back as well.")
-    if not arguments.yes and not ask_yes_no("Put the files back?" if not both else "Go back?"):
-        raise UsageError("Nothing was changed.", "To restore without being asked: --yes")
+        print("The conversation is restored as well.")
+    if not arguments.yes and not ask_yes_no("Restore the files?" if not both else "Restore both?"):
+        raise UsageError("Nothing was changed.", "To restore without confirmation: --yes")
     restored = await client.time.restore(
         workspace, arguments.checkpoint, overwrite=arguments.overwrite, conversation=both
     )
@@ -192,40 +190,36 @@ async def _restore_files(client: Client, workspace: Path, arguments: argparse.Na
 async def _restore_chat(client: Client, arguments: argparse.Namespace) -> None:
     task, _, seq = arguments.checkpoint.partition("@")
     if not seq.isdecimal():
-        raise UsageError(
-            "Where shall the chat go back to?", "Name it as TASK@EVENT; see: halo tasks show TASK --points"
-        )
+        raise UsageError("A chat is restored to an event.", "Name it as TASK@EVENT. See: halo tasks show TASK --points")
     task = client.find(task)
     last = client.past(task)[-1].seq
-    if not arguments.yes and not ask_yes_no(f"Let the conversation of {task} go back to event {seq}?"):
-        raise UsageError("Nothing was changed.", "To go back without being asked: --yes")
+    if not arguments.yes and not ask_yes_no(f"Rewind the conversation of {task} to event {seq}?"):
+        raise UsageError("Nothing was changed.", "To rewind without confirmation: --yes")
     await client.time.go_back(GoBack(task=task, to=int(seq), files=False))
-    print(f"The conversation of {task} goes on from event {seq}; the files stay as they are.")
+    print(f"The conversation of {task} continues from event {seq}; files are unchanged.")
     print(f"To undo: halo checkpoints restore {task}@{last} --what chat")
 
 
 def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     place = "" if arguments.cwd == "." else f" -C {shlex.quote(arguments.cwd)}"
     what = "" if arguments.what == "files" else f" --what {arguments.what}"
-    print(f"Put back {format_plural(len(restored.changed), 'file')}.")
+    print(f"Restored {format_plural(len(restored.changed), 'file')}.")
     print(f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}{what}{place}")
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
-        print(
-            f"{format_plural(stay, 'file')} stayed, because not only the task changed {'it' if stay == 1 else 'them'}."
-        )
+        print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
         print(OVERWRITE)
-    for line in _name_paths("could not be written or removed", restored.kept):
+    for line in _name_paths("cannot be written or removed", restored.kept):
         print(line)
     _require_whole(restored.lost)
 
 
 def _require_whole(lost: Sequence[str]) -> None:
-    """Raises NotWhole when contents are lost: what else goes back did."""
+    """Raise NotWhole when contents are lost; everything else was restored."""
     if lost:
         files = format_plural(len(lost), "file")
         raise NotWhole(
-            f"{files} stayed as they are, because what was saved of them is lost: {_join_paths(lost)}.",
-            "Another checkpoint may have them: halo checkpoints list",
+            f"{files} not restored, because the saved content is lost: {_join_paths(lost)}.",
+            "Another checkpoint may have it: halo checkpoints list",
         )
 
 

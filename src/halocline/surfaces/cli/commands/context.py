@@ -1,4 +1,4 @@
-"""`halo context`: what fills a task's window and what it costs, its system prompt, and why the cache missed."""
+"""`halo context`: show what fills a task's context window and its cost, the system prompt, and cache misses."""
 
 import argparse
 import shutil
@@ -18,14 +18,14 @@ from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.figures import format_count, format_money, format_plural, model_name
 
 MOST = 15
-"""Parts of one kind that are listed; the others are counted."""
+"""Most parts listed of each kind; the others are summed."""
 WIDEST, WIDE = 100, 64
-"""Columns that are used at most, and from which on there is room for bars."""
+"""Most columns used, and the width from which bars are shown."""
 _SIZE, _SHARE, _PRICE, _BAR = 8, 7, 10, 16
 _CAUSES = {
     "asked": "because you asked for it",
     "crowded": "because it nearly filled the window",
-    "overflow": "because it was too long for the model",
+    "overflow": "because it was too long for the model's window",
 }
 FULL, KEPT, FREE = "█", "▒", "░"
 
@@ -59,7 +59,7 @@ def _find_state(client: Client, arguments: argparse.Namespace) -> State:
 
 
 def report_lines(report: ContextReport, width: int) -> Iterator[str]:
-    """The report for a terminal that is so wide."""
+    """Lay out the report for a terminal of this width."""
     yield _cut_end(f"{report.task} · {report.title}" if report.task else "A new task in this folder", width)
     yield _cut_end(f"{model_name(report.model) or 'no model'} · {_describe_window(report)}", width)
     yield ""
@@ -68,7 +68,7 @@ def report_lines(report: ContextReport, width: int) -> Iterator[str]:
     yield _format_row(("", "tokens", "share", "uncached", "cached"), "", width)
     for kind, parts in report.kinds().items():
         yield from _group_lines(kind, parts, report, width)
-    yield _format_row(("Together", *_format_figures(report.used, report)), "", width)
+    yield _format_row(("Total", *_format_figures(report.used, report)), "", width)
     yield ""
     yield from _wrap_text(_explain_cost(report), width)
     for done in _describe_removals(report.shortened):
@@ -78,7 +78,7 @@ def report_lines(report: ContextReport, width: int) -> Iterator[str]:
 def _describe_window(report: ContextReport) -> str:
     if report.window_known:
         return f"window of {report.window:,} tokens"
-    return f"window unknown, taken for {report.window:,} tokens (--context-window)"
+    return f"window unknown, assumed {report.window:,} tokens (--context-window)"
 
 
 def _draw_gauge(report: ContextReport, width: int) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _draw_gauge(report: ContextReport, width: int) -> Iterator[str]:
     share = _format_percent(report.used, report.window)
     yield from _wrap_text(
         f"{format_count(report.used)} used ({share}) · {format_count(report.free)} free · "
-        f"{format_count(report.reserve)} kept in reserve",
+        f"{format_count(report.reserve)} reserved",
         width,
     )
 
@@ -139,7 +139,7 @@ def _format_dollars(amount: float) -> str:
 
 
 def _format_row(cells: tuple[str, str, str, str, str], bar: str, width: int) -> str:
-    """One line; a narrow terminal has no room for bars and for the share."""
+    """Lay out one line; a narrow terminal has no bar and no share."""
     name, size, share, *prices = cells
     figures = size.rjust(_SIZE) + (share.rjust(_SHARE + 1) if width >= WIDE else "")
     figures += "".join(price.rjust(_PRICE) for price in prices)
@@ -155,32 +155,32 @@ def _draw_bar(part: int, whole: int) -> str:
 def _explain_cost(report: ContextReport) -> str:
     if report.counted:
         about = (
-            f"The provider counted {report.counted:,} tokens with the last reply; how the parts share them is "
-            f"estimated (scaled by {report.scale:.2f}), and so is what came after."
+            f"The provider counted {report.counted:,} tokens with the last reply. Sizes of parts, and of what came "
+            f"after, are estimates (scaled by {report.scale:.2f})."
         )
     else:
         about = "All sizes are estimates: the provider has not counted this yet."
-    stale = " Stale: the file was edited or read again since." if any(part.stale for part in report.parts) else ""
-    price = "Dollars: what a part costs in one request, new to the cache and read from it."
+    stale = " Stale: the file was later edited or read again." if any(part.stale for part in report.parts) else ""
+    price = "Dollars: the cost of a part in one request, uncached and cached."
     return f"{about}{stale} {price if report.rates else 'The price of the model is not known.'}"
 
 
 def _describe_removals(what: Shortened) -> Iterator[str]:
-    """What the model does not read, and why."""
+    """Describe what is left out of the request, and why."""
     if what.cause:
         sizes = f"from {format_count(what.before)} to {format_count(what.after)} tokens"
-        yield f"Shortened {_CAUSES[what.cause]}, {sizes}: notes stand for {format_plural(what.replaced, 'message')}."
+        yield f"Compacted {_CAUSES[what.cause]}, {sizes}: notes replace {format_plural(what.replaced, 'message')}."
     if what.outdated:
         copies = "an outdated copy of a file" if what.outdated == 1 else f"{what.outdated} outdated copies of files"
-        yield f"Left out: {copies}, about {format_count(what.outdated_tokens)} tokens; newer copies stand below them."
+        yield f"Left out: {copies}, about {format_count(what.outdated_tokens)} tokens; newer copies follow."
     if what.cut:
         messages = format_plural(what.cut, "message")
         saved = format_count(what.cut_tokens)
-        yield f"Cut in the middle: {messages}, about {saved} tokens less, to leave room for others."
+        yield f"Cut in the middle: {messages}, saving about {saved} tokens."
     if what.answered_for:
-        yield f"Answered for: {format_plural(what.answered_for, 'call')} of which no result was recorded."
+        yield f"Filled in: results of {format_plural(what.answered_for, 'call')} that have none in the log."
     if what.unseen:
-        yield f"Not shown: {format_plural(what.unseen, 'picture')}, as the model sees none."
+        yield f"Left out: {format_plural(what.unseen, 'image')}, because the model does not accept images."
 
 
 def _cut_end(text: str, width: int) -> str:
@@ -188,7 +188,7 @@ def _cut_end(text: str, width: int) -> str:
 
 
 def _cut_front(text: str, width: int) -> str:
-    """Of a path that is too long, the end tells more."""
+    """Shorten a path at its start, as its end says more."""
     indent = len(text) - len(text.lstrip())
     return text if len(text) <= width else " " * indent + "…" + text[len(text) - width + indent + 1 :]
 
@@ -201,7 +201,7 @@ def _wrap_text(text: str, width: int) -> list[str]:
 
 def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
     if not arguments.task:
-        raise UsageError("A new task has used no cache yet.", "Name a task: halo context TASK --cache")
+        raise UsageError("A new task has no cache use yet.", "Name a task: halo context TASK --cache")
     report = client.cache(client.find(arguments.task))
     if arguments.json:
         print(json_output.encode(report).decode())
@@ -210,13 +210,13 @@ def _show_cache(client: Client, arguments: argparse.Namespace) -> None:
 
 
 def cache_lines(report: CacheReport) -> Iterator[str]:
-    """How the cache was used, and a line for each miss."""
+    """Describe cache use, with a line for each miss."""
     share = 100 * report.cached / report.read if report.read else 0
     requests = format_plural(report.requests, "request")
     if not report.cached:
-        yield f"{requests}, {format_count(report.read)} tokens read: the provider told of none from its cache."
+        yield f"{requests}, {format_count(report.read)} input tokens; the provider reported none from its cache."
     else:
-        yield f"{requests}, {format_count(report.read)} tokens read, {share:.0f} % of them from the cache."
+        yield f"{requests}, {format_count(report.read)} input tokens, {share:.0f} % of them from the cache."
     for miss in report.misses if report.cached else ():
         yield _describe_miss(miss)
 

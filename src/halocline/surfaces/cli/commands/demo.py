@@ -1,4 +1,4 @@
-"""`halo demo`: the real agent on a small project with a failing test. Only the model is scripted, and it says so."""
+"""`halo demo`: the real agent on a small project with a failing test. Only the model is scripted."""
 
 import argparse
 import shutil
@@ -16,20 +16,20 @@ from halocline.surfaces.cli.commands.run import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.session.conversation import Conversation, close_client
 
-PROMPT = "The tests of this project fail. Find out why, repair it, and show that they pass."
+PROMPT = "The tests of this project fail. Find the cause, fix it, and show that they pass."
 OPENING = """\
-This is the real agent: real files, real commands, real checkpoints, in a copy at
+This is the real agent with real files, commands and checkpoints, in a copy at
   {place}
-Only the model is scripted, so that it needs no key and no network.
+Only the model is scripted, so it needs no key and no network.
 """
 OFF_SCRIPT = """
-The script knows only one way through, so it could not follow yours. A real model would go on from your answer."""
+The script has only one path, so it could not follow your choice. A real model would continue from it."""
 CLOSING = """
-The project and its history stay for you to look at:
+The project and its history are kept, so you can look around:
   halo checkpoints list -C {place}
   halo tasks show {task}
-With a real model, in a project of your own:
-  halo login   (or export ANTHROPIC_API_KEY=… and the like, or start Ollama)
+To use a real model in your own project:
+  halo login   (or set ANTHROPIC_API_KEY or another provider's variable, or start Ollama)
   cd your/project && halo "what to do"
 """
 

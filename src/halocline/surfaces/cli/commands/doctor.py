@@ -1,4 +1,4 @@
-"""`halo doctor`: what works here, and what to do about the rest."""
+"""`halo doctor`: check this machine and setup, with a hint for each problem."""
 
 import argparse
 import sys

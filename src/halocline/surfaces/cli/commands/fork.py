@@ -1,4 +1,4 @@
-"""`halo fork`: another task that goes on from a moment of one."""
+"""`halo fork`: start a new task from any point of a task."""
 
 import argparse
 from pathlib import Path
@@ -22,19 +22,19 @@ async def _fork_task(client: Client, arguments: argparse.Namespace) -> None:
     folder = _target_folder(arguments.files or arguments.worktree)
     fork = Fork("", source, at, arguments.model or "")
     name = await client.time.fork(fork, folder, worktree=bool(arguments.worktree))
-    print(f"Forked {source} after event {at}: {name}")
+    print(f"Forked {source} after event {at}. The new task: {name}")
     if folder is not None:
         print(f"Its files are in {folder}.")
     else:
-        print(f"The files stay as they are now. To put them back: halo checkpoints restore {source}@{at}")
-    print(f'Go on: halo -r {name} "what to do"')
+        print(f"Files are unchanged. To restore them: halo checkpoints restore {source}@{at}")
+    print(f'To continue: halo -r {name} "what to do"')
 
 
 def _target_folder(text: str | None) -> Path | None:
-    """Where the files go: a folder that is empty, or not there yet. Raises UsageError."""
+    """Folder for the files: empty or new. Raises UsageError."""
     if not text:
         return None
     folder = Path(text).expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not an empty folder.", "Name one that is empty, or not there yet.")
+        raise UsageError(f"{folder} is not an empty folder.", "Name an empty or new folder.")
     return folder

@@ -1,4 +1,4 @@
-"""`halo import`: conversations with other programs, listed and taken over as tasks."""
+"""`halo import`: list conversations of other programs and import them as tasks."""
 
 import argparse
 import time
@@ -14,11 +14,11 @@ from halocline.surfaces import figures
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_plural
 
-BESIDES = "Rules are followed where they lie: halo rules list\nMCP servers can be copied: halo import mcp"
+BESIDES = "Rules apply without importing: halo rules list\nTo import MCP servers: halo import mcp"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[Found]:
-    """What was asked for, by program, place, name and time. Raises UsageError."""
+    """Select conversations by program, place, name and time. Raises UsageError."""
     programs, named = _parse_source(arguments.program, arguments.path)
     path, since = Path(named).expanduser(), _parse_since(arguments.since)
     if not named:
@@ -44,16 +44,16 @@ def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[Fo
     if path.exists():
         found = desk.found(programs, path.absolute(), since)
         if not found:
-            raise UsageError(f"{named} holds no conversation that can be read.", "Name its file, or its folder.")
+            raise UsageError(f"{named} has no readable conversation.", "Name its file or folder.")
         return found
     found = [one for one in desk.found(programs, since=since) if one.id.startswith(named) or one.id.endswith(named)]
     if not found:
-        raise UsageError(f"There is no file and no conversation {named!r}.", "See them with: halo import --list")
+        raise UsageError(f"No file or conversation {named!r}.", "To list conversations: halo import --list")
     return found
 
 
 def _parse_source(program: str, path: str) -> tuple[Sequence[str], str]:
-    """The programs that are meant, and the place or name. A place may stand alone. Raises UsageError."""
+    """Return the programs, and the path or name. A path may stand alone. Raises UsageError."""
     if program in PROGRAMS:
         return (program,), path
     if program in ("", "all"):
@@ -61,7 +61,7 @@ def _parse_source(program: str, path: str) -> tuple[Sequence[str], str]:
     if not path and Path(program).expanduser().exists():
         return PROGRAMS, program
     raise UsageError(
-        f"{program!r} is no agent that is known, and no file.", f"Name one of: {', '.join(PROGRAMS)}, all, mcp"
+        f"{program!r} is neither a known agent nor a file.", f"Use one of: {', '.join(PROGRAMS)}, all, mcp"
     )
 
 
@@ -71,7 +71,7 @@ def _parse_since(text: str) -> float:
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%d"))
     except (ValueError, OverflowError) as error:
-        raise UsageError(f"{text!r} is no day.", "Write it so: --since 2026-11-01") from error
+        raise UsageError(f"{text!r} is not a date.", "Use, for example: --since 2026-11-01") from error
 
 
 def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Namespace) -> int:
@@ -80,15 +80,15 @@ def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Nam
             print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
         return 0
     for one in found:
-        print(entry(moment(one.changed), text=one.title or one.id))
+        print(entry(format_time(one.changed), text=one.title or one.id))
         print(entry("", text=" · ".join(_list_facts(one, desk.standing(one)))))
     if found:
         print(
-            f"\n{format_plural(len(found), 'conversation')}. Take them over: halo import {arguments.program or 'all'}"
+            f"\n{format_plural(len(found), 'conversation')}. To import them: halo import {arguments.program or 'all'}"
         )
-        print(f"One of them: halo import {found[0].tool} {clean(found[0].id).rpartition('/')[2][-12:]}")
+        print(f"To import one: halo import {found[0].tool} {clean(found[0].id).rpartition('/')[2][-12:]}")
     else:
-        print("No conversation with another program was found.")
+        print("No conversations of other programs found.")
     print(BESIDES)
     return 0
 
@@ -130,24 +130,24 @@ def _report_progress(done: Done, one: Found) -> None:
         return
     print(entry(done.task, text=one.title or one.id))
     if done.standing == GONE_ON:
-        print("  was gone on with here, and stays as it is")
+        print("  continued here, so not changed")
         return
     facts = [clean(done.workspace), format_plural(done.turns, "prompt")]
     print("  " + " · ".join(facts + ([figures.format_money(done.cost)] if done.cost else [])))
     if not Path(done.workspace).is_dir():
-        print("  That folder is not here; name another with --workspace DIR.")
+        print("  That folder does not exist; name another with --workspace DIR.")
     for lost in done.lost:
-        print(f"  not taken over: {clean(lost)}")
+        print(f"  not imported: {clean(lost)}")
 
 
 def _describe_counts(counts: dict[str, int], *, dry: bool) -> str:
-    """All in a sentence."""
+    """Summarize the counts in a sentence."""
     taken = counts[NEW] + counts[GROWN] + counts[MOVED]
     parts = [f"{taken} {'would be imported' if dry else 'imported'}"]
-    parts += [f"{counts[GROWN]} of them anew, as they had grown"] if counts[GROWN] else []
-    parts += [f"{counts[MOVED]} of them anew, for another folder"] if counts[MOVED] else []
-    parts += [f"{counts[HERE]} here already"] if counts[HERE] else []
-    parts += [f"{counts[GONE_ON]} left as they are"] if counts[GONE_ON] else []
+    parts += [f"{counts[GROWN]} of them updated"] if counts[GROWN] else []
+    parts += [f"{counts[MOVED]} of them for another folder"] if counts[MOVED] else []
+    parts += [f"{counts[HERE]} already imported"] if counts[HERE] else []
+    parts += [f"{counts[GONE_ON]} not changed"] if counts[GONE_ON] else []
     parts += [f"{counts['failed']} failed"] if counts["failed"] else []
-    hint = " See them: halo tasks list --all" if taken and not dry else ""
+    hint = " To list them: halo tasks list --all" if taken and not dry else ""
     return f"{', '.join(parts)}.{hint}"

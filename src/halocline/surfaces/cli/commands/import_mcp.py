@@ -1,4 +1,4 @@
-"""`halo import mcp`: the MCP servers of other agents, shown as they would be run, and copied one by one on request."""
+"""`halo import mcp`: list MCP servers of other agents with their commands, and copy those you confirm."""
 
 import argparse
 import sys
@@ -12,13 +12,13 @@ from halocline.surfaces.cli.output.sanitize import clean, reveal
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Without a terminal nothing is set up, unless it was agreed to before."""
+    """List and add servers; without a terminal, add none unless `--yes` is given."""
     desk = McpService.open(workspace_of(arguments.workspace or "."))
     found = [one for one in desk.elsewhere() if arguments.path in ("", one.name)]
     if arguments.path and not found:
-        raise UsageError(f"No other agent has a server {arguments.path!r} that is not here.", "See: halo import mcp")
+        raise UsageError(f"No new server {arguments.path!r} in other agents.", "See: halo import mcp")
     if not found and not arguments.json:
-        print("No other agent has an MCP server that is not here. Those that are: halo mcp list")
+        print("No new MCP servers in other agents. To list yours: halo mcp list")
     asks = sys.stdin.isatty() and not arguments.json
     looks = arguments.list or arguments.dry_run or not (arguments.yes or asks)
     for one in found:
@@ -26,11 +26,11 @@ def command(arguments: argparse.Namespace) -> int:
             print(json_output.encode(one).decode())
         else:
             print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(runs_as(one.given))}")
-            _tell_of_values(one.variables, one.headers)
-        if not looks and (arguments.yes or ask_yes_no("    Set it up, to be run so from now on?")):
+            _describe_values(one.variables, one.headers)
+        if not looks and (arguments.yes or ask_yes_no("    Add it, to be run as shown?")):
             _set_up(desk, one)
     if found and looks and not arguments.json:
-        print("\nNothing was set up. On a terminal you are asked for each; for all of them: halo import mcp --yes")
+        print("\nNothing was added. Run this on a terminal to choose, or add all: halo import mcp --yes")
     return 0
 
 
@@ -38,14 +38,14 @@ def _set_up(desk: McpService, one: Elsewhere) -> None:
     try:
         file = desk.add(one.name, one.given, project=False)
     except UsageError as error:
-        print(f"    not set up: {clean(error.text)}", file=sys.stderr)
+        print(f"    not added: {clean(error.text)}", file=sys.stderr)
         return
-    print(f"    set up in {clean(str(file))}. Try it: halo mcp test {clean(one.name)}", file=sys.stderr)
+    print(f"    added to {clean(str(file))}. To test it: halo mcp test {clean(one.name)}", file=sys.stderr)
 
 
-def _tell_of_values(variables: tuple[str, ...], headers: tuple[str, ...]) -> None:
-    """Values may be keys, so they stay where they are."""
+def _describe_values(variables: tuple[str, ...], headers: tuple[str, ...]) -> None:
+    """Name the values to set; they may be keys, so they are not copied."""
     if variables:
-        print(f"    Set before: {', '.join(map(reveal, variables))} (values are not copied)")
+        print(f"    Set these first: {', '.join(map(reveal, variables))} (values are not copied)")
     if headers:
-        print(f"    Left out: the headers {', '.join(map(reveal, headers))}; sign in with: halo mcp login")
+        print(f"    Headers not copied: {', '.join(map(reveal, headers))}; sign in with: halo mcp login")

@@ -1,4 +1,4 @@
-"""A key from a person or from a pipe. Typing a key shows nothing."""
+"""Read a key from the terminal, without echo, or from a pipe."""
 
 import asyncio
 import sys
@@ -11,31 +11,31 @@ LONGEST = 65_536
 
 
 def typed_key(account: Account) -> str:
-    """What a person types or pastes. Raises UsageError when they leave."""
+    """Ask for a key. Raises UsageError when the input ends."""
     from getpass import getpass
 
     if account.keys_page:
-        print(f"Keys for {account.title} are made at {account.keys_page}")
+        print(f"Create a key for {account.title} at {account.keys_page}")
     try:
-        return getpass("Key (nothing is shown while you paste it): ")
+        return getpass("Key (hidden as you paste it): ")
     except EOFError:
         print()
-        raise UsageError("No key was given.", "Nothing was stored.") from None
+        raise UsageError("No key was entered.", "Nothing was stored.") from None
 
 
 def piped_key(account: Account) -> str:
-    """What comes on standard input. Raises UsageError when it is nothing."""
+    """Read the key from standard input. Raises UsageError when it is empty."""
     data = b"" if sys.stdin is None else sys.stdin.buffer.read(LONGEST)
     if not data.strip():
-        hint = f"Pipe it in, as in: halo login {account.provider} < FILE, or call this on a terminal."
-        raise UsageError("No key came on standard input.", hint)
+        hint = f"Pipe it in: halo login {account.provider} < FILE, or run this on a terminal."
+        raise UsageError("No key on standard input.", hint)
     return data.decode("utf-8", "replace")
 
 
 def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -> str:
-    """One of the options, or of the names, as a person typed it; Enter takes the first when there are two.
+    """Ask for one of the options or names; with two options, Enter picks the first.
 
-    Raises UsageError when they leave.
+    Raises UsageError when the input ends.
     """
     print(question)
     for key, text in options.items():
@@ -52,14 +52,14 @@ def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] 
 
 
 async def next_line() -> str | None:
-    """The next line of standard input, while other things go on; None at its end."""
+    """Return the next line of standard input without blocking the loop; None at its end."""
     if sys.stdin is None:
         return None
     loop = asyncio.get_running_loop()
     arrived = asyncio.Event()
     try:
         loop.add_reader(sys.stdin.fileno(), arrived.set)
-    except OSError:  # a file, or the null device: it cannot be waited for, and holds nothing that a person types
+    except OSError:  # a file or the null device cannot be waited for, and nobody types into it
         return None
     try:
         await arrived.wait()

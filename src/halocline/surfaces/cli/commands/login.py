@@ -1,4 +1,4 @@
-"""`halo login` and `halo logout`: the keys of providers. No key is ever printed, but for its last four characters."""
+"""`halo login` and `halo logout`: keys of providers. At most a key's last four characters are printed."""
 
 import argparse
 import asyncio
@@ -15,8 +15,8 @@ from halocline.surfaces.cli.commands.run import choices_of
 from halocline.surfaces.cli.stderr import fold_text
 from halocline.surfaces.page_opener import open_page
 
-UNTRIED = "Nothing was stored; to store the key without trying it: --no-test"
-REFUSED = "Nothing was stored. Copy the key again, or make a new one."
+UNTRIED = "Nothing was stored. To store the key without testing it: --no-test"
+REFUSED = "Nothing was stored. Copy the key again, or create a new one."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -38,9 +38,9 @@ def _log_in(accounts: Accounts, account: Account, arguments: argparse.Namespace)
 
 
 def _read_key(accounts: Accounts, account: Account, arguments: argparse.Namespace) -> Secret:
-    """The key: from the browser, the terminal or a pipe. Raises UsageError and ModelError.
+    """Get the key from the browser, the terminal or a pipe. Raises UsageError and ModelError.
 
-    No event loop runs while a person types: it would keep Ctrl-C to itself.
+    No event loop runs while a person types, as it would catch Ctrl-C.
     """
     attended = sys.stdin is not None and sys.stdin.isatty()
     may_choose = attended and account.signs_in and not arguments.with_key
@@ -56,17 +56,17 @@ def _prefers_browser(account: Account) -> bool:
 async def _from_browser(accounts: Accounts, account: Account, *, opens: bool) -> Secret:
     async with accounts.signing_in(account.provider) as sign_in:
         opened = opens and await asyncio.to_thread(open_page, sign_in.url)
-        _print_text("Sign in on the page that opened. If none did, open:" if opened else "Open this page and sign in:")
-        print(f"\n{sign_in.url}\n")  # in one piece, so that it can be copied
+        _print_text("Sign in in your browser. If no page opened, open:" if opened else "Open this page and sign in:")
+        print(f"\n{sign_in.url}\n")  # not wrapped, so that it can be copied
         _print_text(
-            "If the browser is on another machine, its last page will not open: paste that page's address here."
+            "If the browser is on another machine, its last page will not load: paste that page's address here."
         )
         sys.stdout.flush()
         return await sign_in.key(next_line)
 
 
 def _report_connection(tried: Connection) -> None:
-    """Say how far the key led. Raises HaloclineError when it did not lead to an answer."""
+    """Report the result of the connection test. Raises HaloclineError when the key does not work."""
     if tried.failure and tried.known is None:
         hint = f"{tried.hint} {UNTRIED}" if tried.accepted is None else REFUSED
         raise HaloclineError(tried.failure, hint)
@@ -74,30 +74,30 @@ def _report_connection(tried: Connection) -> None:
     if tried.accepted:
         _print_text(f"{tried.server} accepted the key ({took}).")
     else:
-        _print_text(f"{tried.server} answered ({took}); whether it looks at keys is not known.")
+        _print_text(f"{tried.server} answered ({took}), but may not check keys.")
     if tried.failure:
         _print_text(f"{tried.failure} {tried.hint}")
 
 
 def _describe_kept(account: Account, kept: Kept, key: Secret) -> str:
-    """Where the key went, and how to undo it."""
+    """Describe the place of the stored key, and how to undo it."""
     server = f" at {kept.server}" if kept.server else ""
-    where = "in the system's keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, for you alone"
+    where = "in the system keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, readable only by you"
     text = (
         f"The key for {account.title}{server} ({key.tail}) is stored {where}. To undo: halo logout {account.provider}"
     )
     if kept.variable:
-        text += f"\nThe variable {kept.variable} is set, too, and wins over it."
+        text += f"\nThe environment variable {kept.variable} is also set and overrides it."
     return text
 
 
 def _choose_provider(all_of_them: list[Account]) -> str:
-    """Which provider a person wants. Raises UsageError when nobody can be asked."""
+    """Ask for a provider. Raises UsageError without a terminal."""
     names = [account.provider for account in all_of_them]
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("Whose key?", f"Write: halo login PROVIDER, with one of: {', '.join(names)}")
+        raise UsageError("No provider was named.", f"Use: halo login PROVIDER, with one of: {', '.join(names)}")
     options = {str(number): _account_row(account) for number, account in enumerate(all_of_them, start=1)}
-    key = pick_option("Whose key?", options, names=names)
+    key = pick_option("Which provider?", options, names=names)
     return names[int(key) - 1] if key.isdecimal() else key
 
 
@@ -106,15 +106,15 @@ def _list_accounts(all_of_them: list[Account]) -> None:
     for account in have:
         print(_account_row(account))
         if account.variable and account.stored:
-            print(f"{'':<14}{_describe_place(account.stored)}, but the variable wins")
+            print(f"{'':<14}{_describe_place(account.stored)}, but overridden by the variable")
         for server in account.elsewhere:
             print(f"{'':<14}stored for {server}")
     if not have:
-        print("No provider has a key. To store one: halo login")
+        print("No keys. To store one: halo login")
 
 
 def _account_row(account: Account) -> str:
-    """A provider, and where its key is from."""
+    """One line: a provider and the source of its key."""
     source = account.variable or (_describe_place(account.stored) if account.stored else "")
     return f"{account.provider:<14}{source:<22}{account.tail if source else ''}".rstrip()
 
@@ -125,21 +125,21 @@ def _describe_place(place: str) -> str:
 
 def _log_out(accounts: Accounts, arguments: argparse.Namespace) -> int:
     if bool(arguments.provider) == arguments.all:
-        raise UsageError("Whose keys?", "Write: halo logout PROVIDER, or --all. See: halo login --list")
+        raise UsageError("No provider was named.", "Use: halo logout PROVIDER, or --all. See: halo login --list")
     chosen = accounts.all() if arguments.all else [accounts.of(arguments.provider)]
     gone = [_describe_forgotten(account, server) for account in chosen for server in accounts.forget(account.provider)]
-    for line in gone or ["There was no stored key."]:
+    for line in gone or ["No key was stored."]:
         _print_text(line)
     for account in chosen:
         if account.variable:
-            _print_text(f"The variable {account.variable} still holds a key: unset {account.variable}")
+            _print_text(f"The environment variable {account.variable} still has a key: unset {account.variable}")
     return 0
 
 
 def _describe_forgotten(account: Account, server: str) -> str:
-    text = f"Forgot the key for {account.title}{f' at {server}' if server else ''}."
+    text = f"Removed the key for {account.title}{f' at {server}' if server else ''}."
     if account.signs_in and not server:
-        text += f" It is still valid; to end it: {account.keys_page}"
+        text += f" It is still valid; to revoke it: {account.keys_page}"
     return text
 
 

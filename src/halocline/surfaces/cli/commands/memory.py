@@ -1,4 +1,4 @@
-"""`halo memory`: the notes that tasks in a folder begin with, for the person to read, edit and remove."""
+"""`halo memory`: read, edit and remove the notes that new tasks start with."""
 
 import argparse
 import os
@@ -17,9 +17,9 @@ from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
 
-OFF = "Memory is off, so tasks neither get notes nor add any. To switch it on: memory = true in settings.toml"
+OFF = "Memory is off, so tasks neither read nor add notes. To enable it: memory = true in settings.toml"
 
-NONE = "No notes yet. A task proposes some when memory is on, and you can write your own: halo memory edit"
+NONE = "No notes yet. With memory on, tasks propose notes; to write your own: halo memory edit"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -29,46 +29,46 @@ def command(arguments: argparse.Namespace) -> int:
             _edit_file(memory.project if arguments.project else memory.personal)
         case "forget":
             gone = event_loop.run_loop(memory.forget(arguments.number))
-            print(f"Forgotten: {clean(gone.text)}")
+            print(f"Removed: {clean(gone.text)}")
         case _:
             print(describe_memory(memory))
             if memory.leads_out:
-                print_message(f"{memory.project} is a link to a place outside the project, so it is not read.")
+                print_message(f"{memory.project} is not read, because it links to a place outside the project.")
     if not memory.on and arguments.action != "forget":
         print_message(OFF)
     return 0
 
 
 def describe_memory(memory: Memory) -> str:
-    """The notes for a person, each with its number and where it is from. Raises UsageError."""
+    """List the notes with their numbers and sources. Raises UsageError."""
     return "\n\n".join("\n".join(_memory_lines(source, memory)) for source in memory.sources()) or NONE
 
 
 def _memory_lines(source: Source, memory: Memory) -> Iterator[str]:
-    head = "Your own" if source.file == memory.personal else "The project's"
+    head = "Your notes" if source.file == memory.personal else "The project's notes"
     yield f"{head}, in {clean(str(source.file))}"
     yield from map(_note_line, source.notes)
     if source.beside:
-        yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, which tasks are given as well"
+        yield f"     {source.beside} other line{'s' if source.beside > 1 else ''}, also sent to tasks"
     if source.is_cut:
-        yield "     The file is too long: tasks are given its beginning only."
+        yield "     The file is too long: only its beginning is sent to tasks."
 
 
 def _note_line(note: Remembered) -> str:
-    told = [note.date, f"task {note.task}" if note.task else "written by hand"]
-    return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, told))}"
+    facts = [note.date, f"task {note.task}" if note.task else "written by hand"]
+    return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, facts))}"
 
 
 def _edit_file(file: Path) -> None:
-    """Open a file in the person's editor, which makes it if it is not there."""
+    """Open a file in the user's editor, which creates it if needed."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
-        raise UsageError("No editor is set.", f"Set EDITOR to one, or open this file yourself: {file}")
+        raise UsageError("No editor is set.", f"Set EDITOR, or open this file yourself: {file}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        words = [*shlex.split(editor), str(file)]  # the person's own
+        words = [*shlex.split(editor), str(file)]
         code = subprocess.run(words, check=False, env=child_environment(os.environ)).returncode
     except (OSError, ValueError) as error:
         raise UsageError(f"Cannot edit {file} with {editor!r}: {error}.", "Set EDITOR to another editor.") from error
     if code:
-        raise UsageError(f"The editor {editor!r} ended with code {code}.", f"The file is {file}")
+        raise UsageError(f"The editor {editor!r} exited with code {code}.", f"The file is {file}")

@@ -1,4 +1,4 @@
-"""`halo models`: what could be named with `-m`, and what it costs. Of thousands, those are shown that can be used."""
+"""`halo models`: the models that `-m` accepts, and their prices. By default only those that are usable now."""
 
 import argparse
 import sys
@@ -15,11 +15,11 @@ from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_count
 
 HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
-LEGEND = "Dollars per million tokens; + for more from a certain length on, ? for unknown."
+LEGEND = "Prices in dollars per million tokens; +: higher for long requests; ?: unknown."
 
 
 MOST_ROWS = 100
-"""More than so many are not listed on a terminal, where they would scroll away, but counted by provider."""
+"""Above this many rows, a terminal shows a count per provider instead."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -44,8 +44,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 async def _refresh_catalogue() -> None:
     done = await open_client(Choices()).refresh_models()
-    news = "The catalogue is new" if done.is_new else "The catalogue was the newest already"
-    print_message(f"{news}: {done.models:,} models of {done.providers} providers.")
+    outcome = "Updated the catalog" if done.is_new else "The catalog is already up to date"
+    print_message(f"{outcome}: {done.models:,} models of {done.providers} providers.")
 
 
 def _print_models(models: Sequence[OfferedModel]) -> None:
@@ -56,7 +56,7 @@ def _print_models(models: Sequence[OfferedModel]) -> None:
     print(f"\n{LEGEND}")
     sources = {model.name.partition("/")[0]: model.key_source for model in models if model.key_source}
     for provider, source in sources.items():
-        print(f"{clean(provider)}: the key of {source}")
+        print(f"{clean(provider)}: key from {source}")
 
 
 def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> None:
@@ -65,18 +65,18 @@ def _print_providers(models: Sequence[OfferedModel], call: Sequence[str]) -> Non
     width = max(map(len, calls))
     for narrower, number in calls.items():
         print(f"{narrower.ljust(width)}  {number:5,} model{'s' if number > 1 else ''}")
-    print("\nThese are too many to list at once: name a provider, or a part of a name.")
+    print("\nToo many to list: add a provider or part of a name.")
 
 
 def _say_what_is_left_out(fitting: Sequence[OfferedModel], shown: Sequence[OfferedModel], words: Sequence[str]) -> None:
     more = len(fitting) - len(shown)
     again = " ".join(["halo models --all", *words])
     if not fitting:
-        print("No known model fits. Any other may be named too: -m provider/model")
+        print("No known model matches. Other models work too: -m provider/model")
     elif more and shown:
-        print(f"{more:,} more need a key that is not set, or are being withdrawn: {again}")
+        print(f"{more:,} more without a key, or deprecated: {again}")
     elif more:
-        print(f"Of {more:,} models that fit, none can be used: no key of theirs is set. To see them: {again}")
+        print(f"None of the {more:,} matching models has a key. To list them: {again}")
 
 
 def _matches_words(model: OfferedModel, words: Sequence[str]) -> bool:
@@ -102,7 +102,7 @@ def _model_row(model: OfferedModel) -> tuple[str, ...]:
 def _list_abilities(model: OfferedModel) -> str:
     able = {"tools": model.tools, "images": model.images, "thinking": model.thinking}
     can = " ".join(name for name, has in able.items() if has)
-    return f"{can} (being withdrawn)" if model.leaving else can
+    return f"{can} (deprecated)" if model.leaving else can
 
 
 def _format_size(tokens: int | None) -> str:

@@ -1,4 +1,4 @@
-"""`halo policy`: what may be done and why, of a command, of the rules in force, of tasks that were. Nothing is run."""
+"""`halo policy`: explain decisions, list, test and simulate rules, and audit tasks. Nothing is run."""
 
 import argparse
 import json
@@ -46,7 +46,7 @@ def _explain_command(desk: PolicyService, arguments: argparse.Namespace) -> int:
 
     if arguments.mcp:
         if arguments.words:
-            raise UsageError("A command and --mcp are two questions.", "Ask one: halo policy explain --mcp SERVER/TOOL")
+            raise UsageError("Use a command or --mcp, not both.", "For a tool: halo policy explain --mcp SERVER/TOOL")
         judged = desk.mcp_tools(posture).one(arguments.mcp)
         explanation = Explanation(judged.verdict.value, judged.rule, judged.reason)
         print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
@@ -58,14 +58,14 @@ def _explain_command(desk: PolicyService, arguments: argparse.Namespace) -> int:
     if arguments.words == ["-"]:
         return _explain_lines(explain)
     if not arguments.words:
-        raise UsageError("There is no command.", "Give one in quotes: halo policy explain 'ls -la', or - for lines.")
+        raise UsageError("No command.", "Add one in quotes: halo policy explain 'ls -la', or - to read lines.")
     explanation = explain(" ".join(arguments.words))
     print(_encode_explanation(explanation) if arguments.json else _describe_explanation(explanation))
     return 0
 
 
 def _explain_lines(explain: Explain) -> int:
-    """One answer for each line; a line that is none is answered too, so that they stay in step."""
+    """Print one answer per line, also for malformed lines, so that input and output stay in step."""
     for line in sys.stdin:
         if line.strip():
             sys.stdout.write(_encode_explanation(_answer_line(explain, line)) + "\n")
@@ -78,18 +78,18 @@ def _answer_line(explain: Explain, line: str) -> Explanation:
     except ValueError:
         given = None
     if not isinstance(given, dict) or not isinstance(given.get("command"), str):
-        return Explanation("ask", "not-analysed", 'the line is no JSON object like {"command": "ls"}')
+        return Explanation("ask", "not-analysed", 'the line is not a JSON object like {"command": "ls"}')
     return explain(given["command"])
 
 
 def _encode_explanation(explanation: Explanation) -> str:
-    told = msgspec.to_builtins(explanation)
+    fields = msgspec.to_builtins(explanation)
     order = CommandPart.__struct_fields__
-    told["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
+    fields["parts"] = [{name: getattr(part, name) for name in order} for part in explanation.parts]
     for name in ("runs", "scripts"):
-        if not told[name]:
-            del told[name]
-    return json.dumps(told)
+        if not fields[name]:
+            del fields[name]
+    return json.dumps(fields)
 
 
 def _describe_explanation(explanation: Explanation) -> str:
@@ -106,7 +106,7 @@ def _describe_explanation(explanation: Explanation) -> str:
         lines.append(fold_text(reveal(explanation.runs), "runs as: ", sys.stdout))
     for script in explanation.scripts:
         name, _, fingerprint = script.rpartition("=")
-        lines.append(fold_text(reveal(f"{name} as it is now ({fingerprint[:12]})"), "leave is for: ", sys.stdout))
+        lines.append(fold_text(reveal(f"{name} as it is now ({fingerprint[:12]})"), "a grant covers: ", sys.stdout))
     return "\n".join(lines)
 
 
@@ -119,12 +119,12 @@ def _list_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
             fold_text(reveal(_describe_grant(rule)), f"{rule.decision:<6} {rule.source:<8} {rule.name}  ", sys.stdout)
         )
     if any(rule.source is Source.GRANT for rule in book.rules):
-        print("To take back what you allowed for good: halo policy forget NAME")
+        print("To revoke a permanent permission: halo policy forget NAME")
     if there:
         print(f"{format_plural(len(there), 'permission')} for other folders: halo policy rules -C FOLDER")
     if left_out := desk.rules_left_out(workspace_of(arguments.cwd)):
         rules = format_plural(len(left_out), "rule")
-        print(f"{rules} of the project that allow nothing until you trust it: halo trust add")
+        print(f"{rules} of the project without effect until you trust it: halo trust add")
         for rule in left_out:
             print(fold_text(reveal(describe_conditions(rule)), "  allow  ", sys.stdout))
     for source, given in book.permissions:
@@ -133,25 +133,25 @@ def _list_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     if book.ignored:
         print(f"hidden from the model: {reveal(' '.join(book.ignored))}")
     if not (book.rules or book.permissions or book.ignored or book.problems):
-        print("There are no rules but those of the approval mode.")
+        print("No rules apart from the approval mode.")
     for problem in book.problems:
         print(fold_text(reveal(problem), "error: ", sys.stdout))
     return 1 if book.problems else 0
 
 
 def _forget_grants(desk: PolicyService, arguments: argparse.Namespace) -> int:
-    """Each by its name of now; these change when one before them is gone, so all are found first."""
+    """Find all rules before removing any, because removing one changes the names of later ones."""
     rules = {rule.name: rule for rule in desk.book(workspace_of(arguments.cwd)).rules}
     if unknown := [name for name in arguments.names if name not in rules]:
-        raise UsageError(f"There is no rule {unknown[0]!r} here.", "Their names: halo policy rules")
+        raise UsageError(f"No rule {unknown[0]!r} here.", "To list their names: halo policy rules")
     for name in dict.fromkeys(arguments.names):
         if desk.take_out(rules[name]):
-            print(fold_text(reveal(describe_conditions(rules[name])), f"taken back: {name}  ", sys.stdout))
+            print(fold_text(reveal(describe_conditions(rules[name])), f"revoked: {name}  ", sys.stdout))
     return 0
 
 
 def _describe_grant(rule: Rule) -> str:
-    """What leave is for, and when it was given."""
+    """Describe a rule; for a permission, also when it was granted."""
     return (
         f"{describe_conditions(rule)} ({rule.reason})"
         if rule.source is Source.GRANT and rule.reason
@@ -160,16 +160,16 @@ def _describe_grant(rule: Rule) -> str:
 
 
 def _test_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
-    """The examples in files of rules are tried whenever they are read: reading them is the test."""
+    """Read the rule files, which also checks the examples in them."""
     if not arguments.files:
         book = desk.book(workspace_of(arguments.cwd))
         for problem in book.problems:
             print(fold_text(reveal(problem), "error: ", sys.stdout))
         if not book.problems:
-            print(f"{format_plural(len(book.rules), 'rule')} in force, all as their examples say.")
+            print(f"{format_plural(len(book.rules), 'rule')} in force, all examples pass.")
         return 1 if book.problems else 0
     for file in arguments.files:
-        print(f"{file}: {format_plural(len(rules_in(Path(file))), 'rule')}, all as their examples say.")
+        print(f"{file}: {format_plural(len(rules_in(Path(file))), 'rule')}, all examples pass.")
     return 0
 
 
@@ -180,15 +180,11 @@ def _simulate_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
     tasks = len({row.task for row in rows})
     calls, of_tasks = format_plural(len(rows), "call"), format_plural(tasks, "task")
     print(f"{calls} of {of_tasks}: {_count_verdicts([row.now for row in rows])}")
-    print(f"as they were: {_count_verdicts([row.then for row in rows])}")
+    print(f"originally: {_count_verdicts([row.then for row in rows])}")
     other = [row for row in rows if row.now is not row.then]
     for row in other:
         print(fold_text(reveal(f"{row.title} ({row.now_rule}, {row.task})"), f"  {row.then} → {row.now}  ", sys.stdout))
-    print(
-        f"{format_plural(len(other), 'call')} would be decided otherwise."
-        if other
-        else "Nothing would be decided otherwise."
-    )
+    print(f"{format_plural(len(other), 'decision')} would change." if other else "No decision would change.")
     return 0
 
 
@@ -205,7 +201,7 @@ def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
         why = row.rule or row.reason
         print(fold_text(reveal(f"{row.title}  ({why}{f'; {row.by}' if row.by else ''})"), f"{row.then:<6}", sys.stdout))
     if not rows:
-        print("No call of this task was judged.")
+        print("No calls of this task needed a decision.")
     return 0
 
 

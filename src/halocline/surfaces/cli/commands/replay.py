@@ -1,4 +1,4 @@
-"""`halo replay`: a recorded task, once more; what went another way is said."""
+"""`halo replay`: re-run a recorded task and report differences."""
 
 import argparse
 
@@ -14,7 +14,7 @@ from halocline.surfaces.figures import format_plural
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Exit code 1 says that something differed."""
+    """Exit code 1 when something differed."""
     folder = workspace_of(arguments.tools_in) if arguments.tools_in else None
     client = open_client(Choices())
     done = event_loop.run_loop(client.replay(arguments.recording, strict=not arguments.tolerant, folder=folder))
@@ -27,11 +27,11 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def describe_replay(done: Replay, *, strict: bool) -> str:
-    """What a person reads of a replay."""
+    """Describe a replay's outcome."""
     extent = f"{format_plural(done.steps, 'step')} and {format_plural(done.events, 'event')} of task {done.task}"
     if done.same:
-        return f"The same: {extent}, {_count_requests(done)}."
-    lines = [f"Not the same: {extent} were replayed, of {done.recorded_events} events; {_count_requests(done)}."]
+        return f"Identical: {extent}, {_count_requests(done)}."
+    lines = [f"Different: replayed {extent}, of {done.recorded_events} events; {_count_requests(done)}."]
     for difference in done.differences:
         lines += [
             f"\n{difference.place}{', ' if difference.path else ''}{difference.path}",
@@ -39,11 +39,11 @@ def describe_replay(done: Replay, *, strict: bool) -> str:
             f"  now       {difference.now}",
         ]
     if strict and done.events < done.recorded_events:
-        lines.append("\nThe replay ended at the first difference; --tolerant goes on as far as possible.")
+        lines.append("\nThe replay stopped at the first difference; --tolerant continues if possible.")
     return "\n".join(lines)
 
 
 def _count_requests(done: Replay) -> str:
     if not done.requests:
-        return "no requests compared (a log alone holds none; --record writes them)"
+        return "no requests compared (a log has none; use --record to save them)"
     return f"{format_plural(done.requests, 'request')} compared"

@@ -1,4 +1,4 @@
-"""`halo rules`: files with rules for the model. Which there are and why they hold; a new one; on and off."""
+"""`halo rules`: list, explain, create, enable or disable rule files for the model."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,8 @@ from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
 
-NONE = "There are no rules here. Make one: halo rules new NAME. Where they may lie: halo rules list --all"
-ALL_OFF = "The setting rules is false, so no rules are followed."
+NONE = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
+ALL_OFF = "Rules are disabled (rules = false in settings.toml)."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -40,19 +40,19 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
     if files or not with_places:
         print(describe_files(files))
     if with_places:
-        print("\nRules are looked for in:" if files else "Rules are looked for in:")
+        print("\nPlaces for rules:" if files else "Places for rules:")
         print("\n".join(f"  {clean(place)}" for place in desk.places))
-        print("  AGENTS.md and CLAUDE.md in any folder of the project, once something in it is read or edited,")
-        print("  and in the folders above, up to the repository's")
+        print("  AGENTS.md and CLAUDE.md in any project folder, once a file in it is read or edited,")
+        print("  and in parent folders up to the repository's root")
 
 
 def describe_files(files: Sequence[Listed]) -> str:
-    """The files, and when each holds."""
+    """List the files, and when each applies."""
     return "\n".join(line for file in files for line in _file_lines(file)) or NONE
 
 
 def _file_lines(file: Listed) -> Iterator[str]:
-    state = f"not followed: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
+    state = f"does not apply: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
     yield clean(file.path)
     yield f"    {file.of}, {clean(' '.join(state.split()))}"
     for remark in file.remarks:
@@ -63,7 +63,7 @@ def _say_why(verdicts: Sequence[Verdict]) -> None:
     if not verdicts:
         print(NONE)
     for verdict in sorted(verdicts, key=lambda one: not one.holds):
-        print(f"{'holds' if verdict.holds else 'does not hold':<13}  {clean(verdict.path)}: {clean(verdict.reason)}")
+        print(f"{'applies' if verdict.holds else 'does not apply':<14}  {clean(verdict.path)}: {clean(verdict.reason)}")
 
 
 def _make_rule(desk: InstructionService, arguments: argparse.Namespace) -> None:
@@ -72,17 +72,17 @@ def _make_rule(desk: InstructionService, arguments: argparse.Namespace) -> None:
             print(f"{name:<24}{title}")
         return
     if not (arguments.name or arguments.example):
-        raise UsageError("The new rule needs a name.", "Write: halo rules new NAME, or --from EXAMPLE")
+        raise UsageError("The new rule needs a name.", "Use: halo rules new NAME, or --from EXAMPLE")
     made = desk.new(arguments.name, own=arguments.user, paths=arguments.paths or (), example=arguments.example or "")
-    print(f"Made {clean(_short_path(made.path))}.")
+    print(f"Created {clean(_short_path(made.path))}.")
     if made.is_workflow:
-        print(f"It is a workflow: type /{made.path.name} at the prompt.")
+        print(f"It is a workflow. To run it, type /{made.path.name} at the prompt.")
     elif not arguments.example:
-        print("Write in it what the model should do; it holds from your next prompt on.")
+        print("Write your instructions for the model in it. It applies from your next prompt on.")
 
 
 def _short_path(path: Path) -> str:
-    """A path from here, when it is below here."""
+    """The path relative to the current folder when it is inside it."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
@@ -90,7 +90,7 @@ def _switch_file(desk: InstructionService, file: str, *, on: bool) -> None:
     name, changed = desk.switch(file, on=on)
     state = "on" if on else "off"
     print(
-        f"{clean(name)} is {state}; a task hears of it with its next prompt."
+        f"{clean(name)} is {state}. Tasks apply the change with their next prompt."
         if changed
-        else f"{clean(name)} was {state} already."
+        else f"{clean(name)} is already {state}."
     )

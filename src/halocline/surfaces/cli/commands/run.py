@@ -1,4 +1,4 @@
-"""`halo [prompt]`: from the flags to one conversation."""
+"""`halo [prompt]`: start or resume a task as the flags say, and run its conversation."""
 
 import argparse
 import os
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
 
 CUT_SHORT = (StopReason.CANCELLED, StopReason.ERROR, StopReason.MAX_TURN_REQUESTS, StopReason.MAX_TOKENS)
-"""Ends of a turn after which a task can go on by itself."""
-CARRY_ON = "Go on where you stopped."
+"""Ends of a turn after which a task can continue without a prompt."""
+CARRY_ON = "Continue where you left off."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
             _refuse_another_prompt(arguments)
         prompt, piped = prompt_text(arguments.prompt, needed=not resumes)
         if not (prompt or stays or resumes):
-            raise UsageError("There is no prompt.", 'Give one: halo "what to do", or pipe it in. See: halo --help')
+            raise UsageError("No prompt.", 'Add one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:
             from halocline.surfaces.cli.session.images import read_images
 
@@ -74,13 +74,13 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def is_attended(arguments: argparse.Namespace) -> bool:
-    """Somebody is there who can be asked."""
+    """True if a person can be asked."""
     by_person = not (arguments.print or arguments.approvals)
     return arguments.output_format in (None, "text") and by_person and on_terminal()
 
 
 def open_approver(client: Client, folder: str) -> "Approver":
-    """Raises UsageError when the folder cannot be used for approvals."""
+    """Open the approval folder. Raises UsageError."""
     from halocline.runtime.approval_folder import ApprovalFolder
     from halocline.surfaces.cli.input.approver import Approver
 
@@ -88,27 +88,27 @@ def open_approver(client: Client, folder: str) -> "Approver":
 
 
 def workspace_of(text: str) -> Path:
-    """The folder to work in. Raises UsageError when it is none, or cannot be read."""
+    """Return the absolute path of the folder. Raises UsageError when it is not a readable folder."""
     try:
         path = Path(text).expanduser().resolve()
     except OSError as error:
         raise UsageError(
-            f"The folder {text} is gone: {error.strerror}.", "Go to another, or name one with -C DIR."
+            f"Cannot find the folder {text}: {error.strerror}.", "Change to another, or use -C DIR."
         ) from error
     if not path.is_dir():
         raise UsageError(f"{path} is not a folder.", "Name an existing one with -C DIR.")
     if not os.access(path, os.R_OK | os.X_OK):
-        raise UsageError(f"The folder {path} cannot be read.", "Check its permissions, or name another with -C DIR.")
+        raise UsageError(f"Cannot read the folder {path}.", "Check its permissions, or name another with -C DIR.")
     return path
 
 
 def choices_of(arguments: argparse.Namespace) -> Choices:
-    """What the flags say about the model, the way to it, and the limits; not every command has all of them."""
+    """The flags about the model, its server and the limits; not every command has all of them."""
     return Choices(**{name: getattr(arguments, name, None) for name in Choices.__struct_fields__})
 
 
 def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
-    """What the flags say about the task. `--approval-mode plan` is plan mode."""
+    """The flags about the task. `--approval-mode plan` means plan mode."""
     approval = "yolo" if arguments.yolo else arguments.approval_mode
     mode = "plan" if approval == "plan" else arguments.mode
     return TaskOptions(
@@ -125,7 +125,7 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
 
 
 def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
-    """What the answer has to fit. Raises UsageError."""
+    """Read the JSON Schema of the answer. Raises UsageError."""
     if arguments.output_schema is None:
         return None
     from halocline.runtime.prompts.output_schema import read_schema
@@ -134,22 +134,22 @@ def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
 
 
 def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
-    """Raises UsageError."""
+    """Raise UsageError when a resumed task should get another system prompt."""
     if arguments.system_prompt_file or arguments.append_system_prompt:
         raise UsageError(
-            "The system prompt of a task is fixed when it begins.", "Begin a new task, or say it with the prompt."
+            "A task's system prompt cannot change after it starts.", "Start a new task, or put it in the prompt."
         )
 
 
 def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
-    """A slash command that nobody can answer is said before a task begins. Raises UsageError."""
+    """Raise UsageError for an unknown slash command before a task is created."""
     from halocline.runtime.prompts.slash_commands import Where
 
     client.words(workspace).check(prompt, Where.TERMINAL if attended else Where.RUN)
 
 
 def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:
-    """Nobody asks a person while an event loop runs: it would keep Ctrl-C to itself."""
+    """Ask about trust before an event loop runs, as the loop would catch Ctrl-C."""
     info = None
     if arguments.resume:
         info = client.info(client.find(arguments.resume))
@@ -158,7 +158,7 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
     workspace = Path(info.workspace) if info else workspace
     known = info.roots if info else None
     for problem in client.rule_problems(workspace):
-        print_message(f"{clean(problem)} Until it is corrected, every call asks.")
+        print_message(f"{clean(problem)} Until you fix it, every call needs approval.")
     if asked := client.with_code(workspace, options_of(arguments, attended=attended).roots, known):
         from halocline.surfaces.cli.commands.trust import settle_trust
 
@@ -167,13 +167,13 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
 
 
 def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
-    """The task to resume, when another process has it open and the person would rather join it than give up."""
+    """Return the task to join: the one to resume, if another process has it open and the person agrees."""
     name = client.find(arguments.resume) if arguments.resume else _newest_task(client, workspace)
     pid = client.writer(name)
     if not pid:
         return ""
     if arguments.roots:
-        raise UsageError(f"Process {pid} has task {name} open.", "Add the folder there, with /add-dir.")
+        raise UsageError(f"Task {name} is open in process {pid}.", "Add the folder there, with /add-dir.")
     from halocline.surfaces.cli.commands.tasks import ask_yes_no
 
     return name if ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
@@ -228,13 +228,13 @@ async def _run_conversation(
     if writer:
         print_message(describe_left(task, writer))
     if is_empty:
-        with suppress(TaskBusy):  # somebody who joined goes on with it
+        with suppress(TaskBusy):  # a peer that joined continues it
             client.forget(task)
     return code
 
 
 async def _attach_images(client: Client, arguments: argparse.Namespace, task: str, view: View) -> tuple[UserPart, ...]:
-    """What `--image` named, for the first prompt."""
+    """Return the images of `--image`, for the first prompt."""
     if not arguments.images:
         return ()
     from halocline.surfaces.cli.session.images import attach_images
@@ -247,7 +247,7 @@ async def _attach_images(client: Client, arguments: argparse.Namespace, task: st
 
 
 async def _forget_empty(client: Client, task: str) -> None:
-    """A task that was made for a prompt that cannot be goes again."""
+    """Delete a task that was created for a prompt that failed."""
     if client.state(task).is_empty:
         await client.let_go(task)
         client.forget(task)
@@ -256,14 +256,14 @@ async def _forget_empty(client: Client, task: str) -> None:
 async def _open_task(
     client: Client, arguments: argparse.Namespace, workspace: Path, options: TaskOptions, view: View
 ) -> tuple[str, int]:
-    """The task, and the last event that was written before this run."""
+    """Return the task and the number of the last event before this run."""
     name = client.find(arguments.resume) if arguments.resume else ""
     if arguments.continue_ and not name:
         name = _newest_task(client, workspace)
     if not name:
         name = await client.start(workspace, options)
-        for heard in client.remarks(name):
-            view.show(ev.Noticed(heard))
+        for remark in client.remarks(name):
+            view.show(ev.Noticed(remark))
         return name, 0
     past = client.past(name)
     _require_folder(past)
@@ -272,41 +272,40 @@ async def _open_task(
     place = client.state(task).workspace
     workspace_of(place)
     if place != str(workspace):
-        view.show(ev.Noticed(f"This task works in its own folder, {place}."))
+        view.show(ev.Noticed(f"This task works in its own folder: {place}"))
     return task, past[-1].seq if past else 0
 
 
 def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
-    """A task whose folder is gone is not opened. Raises UsageError."""
+    """Raise UsageError when the task's folder does not exist."""
     match past:
         case [ev.TaskStarted(workspace=place, origin=origin, task=task), *later] if not Path(place).is_dir():
             if origin and not any(isinstance(event, ev.TaskAdopted) for event in later):
-                hint = f"Import it into another: halo import {origin.tool} {origin.id} --workspace DIR"
+                hint = f"Import it for another folder: halo import {origin.tool} {origin.id} --workspace DIR"
             else:
-                hint = "Put it back where it was, then go on."
-            raise UsageError(f"{place}, the folder of task {task}, is not there.", hint)
+                hint = "Restore the folder, then resume the task."
+            raise UsageError(f"The folder of task {task} does not exist: {place}", hint)
 
 
 def _newest_task(client: Client, workspace: Path) -> str:
     if info := client.newest(workspace):
         return info.task
-    raise UsageError(f"There is no task of {workspace} to go on with.", 'Begin one: halo "what to do"')
+    raise UsageError(f"No task to resume in {workspace}.", 'Start one: halo "what to do"')
 
 
 def _first_prompt(state: State, prompt: str, *, stays: bool) -> str:
-    """The prompt that was given; a task that was cut short can go on without one, and one that asks by itself.
-
-    Raises UsageError.
-    """
+    """Return the first prompt; a task that was cut short or has an open turn needs none. Raises UsageError."""
     if prompt or state.turn is not None:
         return prompt
     if state.last_end is not None and state.last_end.reason in CUT_SHORT:
         return CARRY_ON
     if not stays:
-        raise UsageError(f"Task {state.task} is finished, and there is no prompt.", f"Give one: halo -r {state.task} …")
+        raise UsageError(
+            f"Task {state.task} is finished and needs a prompt.", f'Use: halo -r {state.task} "what to do"'
+        )
     return ""
 
 
 def on_terminal() -> bool:
-    """A person sits in front of both ends."""
+    """True if standard input and output are terminals."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""`halo storage`: what is kept on the disk, and freeing what is not needed."""
+"""`halo storage`: show disk usage, and free space."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.figures import format_plural, format_size
 
 SHOWN = 10
-"""Folders and tasks that are named."""
+"""Most folders and tasks shown."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -34,8 +34,8 @@ def _read_text(value: object) -> str:
 
 
 def _show_storage(kept: Storage) -> None:
-    print(f"{kept.root} takes {format_size(kept.total)}.\n")
-    unused = f"{format_size(kept.unused)} of it named by no task" if kept.unused else ""
+    print(f"{kept.root} uses {format_size(kept.total)}.\n")
+    unused = f"{format_size(kept.unused)} not used by any task" if kept.unused else ""
     rows = [
         ("tasks", kept.tasks, format_plural(len(kept.by_task), "task")),
         ("contents", kept.blobs, unused),
@@ -48,7 +48,7 @@ def _show_storage(kept: Storage) -> None:
         print(f"  {name:<12}{format_size(taken):>9}  {remark}".rstrip())
     _show_folders(kept)
     _show_tasks(kept)
-    print("\nTo free what no task needs: halo storage prune")
+    print("\nTo delete data that no task needs: halo storage prune")
 
 
 def _show_folders(kept: Storage) -> None:
@@ -56,18 +56,18 @@ def _show_folders(kept: Storage) -> None:
         print("\nCheckpoints by folder")
     for store in kept.stores[:SHOWN]:
         count = format_plural(sum(len(task.numbers) for task in store.tasks), "checkpoint")
-        what = "damaged, put aside" if store.is_damaged else count
+        what = "damaged, moved aside" if store.is_damaged else count
         print(entry(f"  {format_size(store.size):>9}", what, text=store.workspace or str(store.path)))
         if store.is_half_restored:
-            print("             A restore was cut short here. To mend it: halo doctor --fix")
+            print("             A restore was interrupted here. To repair it: halo doctor --fix")
         if store.is_borrowing and not store.is_damaged:
-            print("             Some of it is in the project's git only. To copy it: halo doctor --fix")
+            print("             Some of it exists only in the project's Git. To copy it: halo doctor --fix")
 
 
 def _show_tasks(kept: Storage) -> None:
     largest = sorted(kept.by_task, key=lambda use: use.folder + use.blobs, reverse=True)[:SHOWN]
     if largest:
-        print("\nThe largest tasks, with contents of their own")
+        print("\nLargest tasks, with contents that only they use")
     for use in largest:
         print(entry(f"  {format_size(use.folder + use.blobs):>9}", use.task, text=use.title))
 
@@ -75,14 +75,14 @@ def _show_tasks(kept: Storage) -> None:
 def _prune_storage(arguments: argparse.Namespace) -> int:
     plan = prune_plan(os.environ, arguments.older, arguments.keep)
     if not plan:
-        print("There is nothing to free.")
+        print("Nothing to free.")
         return 0
     _show_plan(plan)
     if arguments.dry_run:
-        print("Nothing was freed: this is what prune would do.")
+        print("Nothing was deleted (dry run).")
         return 0
-    if not arguments.yes and not ask_yes_no("Free it? This cannot be undone."):
-        raise UsageError("Nothing was changed.", "To prune without being asked: --yes")
+    if not arguments.yes and not ask_yes_no("Delete it? This cannot be undone."):
+        raise UsageError("Nothing was deleted.", "To prune without confirmation: --yes")
     done = prune_storage(os.environ, plan, lambda step: print(clean(step), flush=True))
     print(f"Freed {format_size(done.freed)}.")
     for problem in done.problems:
@@ -95,6 +95,6 @@ def _show_plan(plan: PrunePlan) -> None:
         what = f"{format_plural(one.count, 'checkpoint')} of {one.task} ({one.why})"
         print(f"  {what}  {clean(one.workspace)}")
     for store in plan.damaged:
-        print(f"  {format_size(store.size)} of a damaged store that was put aside  {clean(store.workspace)}")
+        print(f"  {format_size(store.size)} of a damaged store that was moved aside  {clean(store.workspace)}")
     if plan.blobs:
-        print(f"  {format_size(plan.blob_bytes)} of contents that no task names")
+        print(f"  {format_size(plan.blob_bytes)} of contents that no task uses")

@@ -1,4 +1,4 @@
-"""`halo tasks` and `halo export`: what was done before."""
+"""`halo tasks` and `halo export`: list, read, manage and export tasks."""
 
 import argparse
 import re
@@ -18,7 +18,7 @@ from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.line_mode import LineMode
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.exporting import Form, export_task
 
 TODOS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -31,9 +31,9 @@ STATUSES = {
     "error": "failed",
     "unfinished": "unfinished",
 }
-"""How the last turn of a task ended, in a word."""
+"""Labels for the end of a task's last turn."""
 FOUND = 50
-"""Tasks that a search shows when nobody says how many."""
+"""Most tasks of a search without `--limit`."""
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -50,8 +50,8 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
     tasks = client.history(query)
     for folder in client.half_restored():
         print(
-            f"A restore of {clean(folder)} was cut short: some files may be as before it, others as after it. "
-            "To mend it: halo doctor --fix",
+            f"A restore of {clean(folder)} was interrupted, so only some of its files may be restored. "
+            "To undo it: halo doctor --fix",
             file=sys.stderr,
         )
     if arguments.json:
@@ -88,18 +88,18 @@ def _build_query(arguments: argparse.Namespace, workspace: str, parent: str = ""
 
 def _describe_none(query: TaskQuery) -> str:
     if query.parent:
-        return f"Task {query.parent} had no such sub-agents."
+        return f"Task {query.parent} has no matching sub-agents."
     if query == TaskQuery():
         return "No tasks yet."
     if query == TaskQuery(workspace=query.workspace):
-        return f"No tasks of {query.workspace}. See those of every folder: --all"
-    return "No such tasks." + (" Look in every folder: --all" if query.workspace else "")
+        return f"No tasks in {query.workspace}. To list all folders: --all"
+    return "No matching tasks." + (" To search all folders: --all" if query.workspace else "")
 
 
 def _task_line(info: TaskInfo, query: TaskQuery) -> str:
-    """A line; it says what was sorted by."""
+    """One line of the list, with the value it is sorted by."""
     status = STATUSES.get(info.status, info.status)
-    facts = [info.task, moment(info.changed_at), f"{status:<11}"]
+    facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
     match query.order:
         case Order.COST:
             facts.append(f"{figures.format_money(info.cost):>8}")
@@ -113,7 +113,7 @@ def _task_line(info: TaskInfo, query: TaskQuery) -> str:
 
 
 def mark_words(snippet: str) -> str:
-    """The words that were searched for stand out where a terminal can show it."""
+    """Highlight the matches on a terminal."""
     begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     parts = re.split(f"([{''.join(MARKS)}])", snippet)
     return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)
@@ -131,13 +131,13 @@ def format_size(bytes_: float) -> str:
 def _rename_task(client: Client, arguments: argparse.Namespace) -> None:
     task, name = client.find(arguments.id), " ".join(" ".join(arguments.name).split())
     _label_task(client, Label(task=task, name=name))
-    print(f"{task} is called {clean(name)} now." if name else f"{task} has no name any more.")
+    print(f"Renamed {task} to {clean(name)}." if name else f"Removed the name of {task}.")
 
 
 def _mark_favourite(client: Client, arguments: argparse.Namespace) -> None:
     task = client.find(arguments.id)
     _label_task(client, Label(task=task, favourite=not arguments.off))
-    print(f"{task} is {'no favourite any more' if arguments.off else 'a favourite now'}.")
+    print(f"Removed {task} from favorites." if arguments.off else f"Added {task} to favorites.")
 
 
 def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
@@ -146,14 +146,14 @@ def _tag_task(client: Client, arguments: argparse.Namespace) -> None:
     has = fold_events(client.past(task)).labels.tags
     tags = [tag for tag in has if tag not in named] if arguments.off else [*dict.fromkeys([*has, *named])]
     _label_task(client, Label(task=task, tags=tuple(tags)))
-    print(f"{task} has the tags {', '.join(tags)}." if tags else f"{task} has no tags.")
+    print(f"Tags of {task}: {', '.join(tags)}" if tags else f"{task} has no tags.")
 
 
 def tag_name(text: str) -> str:
-    """A tag as it is kept: `#Later` is `later`. Raises UsageError."""
+    """Normalize a tag: `#Later` becomes `later`. Raises UsageError."""
     tag = text.lstrip("#").lower()
     if not tag or any(letter.isspace() or not letter.isprintable() for letter in tag):
-        raise UsageError(f"{text!r} is no tag.", "A tag is one word, such as later.")
+        raise UsageError(f"{text!r} is not a tag.", "A tag is one word, such as later.")
     return tag
 
 
@@ -174,7 +174,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
         return
     if arguments.points:
         for point in client.time.points(task):
-            print(entry(f"{point.seq:>5}", moment(point.at), f"{point.kind:<6}", text=point.text))
+            print(entry(f"{point.seq:>5}", format_time(point.at), f"{point.kind:<6}", text=point.text))
         return
     if arguments.at:
         then = client.at(task, arguments.at)
@@ -197,20 +197,20 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
     if arguments.at:
-        _describe_moment(then, task)
+        _describe_point(then, task)
 
 
-def _describe_moment(then: Snapshot, task: str) -> None:
-    """What stood at a moment: the list of things to do, the files that were written, and how to go on from there."""
-    print(f"\nAfter event {then.seq}, {moment(then.state.last_at)}:")
+def _describe_point(then: Snapshot, task: str) -> None:
+    """Describe a point in time: the to-do list, the files written, and how to continue from there."""
+    print(f"\nAfter event {then.seq}, {format_time(then.state.last_at)}:")
     for todo in then.state.todos:
         print(f"  {TODOS[todo.status]} {clean(todo.text)}")
     for path in then.files:
         print(f"  wrote {clean(path)}")
     saved = f"saved as {then.checkpoint[:10]}" if then.checkpoint else "not saved"
     print(f"  files {saved}")
-    print(f"To go back: halo checkpoints restore {task}@{then.seq} --what both")
-    print(f"To go on from there as another task: halo fork {task} --at {then.seq}")
+    print(f"To restore it: halo checkpoints restore {task}@{then.seq} --what both")
+    print(f"To continue from there in a new task: halo fork {task} --at {then.seq}")
 
 
 async def _follow_task(client: Client, task: str, after: int, view: LineMode) -> None:
@@ -220,28 +220,28 @@ async def _follow_task(client: Client, task: str, after: int, view: LineMode) ->
 
 
 def _delete_tasks(client: Client, arguments: argparse.Namespace) -> None:
-    """Ask about one, show the plan for several."""
+    """Delete tasks after confirmation; several are listed first."""
     chosen = _to_delete(client, arguments)
     if not chosen:
-        print("No task is that old.")
+        print("No tasks are that old.")
         return
     if len(chosen) > 1:
         for info in chosen:
             print(_task_line(info, TaskQuery()))
         print(f"{len(chosen)} tasks, {format_size(sum(info.size for info in chosen))}.")
     what = f"{len(chosen)} tasks" if len(chosen) > 1 else f"task {chosen[0].task}"
-    if not arguments.yes and not ask_yes_no(f"Put {what} into the trash?"):
-        raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
+    if not arguments.yes and not ask_yes_no(f"Move {what} to the trash?"):
+        raise UsageError("Nothing was deleted.", "To delete without confirmation: --yes")
     for info in chosen:
         client.delete(info.task)
     undo = f"halo tasks undelete {chosen[0].task if len(chosen) == 1 else 'ID'}"
-    print(f"Deleted {what.removeprefix('task ')}. To take back, for {client.kept_days} days: {undo}")
+    print(f"Deleted {what.removeprefix('task ')}. To undo within {client.kept_days} days: {undo}")
 
 
 def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
-    """Raises UsageError when none was named, TaskNotFound when one is not there."""
+    """Select the tasks to delete. Raises UsageError when none is named, TaskNotFound for an unknown one."""
     if bool(arguments.id) == bool(arguments.older):
-        raise UsageError("Name the tasks to delete, or how old they are.", "halo tasks delete ID …, or: --older 30d")
+        raise UsageError("Name the tasks to delete, or their age.", "Use: halo tasks delete ID …, or --older 30d")
     if arguments.older:
         before = parse_since(arguments.older)
         return [info for info in client.history() if info.changed_at < before and not info.favourite]
@@ -256,17 +256,17 @@ def _unreadable_task(task: str) -> TaskInfo:
 
 def _undelete_task(client: Client, arguments: argparse.Namespace) -> None:
     if arguments.id:
-        print(f"{client.undelete(arguments.id)} is back.")
+        print(f"Restored {client.undelete(arguments.id)}.")
         return
     deleted = client.deleted()
     for info, at in deleted:
-        print(entry(info.task, f"deleted {moment(at)}", text=info.name or info.title))
+        print(entry(info.task, f"deleted {format_time(at)}", text=info.name or info.title))
     if not deleted:
         print("The trash is empty.")
 
 
 def ask_yes_no(question: str) -> bool:
-    """Ask on the terminal; without one the answer is no. What was typed before the question is no answer."""
+    """Ask on the terminal; without one the answer is no. Earlier typing does not count."""
     if not sys.stdin.isatty():
         return False
     import termios
@@ -295,7 +295,7 @@ def _write_export(client: Client, arguments: argparse.Namespace) -> str:
 
 
 def markdown_of(client: Client, task: str) -> str:
-    """A task as a document, without what looks like a key."""
+    """Export a task as Markdown, with secrets redacted."""
     return export_task(client.past(task), Form.MARKDOWN, client.without_secrets)
 
 

@@ -1,4 +1,4 @@
-"""`halo todos`: the to-do list of a task, and the file to change it in."""
+"""`halo todos`: show the to-do list of a task, and the file to edit it in."""
 
 import argparse
 
@@ -23,5 +23,5 @@ def command(arguments: argparse.Namespace) -> int:
 def _newest_task(client: Client, workspace: str) -> str:
     found = next((info.task for info in client.history() if info.workspace == workspace), "")
     if not found:
-        raise UsageError(f"There is no task of {workspace}.", "Name one; all of them: halo tasks list --all")
+        raise UsageError(f"No task in {workspace}.", "Name one. To list them: halo tasks list --all")
     return found

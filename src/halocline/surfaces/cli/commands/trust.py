@@ -1,4 +1,4 @@
-"""`halo trust`, `halo hooks`, and the question that a folder with hooks of its own raises."""
+"""`halo trust`, `halo hooks`, and the question about folders with their own hooks, MCP servers or rules."""
 
 import argparse
 import sys
@@ -15,11 +15,11 @@ from halocline.surfaces.cli.commands.key_input import pick_option
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import clean, reveal
-from halocline.surfaces.cli.output.table import entry, moment
+from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 
 RULES_FILE = ".halocline/policy.toml"
-OFF = "Its programs are off. To switch them on: halo trust add, or --trust for one run."
+OFF = "They stay off. To enable them: halo trust add, or --trust for one run."
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def settle_trust(client: Client, folder: Path, *, attended: bool) -> None:
-    """Ask a person about a folder that has hooks, once; without one, say what stays off. Raises SettingsError."""
+    """Ask once about a folder's own hooks and servers; unattended, report what stays off. Raises SettingsError."""
     hooks = client.hooks_of(folder)
     standing = hooks.standing
     if standing in ("nothing", "trusted"):
@@ -54,23 +54,23 @@ def settle_trust(client: Client, folder: Path, *, attended: bool) -> None:
     if hooks.allowing_rules:
         files[RULES_FILE] = None
     for problem in hooks.problems:
-        print_message(f"{clean(problem)} Its servers are off until it can be read.")
+        print_message(f"{clean(problem)} Its servers are off until you fix it.")
     if not files:
         return
     why = "changed since it was trusted" if standing == "changed" else "is not trusted"
     print_message(
         f"{clean(str(folder))} {why}, so its {_describe_kinds(hooks)} are off ({', '.join(files)}). "
-        "Switch them on: halo trust add, --trust."
+        "To enable them: halo trust add, or --trust for one run."
     )
 
 
 def _ask_trust(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
     why = " It changed since you trusted it." if changed else ""
     kinds = _describe_kinds(hooks)
-    print(f"The folder {reveal(str(folder))} has {kinds} of its own: they run while you work here.{why}\n")
+    print(f"The folder {reveal(str(folder))} has its own {kinds}, which take effect while you work here.{why}\n")
     _show_all(hooks)
     print()
-    trusted = pick_option("Run them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
+    trusted = pick_option("Enable them?", {"n": "no, leave them off", "y": "yes, as they are now"}) == "y"
     hooks.say(trusted=trusted)
     if not trusted:
         print(OFF)
@@ -92,7 +92,7 @@ def _show_servers(hooks: FolderHooks) -> None:
 
 
 def _describe_kinds(hooks: FolderHooks) -> str:
-    """What the folder would switch on, in words."""
+    """Name the kinds of things that trust would enable."""
     rules = ("rules that allow", hooks.allowing_rules)
     kinds = (("hooks", _project_hooks(hooks.list())), ("MCP servers", hooks.servers), rules)
     names = [name for name, found in kinds if found]
@@ -114,7 +114,7 @@ def _trust_folder(hooks: FolderHooks, folder: Path) -> None:
 
 
 def _show_all(hooks: FolderHooks) -> None:
-    """Everything that trust switches on, and what cannot be read."""
+    """Print everything that trust enables, and what cannot be read."""
     _show_hooks(_project_hooks(hooks.list()))
     _show_servers(hooks)
     _show_rules(hooks)
@@ -124,16 +124,16 @@ def _show_all(hooks: FolderHooks) -> None:
 
 def _distrust_folder(hooks: FolderHooks, folder: Path) -> None:
     if not hooks.forget(folder):
-        raise UsageError(f"Nothing is known of the folder {folder.resolve()}.", "See: halo trust list")
-    print(f"{clean(str(folder.resolve()))} is forgotten; its hooks and MCP servers are off.")
+        raise UsageError(f"No decision is stored for {folder.resolve()}.", "See: halo trust list")
+    print(f"{clean(str(folder.resolve()))} is not trusted any more; its hooks and MCP servers are off.")
 
 
 def _list_folders(hooks: FolderHooks) -> None:
     folders = hooks.folders
     if not folders:
-        print("No folder is trusted. A folder with hooks of its own is asked about, or: halo trust add")
-    for folder, said in sorted(folders.items()):
-        print(entry(moment(said.at), "trusted" if said.trusted else "off    ", text=folder))
+        print("No trusted folders. Halocline asks about folders with their own hooks; or use: halo trust add")
+    for folder, decision in sorted(folders.items()):
+        print(entry(format_time(decision.at), "trusted" if decision.trusted else "off    ", text=folder))
 
 
 def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:
@@ -142,9 +142,9 @@ def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:
             print(json_output.encode(hook).decode())
         return
     if not hooks:
-        print("No hooks are set up. Where they go: docs/guide.md, Hooks", file=sys.stdout)
+        print("No hooks. To add some, see docs/guide.md, Hooks.", file=sys.stdout)
     for hook in hooks:
-        state = f"inert: {hook.inert}" if hook.inert else "active"
+        state = f"inactive: {hook.inert}" if hook.inert else "active"
         where = f" [{hook.matcher}]" if hook.matcher else ""
         print(f"{clean(hook.event or '?')}{clean(where)}  {' '.join(clean(hook.name).split())}")
         print(f"    {hook.source}, {clean(hook.file)} · {clean(state)}")

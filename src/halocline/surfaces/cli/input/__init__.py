@@ -1,1 +1,1 @@
-"""What a person types, and keys."""
+"""Input: the prompt editor, keys and approvals."""

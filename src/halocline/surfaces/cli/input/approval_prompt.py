@@ -1,4 +1,4 @@
-"""Decisions and answers of a person at a terminal: by a key that stands alone, after all of it was shown."""
+"""Approvals and answers on a terminal: by a single key press, after everything was shown."""
 
 from collections.abc import Awaitable, Callable
 
@@ -18,12 +18,12 @@ ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]
 Write = Callable[[], Awaitable[Prompt | None]]
 MOST_OPTIONS = 9
 ALLOWING = ("y", "a", "s", "e")
-"""The keys that let a call run, or lead there."""
-_WITH_MESSAGE = {"y": "yes, once, and send your message", "n": "no, and send your message", "t": "change your message"}
+"""Keys that allow a call, or lead to that."""
+_WITH_MESSAGE = {"y": "allow once and send your message", "n": "reject and send your message", "t": "edit your message"}
 
 
 class Asker:
-    """Asks below the card that the screen shows."""
+    """Asks below the card on the screen."""
 
     def __init__(self, screen: Screen, keyboard: Keyboard, *, line: ReadLine = read_line) -> None:
         self._screen = screen
@@ -31,9 +31,9 @@ class Asker:
         self._line = line
 
     async def ask_approval(self, event: ApprovalRequested, write: Write) -> Decision:
-        """Show what would be done and wait for a key. Nothing is allowed before the whole of it was shown.
+        """Show the call and wait for a key. Nothing is allowed before all of it was shown.
 
-        The person may `write` a message first, which goes to the model with the decision.
+        The person may `write` a message first, which is sent to the model with the decision.
         """
         row = self._screen.show_approval(event)
         self._call_person(f"needs your approval: {event.title}")
@@ -46,14 +46,14 @@ class Asker:
             elif key == "t":
                 message = await write() or message
                 options |= _WITH_MESSAGE if message else {}
-                self._screen.say(f"With your message: {message.text.strip()}" if message else "No message.")
+                self._screen.say(f"Your message: {message.text.strip()}" if message else "No message.")
             elif key == "n" and message:
                 return _with_message(message, Decision(Choice.REJECT_ONCE))
-            elif decision := await self._decision(key, row, event):
+            elif decision := await self._read_decision(key, row, event):
                 return _with_message(message, decision)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
-        """Show the question and wait for a number or for words; None when the person would rather stop."""
+        """Show the question and wait for a number or text; None to stop the turn."""
         self._screen.show_question(event)
         self._call_person(f"asks: {event.question}")
         while event.options:
@@ -64,9 +64,9 @@ class Asker:
                 return None
             if key != "t":
                 return event.options[int(key) - 1]
-            if (answer := await self._typed("› ")) and answer.strip():
+            if (answer := await self._read_text("› ")) and answer.strip():
                 return answer
-        while (answer := await self._typed("› ", "Type an answer, or stop with Ctrl-C")) is not None:
+        while (answer := await self._read_text("› ", "Type an answer. Ctrl-C: stop")) is not None:
             if answer.strip():
                 return answer
         return None
@@ -84,28 +84,28 @@ class Asker:
                 erasing.pop_all()  # other programs wrote below it
             show_again()
 
-    async def _typed(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
+    async def _read_text(self, prompt: str, hint: str = "", initial: str = "") -> str | None:
         return await self._line(self._keyboard, prompt, initial, hint)
 
-    async def _decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
-        """What a key means; None when the person went back."""
+    async def _read_decision(self, key: str, row: CallRow, event: ApprovalRequested) -> Decision | None:
+        """Turn a key into a decision; None when the person went back."""
         match key:
             case "y":
                 return Decision(Choice.ALLOW_ONCE)
             case "a":
                 return Decision(Choice.ALLOW_ALWAYS)
             case "s":
-                return await self._saved(event)
+                return await self._choose_grant(event)
             case "n":
-                reason = await self._typed("Why not? (Enter for no reason) ")
+                reason = await self._read_text("Reason (optional): ")
                 return None if reason is None else Decision(Choice.REJECT_ONCE, reason.strip())
             case "e":
-                return await self._edited(row)
+                return await self._edit_command(row)
             case _:
                 return Decision(Choice.REJECT_ONCE, stop=True)
 
-    async def _saved(self, event: ApprovalRequested) -> Decision | None:
-        """Which rule to keep; None when the person went back."""
+    async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
+        """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
         shown = {
             number: f"always allow {cards.describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()
@@ -114,9 +114,9 @@ class Asker:
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
 
-    async def _edited(self, row: CallRow) -> Decision | None:
+    async def _edit_command(self, row: CallRow) -> Decision | None:
         command = _command_of(row)
-        edited = await self._typed("$ ", initial=command)
+        edited = await self._read_text("$ ", initial=command)
         if edited is None or not edited.strip():
             return None
         if edited == command:
@@ -125,7 +125,7 @@ class Asker:
 
 
 def _with_message(message: Prompt | None, decision: Decision) -> Decision:
-    """The decision with what the person wrote; one that stops the turn goes to no model."""
+    """Add the message to the decision, unless that stops the turn and so reaches no model."""
     if message is None or decision.stop:
         return decision
     return decision._replace(note=message.text.strip(), content=message.parts)
@@ -136,22 +136,22 @@ def _command_of(row: CallRow) -> str:
 
 
 def _list_options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
-    """The keys on offer, each with what it does."""
-    options = {"y": "yes, once"}
+    """List the keys with their labels."""
+    options = {"y": "allow once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
         options["a"] = f"always allow {cards.describe_grant(event.grant)}"
-        options["s"] = "allow more, or for longer"
-    options["n"] = "no, and say why"
-    options["t"] = "type a message, to go with your yes or no"
+        options["s"] = "more permission options"
+    options["n"] = "reject, with a reason"
+    options["t"] = "add a message to your decision"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"
     if cards.is_cut(row):
-        options["d"] = "show the whole diff"
-    return {**options, ESCAPE: "no, and stop"}
+        options["d"] = "show the full diff"
+    return {**options, ESCAPE: "reject and stop"}
 
 
 def _grant_choices(event: ApprovalRequested) -> list[tuple[Scope, bool]]:
-    """How far leave for good can reach: where, and whether for more of the kind."""
+    """Extents of a permission: its scope, and True for the wider grant."""
     wider = [(scope, True) for scope in Scope] if event.wider else []
     return [*wider, (Scope.PROJECT, False), (Scope.EVERYWHERE, False)]
 
@@ -163,7 +163,7 @@ def _grant_of(event: ApprovalRequested, rule: tuple[Scope, bool]) -> tuple[Grant
 
 
 def _draw_menu(options: dict[str, str]) -> RenderableType:
-    """A line for each key that says something."""
+    """One line for each key with a label."""
     return Group(Text(), *(_draw_choice(key, text) for key, text in options.items() if text))
 
 

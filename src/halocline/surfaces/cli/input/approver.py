@@ -1,4 +1,4 @@
-"""Another program in the place of a person: what a run asks is put into a folder, and its decisions are read there."""
+"""Approvals by another program: requests are written to a folder, and decisions are read from it."""
 
 import asyncio
 from contextlib import suppress
@@ -19,11 +19,11 @@ from halocline.runtime.approval_folder import (
 from halocline.surfaces.cli.input.decision import Decision
 
 LOOK_EVERY = 0.1
-"""Seconds between looks for decisions."""
+"""Seconds between checks for decisions."""
 
 
 class Approver:
-    """`async with` it: decisions are looked for meanwhile, also those that come too late. It waits without a limit."""
+    """Reads decisions while it is open (`async with`), including late ones. Waits without a limit."""
 
     def __init__(self, folder: ApprovalFolder) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class Approver:
         self._broke: HaloclineError | None = None
 
     def attend(self, state: State) -> None:
-        """What is asked from now on is of this task. Raises UsageError when the folder is within its reach."""
+        """Serve this task from now on. Raises UsageError when the task can reach the folder."""
         self._folder.require_apart(state)
         self._state = state
 
@@ -51,7 +51,7 @@ class Approver:
 
     async def ask_approval(self, event: ApprovalRequested, client: Client, task: str) -> Decision:
         request = make_approval_request(event, client.state(task))
-        answer = await self._answered(request)
+        answer = await self._wait_for_answer(request)
         if answer.decision != "allow":
             return Decision(Choice.REJECT_ONCE, answer.note)
         choice = Choice.ALLOW_ALWAYS if answer.always else Choice.ALLOW_ONCE
@@ -59,10 +59,10 @@ class Approver:
         return Decision(choice, answer.note, edited, scope=answer.always or Scope.TASK, wider=answer.wider)
 
     async def ask_question(self, event: QuestionAsked) -> str | None:
-        return (await self._answered(make_question_request(event, self._state))).answer
+        return (await self._wait_for_answer(make_question_request(event, self._state))).answer
 
-    async def _answered(self, request: Request) -> Answer:
-        """The decision on a request, whose file is gone afterwards, whatever becomes of this."""
+    async def _wait_for_answer(self, request: Request) -> Answer:
+        """Wait for the decision on a request. Its file is removed in any case."""
         if self._broke:
             raise self._broke
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -99,6 +99,6 @@ class Approver:
     def _unusable(self, error: OSError) -> HaloclineError:
         folder = self._folder.path
         return HaloclineError(
-            f"The folder for approvals, {folder}, cannot be used: {error.strerror}.",
-            "Nobody can answer, so the run ends.",
+            f"Cannot use the approvals folder {folder}: {error.strerror}.",
+            "The run ends because no one can approve.",
         )

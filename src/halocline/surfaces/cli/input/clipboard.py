@@ -1,4 +1,4 @@
-"""The picture in the clipboard, by whichever program of the desktop can give it."""
+"""Read the image in the clipboard, with whichever desktop program is available."""
 
 import asyncio
 import os
@@ -12,12 +12,12 @@ from halocline.protocol.errors import UsageError
 
 TIME_LIMIT = 10.0
 LARGEST = 50_000_000
-EMPTY = "There is no picture in the clipboard. For its text, use the terminal's own key, mostly Ctrl+Shift+V."
-HOPELESS = "To paste pictures, install"
+EMPTY = "No image in the clipboard. To paste text, use your terminal's key, usually Ctrl+Shift+V."
+HOPELESS = "To paste images, install"
 
 
 class Program(NamedTuple):
-    """How a picture is asked for; `hex` when it comes as AppleScript's «data PNGf…»."""
+    """A command that prints the image; `hex` when it prints AppleScript's «data PNGf…»."""
 
     words: tuple[str, ...]
     package: str
@@ -31,7 +31,7 @@ SCRIPT = Program(("osascript", "-e", "get the clipboard as «class PNGf»"), "os
 
 
 def list_programs(platform: str, env: Mapping[str, str]) -> tuple[Program, ...]:
-    """The programs to try here, in order; none without a desktop."""
+    """Programs to try on this platform, in order; none without a desktop."""
     if platform == "darwin":
         return (MAC, SCRIPT)
     by_display = (("WAYLAND_DISPLAY", WAYLAND), ("DISPLAY", X11))
@@ -39,12 +39,10 @@ def list_programs(platform: str, env: Mapping[str, str]) -> tuple[Program, ...]:
 
 
 async def read_image() -> bytes:
-    """The picture as PNG. Raises UsageError, which says what is missing."""
+    """Return the image as PNG. Raises UsageError."""
     wanted = list_programs(sys.platform, os.environ)
     if not wanted:
-        raise UsageError(
-            "There is no desktop here whose clipboard could be read.", "Save the picture and type its @path."
-        )
+        raise UsageError("Cannot read the clipboard without a desktop.", "Save the image and type its @path.")
     there = [program for program in wanted if shutil.which(program.words[0])]
     if not there:
         raise UsageError(f"{HOPELESS} {' or '.join(program.package for program in wanted)}.", "Or type @path.")
@@ -55,7 +53,7 @@ async def read_image() -> bytes:
 
 
 async def _run_program(program: Program) -> bytes:
-    """What the program gives, if that is a PNG."""
+    """Return the program's output if it is a PNG, else nothing."""
     process = await asyncio.create_subprocess_exec(
         *program.words,
         stdin=asyncio.subprocess.DEVNULL,

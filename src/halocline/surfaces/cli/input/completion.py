@@ -1,7 +1,7 @@
-"""What the composer offers while a person types: a plain list of sources, each asked for the text before the cursor.
+"""Completion in the composer: a list of sources, each called with the text before the cursor.
 
-A source is a function from that text to choices, the best first; nothing when the text is not its business. Sources are
-asked in a thread, so that none can hold up a key.
+A source returns choices, best first, or nothing when the text is not for it. Sources run in a thread, so that none can
+delay a key press.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MOST = 30
 FRESH = 5.0
-"""Seconds after which the list of files is made anew, behind what is shown."""
+"""Seconds after which the list of files is reloaded in the background."""
 PATIENCE = 20.0
-"""Seconds that the first list may take."""
+"""Timeout for the first list, in seconds."""
 NEVER = float("-inf")
 _TYPED = re.compile(
     r"(?:^|[^A-Za-z0-9_@./\\`-])@(?:\"(?P<quoted>[^\"\n]{0,300})|(?P<plain>(?:\\.|[^\s\"'`<>|\\]){0,300}))$"
@@ -32,7 +32,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class Choice(Value, frozen=True):
-    """`text` takes the place of the last `replaces` characters; `meaning` stands beside it in the menu."""
+    """`text` replaces the last `replaces` characters; `meaning` is shown beside it in the menu."""
 
     text: str
     replaces: int
@@ -44,12 +44,12 @@ Source = Callable[[str], Sequence[Choice]]
 
 
 def is_begun(before: str) -> bool:
-    """Whether what is being typed is something that a source may know: cheap, for every key."""
+    """True if a source may complete the text. Cheap, as it runs on every key."""
     return _TYPED.search(before) is not None or (before.startswith("/") and " " not in before)
 
 
 def build_completer(sources: Sequence[Source]) -> "Completer":
-    """What the editor asks; it asks the sources in their order."""
+    """Build the editor's completer, which calls the sources in order."""
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
     from prompt_toolkit.document import Document
 
@@ -66,9 +66,9 @@ def build_completer(sources: Sequence[Source]) -> "Completer":
 
 
 class Mentions:
-    """The source for what begins with `@`: fixed words, files and folders, commits, other tasks.
+    """The source for `@`: fixed words, files and folders, commits, other tasks.
 
-    Made within the event loop that `load` runs in; asked in threads.
+    Created in the event loop that `load` runs in; called from threads.
     """
 
     def __init__(self, load: Callable[[], Awaitable[Mentionable]]) -> None:
@@ -91,24 +91,24 @@ class Mentions:
         ]
 
     def _refresh(self) -> None:
-        """Know what there is; only the first time is waited for."""
+        """Reload the list if it is old, and wait only for the first time."""
         if time.monotonic() - self._loaded < FRESH:
             return
         first, self._loaded = self._loaded == NEVER, time.monotonic()
-        loading = asyncio.run_coroutine_threadsafe(self._renewed(), self._loop)
+        loading = asyncio.run_coroutine_threadsafe(self._reload(), self._loop)
         if first:
             try:
                 loading.result(PATIENCE)
             except (TooLate, CancelledError, HaloclineError):
                 loading.cancel()
 
-    async def _renewed(self) -> None:
+    async def _reload(self) -> None:
         found = await self._load()
         self._known = await asyncio.to_thread(Known, found)
 
 
 class Known:
-    """What can be mentioned, made ready for a quick look."""
+    """The things that can be mentioned, indexed for fast lookup."""
 
     def __init__(self, found: Mentionable) -> None:
         self._found = found
@@ -118,7 +118,7 @@ class Known:
         self._recent = found.recent
 
     def fitting(self, query: str) -> Iterator[tuple[str, str, str]]:
-        """Mention, how it is shown, and what it means; the best first."""
+        """Return each match's mention, label and meaning, best first."""
         for word, meaning in WORD_MEANINGS.items():
             if word.startswith(query):
                 yield f"@{word}", f"@{word}", meaning
@@ -127,9 +127,9 @@ class Known:
         yield from self._others(query)
 
     def paths(self, query: str) -> list[str]:
-        """Paths that have the query's letters in their order; first those whose last part has it as it is.
+        """Paths with the query's letters in order; first those whose last part contains the query.
 
-        None when the query is a whole path already: what else is like it would only be taken by mistake.
+        None when the query is already a full path, so that a similar one is not taken by mistake.
         """
         wanted = query.lower().lstrip("/").removeprefix("./")
         if not wanted:
@@ -147,7 +147,7 @@ class Known:
 
     def _others(self, query: str) -> Iterator[tuple[str, str, str]]:
         if query and "symbol:".startswith(query):
-            yield "@symbol:", "@symbol:", "a class or function, by its name"
+            yield "@symbol:", "@symbol:", "a class or function by name"
         for name, subject in self._found.commits:
             if len(query) > 1 and (name.startswith(query) or (len(query) > 2 and query.lower() in subject.lower())):
                 yield f"@{name}", name, subject
@@ -168,7 +168,7 @@ def _list_folders(files: Iterable[str]) -> list[str]:
 
 
 def _rank_path(path: str, wanted: str, *, known_well: bool) -> tuple[int, bool, int]:
-    """The lower the better: where the words stand, whether the task used the file, how long the path is."""
+    """Sort key, lower is better: position of the match, then files the task used, then path length."""
     last = path.rfind("/", 0, len(path) - 1) + 1
     if path.startswith(wanted, last):
         return 0, not known_well, len(path)

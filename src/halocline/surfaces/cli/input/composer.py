@@ -1,6 +1,6 @@
-"""Typing a prompt: the editor, what it offers while one types, what is pasted into it, and what is mentioned.
+"""The prompt editor: completion, pasting and mentions.
 
-The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
+The event loop's own Ctrl-C handler is left alone: in the editor, Ctrl-C is a key.
 """
 
 import asyncio
@@ -33,8 +33,8 @@ from halocline.surfaces.cli.input.pasting import Chips, mentions_of
 from halocline.surfaces.cli.session.images import BLIND, MOST_PICTURES
 from halocline.surfaces.cli.slash.completions import Menu
 
-PLACEHOLDER = "Ask for something. @ file, / word, ! command, Shift+Tab mode, Ctrl-D quit"
-SHORT_PLACEHOLDER = "Ask for something. Ctrl-D: quit"
+PLACEHOLDER = "What should I do? @ file, / command, ! shell, Shift+Tab mode, Ctrl-D quit"
+SHORT_PLACEHOLDER = "What should I do? Ctrl-D: quit"
 INDENT = 2
 STYLE = Style.from_dict(
     {
@@ -50,12 +50,12 @@ STYLE = Style.from_dict(
 
 
 def sources_of(client: Client, task: str, words: Menu) -> list[Source]:
-    """All that the composer offers while a person types."""
+    """Completion sources of the composer."""
     return [words, Mentions(partial(client.mentionable, task))]
 
 
 class Composer:
-    """Asks a person of one task for prompt after prompt. What was pasted, and what is known of the files, stays."""
+    """Asks for the prompts of one task. Pasted content and file lists are kept between prompts."""
 
     def __init__(self, client: Client, task: str) -> None:
         self.task = task
@@ -66,13 +66,13 @@ class Composer:
         self._kept = ""
 
     async def ask(self, typed: str = "", hint: str = "") -> Prompt | None:
-        """The next prompt, which begins with what was `typed` before, or None when the person quits.
+        """Ask for the next prompt, starting with the text `typed` before; None when the person quits.
 
-        The `hint` stands in an empty line, instead of the usual one.
+        The `hint` replaces the usual placeholder.
 
-        Enter sends, Alt+Enter or Ctrl+J begins a new line, Tab takes what is offered, Ctrl-V pastes a picture,
-        Shift+Tab changes the mode, Ctrl-D quits, Ctrl-C clears the text or quits when there is none, Ctrl-Z stops the
-        program for the shell. What stood in the line when somebody else was faster is there again the next time.
+        Enter sends, Alt+Enter or Ctrl+J starts a new line, Tab completes, Ctrl-V pastes an image, Shift+Tab changes the
+        mode, Ctrl-D quits, Ctrl-C clears the text or quits when it is empty, Ctrl-Z suspends. If another client sends
+        a prompt first, the text is kept for the next time.
         """
         self._kept += typed
         self._words.begin()
@@ -96,7 +96,7 @@ class Composer:
         return Prompt(text, chosen.mode, self._chips.parts(text))
 
     def take_sent_line(self, line: str) -> Prompt:
-        """The prompt of a line that was typed and sent before the editor was there."""
+        """Return the prompt of a line that was sent before the editor started."""
         WholeHistory(self._history(), self._chips).store_string(line)
         return Prompt(line, self._client.state(self.task).mode)
 
@@ -155,9 +155,9 @@ class Composer:
         return keys
 
     async def _pasted_picture(self, typed: str) -> tuple[str, tuple[UserPart, ...]]:
-        """The chip of the picture in the clipboard, and what it stands for. Raises HaloclineError."""
+        """Return the chip of the clipboard's image, and its parts. Raises HaloclineError."""
         if self._chips.pictures(typed) >= MOST_PICTURES:
-            raise UsageError(f"A prompt takes {MOST_PICTURES} pictures.", "Send these first.")
+            raise UsageError(f"A prompt takes at most {MOST_PICTURES} images.", "Send these first.")
         data = await clipboard.read_image()
         name = self._chips.next_picture()
         parts = await self._client.attach(self.task, name, data)
@@ -166,7 +166,7 @@ class Composer:
 
 @dataclass(slots=True)
 class Chosen:
-    """The mode that is chosen while a prompt is typed."""
+    """The mode chosen while typing a prompt."""
 
     mode: Mode
 
@@ -175,7 +175,7 @@ class Chosen:
 
 
 class WholeHistory(FileHistory):
-    """What was typed before, with pasted texts in full: a chip of another run would stand for nothing."""
+    """Prompt history with pasted texts in full, as chips mean nothing in another run."""
 
     def __init__(self, path: Path, chips: Chips) -> None:
         super().__init__(str(path))
@@ -186,17 +186,17 @@ class WholeHistory(FileHistory):
 
 
 def _choose_placeholder() -> str:
-    """As much as has room on one line."""
+    """Return the longest placeholder that fits on one line."""
     return PLACEHOLDER if get_terminal_size().columns > len(PLACEHOLDER) + len("plan ❯ ") else SHORT_PLACEHOLDER
 
 
 def _prompt_text(chosen: Chosen, line: MentionedLine) -> FormattedText:
-    """The line that stands empty above the text tells of the mentions, so that nothing moves when it does."""
+    """Build the prompt. Mentions use the empty line above it, so that nothing moves when they appear."""
     plan = [("ansiyellow", "plan ")] if chosen.mode is Mode.PLAN else []
-    told = line.shown(get_app().output.get_size().columns - INDENT - 1)
+    mentions = line.shown(get_app().output.get_size().columns - INDENT - 1)
     above = (
-        [(style, text.replace("\n", "\n" + " " * INDENT)) for style, text in [("", " " * INDENT), *told]]
-        if told
+        [(style, text.replace("\n", "\n" + " " * INDENT)) for style, text in [("", " " * INDENT), *mentions]]
+        if mentions
         else []
     )
     return FormattedText([*above, ("", "\n"), *plan, ("ansicyan bold", "❯ ")])
@@ -228,7 +228,7 @@ def _add_basic(keys: KeyBindings, chosen: Chosen) -> None:
 
 
 def _add_completion(keys: KeyBindings) -> None:
-    """Tab takes the choice, the first if none was moved to; Enter only takes one that was moved to; Escape closes."""
+    """Tab takes the selected choice, or the first; Enter takes only a selected one; Escape closes the menu."""
 
     @keys.add("tab", filter=has_completions)
     def take(event: KeyPressEvent) -> None:
@@ -249,7 +249,7 @@ def _add_completion(keys: KeyBindings) -> None:
 
 
 def _take_choice(buffer: Buffer, choice: Completion) -> None:
-    """Type the choice; what may follow it is offered next."""
+    """Insert the choice, and complete what may follow it."""
     buffer.apply_completion(choice)
     if choice.text.endswith(" "):
         buffer.start_completion()

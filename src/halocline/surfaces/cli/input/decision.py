@@ -1,4 +1,4 @@
-"""What a person decided about an approval."""
+"""A person's decision about an approval."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from halocline.protocol.values import JsonObject
 class Decision(NamedTuple):
     """`arguments` replaces the call's arguments; `stop` asks to end the turn as well.
 
-    `note` and `content` (pictures, pasted texts) go to the model with it. `scope` and `wider` say how far leave for
-    good reaches.
+    `note` and `content` (images, pasted text) are sent to the model with it. `scope` and `wider` are the extent of a
+    permission.
     """
 
     choice: Choice

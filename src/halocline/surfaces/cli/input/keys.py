@@ -1,8 +1,8 @@
-"""The keyboard of a terminal while no line is edited in it: nothing is echoed, and nothing that is typed is lost.
+"""The keyboard of a terminal while no line is edited: nothing is echoed, and nothing typed is lost.
 
-What must stay true: a key decides only when it stands alone, in silence before and after it. All else that is typed is
-a draft, which the next prompt begins with; only a line that was typed and ended after Ctrl-C is meant to be sent. The
-terminal is given back as it was on every way out.
+What must stay true: a key decides only when pressed alone, with silence before and after it. Everything else typed is a
+draft for the next prompt; only a line typed and ended after Ctrl-C is sent. The terminal's modes are restored on every
+exit.
 """
 
 import asyncio
@@ -18,25 +18,25 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 BEAT = 0.1
-"""Seconds of one look for keys. Silence is counted in looks that found none, so that a busy program is no silence."""
+"""Seconds between checks for keys. Silence is counted in checks without keys, so a busy program is not silence."""
 SILENCE = 0.7
-"""Seconds of silence, since the question and since the last key, after which a key can decide."""
+"""Seconds of silence since the question and the last key before a key can decide."""
 ALONE = 0.3
-"""Seconds of silence behind a key that decides; a key of a word is followed by the next."""
+"""Seconds of silence after a key that decides; while typing a word, the next key follows sooner."""
 
 ESCAPE = "\x1b"
 END = "\x04"
 RESUMED = "resumed"
-"""What stands for a key when the program was stopped and goes on: what it asked has to be shown again."""
+"""Stands for a key when the program continues after Ctrl-Z: the question must be shown again."""
 
 AWAY = 10.0
-"""Seconds without a key after which a person is called, as they may look elsewhere."""
+"""Seconds without a key after which the person is notified, as they may be elsewhere."""
 
 LEAVE = "\x02"
-LEAVE_HINT = "Ctrl-B lets it go on without waiting"
-ASK_NOW_HINT = "Ctrl-B asks now"
+LEAVE_HINT = "Ctrl-B runs it in the background"
+ASK_NOW_HINT = "Ctrl-B retries now"
 LEFT_BY_KEY = "execute_command"
-"""The tool whose running call the key ends."""
+"""The tool whose running call Ctrl-B moves to the background."""
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b.?", re.DOTALL)
 _ERASING = {"\x7f": re.compile(r".\Z", re.DOTALL), "\x08": re.compile(r".\Z", re.DOTALL)} | {
@@ -46,7 +46,7 @@ _ERASING = {"\x7f": re.compile(r".\Z", re.DOTALL), "\x08": re.compile(r".\Z", re
 
 
 def type_keys(draft: str, keys: str) -> str:
-    """A draft after these keys: they are typed at its end, erase there, or do nothing."""
+    """Apply keys to the end of a draft: they insert, erase or do nothing."""
     for key in _SEQUENCE.sub("", keys):
         if erased := _ERASING.get(key):
             draft = erased.sub("", draft, count=1)
@@ -58,7 +58,7 @@ def type_keys(draft: str, keys: str) -> str:
 
 
 class Keyboard:
-    """Reads a terminal from `open` to `close`. Ctrl-C stays a signal, and Ctrl-Z stops the program as everywhere."""
+    """Reads a terminal from `open` to `close`. Ctrl-C stays a signal, and Ctrl-Z suspends the program as usual."""
 
     def __init__(self, fd: int, *, silence: float = SILENCE, alone: float = ALONE) -> None:
         self.draft = ""
@@ -79,15 +79,15 @@ class Keyboard:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing was typed for so long that the person may look elsewhere."""
+        """True if nothing was typed for `AWAY` seconds."""
         return time.monotonic() - self._used_at > AWAY
 
     def open(self) -> None:
-        """Take the terminal, with what was typed into it before."""
+        """Take over the terminal, with anything typed before."""
         if self._listens:
             return
         if self._saved is None:
-            with suppress(termios.error):  # a terminal that is gone has no modes; reading it tells
+            with suppress(termios.error):  # a closed terminal has no modes; reading it reports that
                 self._saved = termios.tcgetattr(self._fd)
         self._listens = True
         self._quieten()
@@ -97,7 +97,7 @@ class Keyboard:
         loop.add_signal_handler(signal.SIGCONT, self._resume)
 
     def close(self) -> None:
-        """Give the terminal back as it was."""
+        """Restore the terminal."""
         self._stop_listening()
         self._restore()
         self._saved = None
@@ -111,9 +111,9 @@ class Keyboard:
 
     @contextmanager
     def hand_over(self) -> Iterator[None]:
-        """Give the terminal to a line editor, once the draft holds all that was typed up to now.
+        """Lend the terminal to a line editor, after reading everything typed so far into the draft.
 
-        It stays quiet, so that what is typed before the editor reads it arrives as keys; Enter would become Ctrl-J.
+        Echo stays off and keys stay raw until the editor reads them; otherwise Enter would become Ctrl-J.
         """
         self.open()
         while not self._is_gone and select.select([self._fd], [], [], 0)[0]:
@@ -126,27 +126,27 @@ class Keyboard:
             self.open()
 
     def take_draft(self) -> str:
-        """What was typed ahead, for a line that begins with it. An Enter behind it sends nothing."""
+        """Take the text typed ahead, to start a line with. A trailing Enter sends nothing."""
         draft, self.draft, self._sends = self.draft.strip("\n"), "", False
         return draft
 
     def expect_line(self) -> None:
-        """The person pressed Ctrl-C: a line that they type and end from now on is meant to be sent."""
+        """Treat a line typed and ended from now on as sent, because the person pressed Ctrl-C."""
         self._sends = not self.draft
 
     def take_line(self) -> str:
-        """Take the one line that was typed and ended since `expect_line`; empty when there is none."""
+        """Take the one line typed and ended since `expect_line`; empty when there is none."""
         line = self.draft.removesuffix("\n")
         if not self._sends or line == self.draft or "\n" in line:
             return ""
         return self.take_draft()
 
     def type(self, keys: str) -> None:
-        """Keys that were read elsewhere."""
+        """Add keys that were read elsewhere."""
         self.draft = type_keys(self.draft, keys)
 
     async def wait_for_silence(self) -> None:
-        """Wait until nothing was typed for a while; what is typed meanwhile is for the draft."""
+        """Wait until nothing was typed for a while; keys until then go to the draft."""
         self.open()
         quiet, before = 0.0, self.draft
         while quiet < self._silence and not self._is_gone:
@@ -154,10 +154,10 @@ class Keyboard:
             quiet, before = (quiet + BEAT if self.draft == before else 0.0), self.draft
 
     async def choose(self, keys: str) -> str:
-        """The next key among these (letters in either case) that stands alone, Escape, or RESUMED.
+        """Return the next of these keys (in either case) that is pressed alone, or Escape or RESUMED.
 
-        The end of the input is an Escape. Words, pasted text, arrows and the like choose nothing: what was typed goes
-        to the draft, unless it was no more than these keys, pressed too early.
+        The end of the input counts as Escape. Words, pasted text, arrows and so on choose nothing: they go to the
+        draft, unless they were only these keys, pressed too early.
         """
         self.open()
         self._chooses, typed = True, ""
@@ -177,7 +177,7 @@ class Keyboard:
                 self.type(typed)
 
     async def _next_press(self, silence: float) -> tuple[str, bool]:
-        """What is typed next, in one piece, and whether such a silence was before it; empty at the input's end."""
+        """Return the next input in one piece, and True if that much silence came before; empty at the input's end."""
         quiet = 0.0
         while not self._presses:
             if self._is_gone:
@@ -191,7 +191,7 @@ class Keyboard:
         return self._presses.pop(0), quiet >= silence - BEAT / 2
 
     async def _is_followed(self) -> bool:
-        """Whether more is typed close behind a key."""
+        """True if more is typed right after a key."""
         beats = round(self._alone / BEAT)
         while not self._presses and beats:
             await asyncio.sleep(BEAT)
@@ -221,7 +221,7 @@ class Keyboard:
         self._arrived.set()
 
     def _suspend(self) -> None:
-        """Ctrl-Z: stop, with the terminal as the shell gave it. Where nobody could continue it, nothing stops."""
+        """Suspend on Ctrl-Z, with the terminal's modes restored. Without a shell to continue it, nothing stops."""
         loop = asyncio.get_running_loop()
         self.on_suspend()
         self._restore()
@@ -237,7 +237,7 @@ class Keyboard:
         self._arrived.set()
 
     def _quieten(self) -> None:
-        """Keys come one by one, as they are, and are not shown; signals and the output stay as they are."""
+        """Read keys one by one, unchanged and without echo; signals and output stay as they are."""
         if self._saved is None:
             return
         modes = [*self._saved[:6], [*self._saved[6]]]
@@ -251,5 +251,5 @@ class Keyboard:
             self._set(self._saved, termios.TCSADRAIN)
 
     def _set(self, modes: list[Any], when: int) -> None:
-        with suppress(termios.error):  # a terminal that is gone needs nothing back
+        with suppress(termios.error):  # a closed terminal needs no restoring
             termios.tcsetattr(self._fd, when, modes)

@@ -1,6 +1,6 @@
-"""Typing a line. The editor is imported when a line is wanted, and not before.
+"""Line input. The editor is imported only when a line is needed.
 
-The event loop's own handler of Ctrl-C is left alone: while typing, Ctrl-C is a key.
+The event loop's own Ctrl-C handler is left alone: in the editor, Ctrl-C is a key.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from halocline.surfaces.cli.input.keys import Keyboard
 
 
 async def read_line(keyboard: Keyboard, prompt: str, initial: str = "", hint: str = "") -> str | None:
-    """One line, to be edited from `initial` on. None when the person left it with Ctrl-C or Ctrl-D.
+    """Read a line that starts as `initial`. None on Ctrl-C or Ctrl-D.
 
-    The `hint` stands in an empty line. What is typed as the line appears is not for it, but for the next prompt.
+    The `hint` is shown in an empty line. Text typed before the line appears is kept for the next prompt.
     """
     await keyboard.wait_for_silence()
     with edit_line(keyboard):
@@ -34,7 +34,7 @@ async def read_line(keyboard: Keyboard, prompt: str, initial: str = "", hint: st
 
 @contextmanager
 def edit_line(keyboard: Keyboard) -> Iterator[None]:
-    """Give the terminal to the editor. What is typed behind the Enter that ends its line goes to the draft."""
+    """Lend the terminal to the editor. Text typed after the Enter that ends its line goes to the draft."""
     with keyboard.hand_over():
         yield
     from prompt_toolkit.application import get_app_session
@@ -44,7 +44,7 @@ def edit_line(keyboard: Keyboard) -> Iterator[None]:
 
 
 class Prompt(Value, frozen=True):
-    """What a person typed, the mode in which it is meant, and what they pasted into it."""
+    """A typed prompt, its mode, and the pasted content."""
 
     text: str
     mode: Mode

@@ -1,6 +1,6 @@
-"""The line above the composer: what the text that is typed mentions, and about how much it will be.
+"""The line above the composer: what the text mentions, with approximate sizes.
 
-It is asked for once the typing rests, and an answer about an older text is dropped.
+It is looked up when typing pauses; results for an older text are dropped.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.figures import format_count
 
 REST = 0.2
-"""Seconds without a key before it is looked up what is mentioned."""
+"""Seconds without a key before mentions are looked up."""
 QUIET, PROBLEM = "ansibrightblack", "ansiyellow"
 
 Fragments = list[tuple[str, str]]
 
 
 class MentionedLine:
-    """Within an event loop. `redraw` is called when the line has changed by itself."""
+    """Must be used in an event loop. `redraw` is called when the line changes by itself."""
 
     def __init__(self, ask: Callable[[str], Awaitable[Sequence[Mentioned]]], redraw: Callable[[], None]) -> None:
         self._ask = ask
@@ -29,23 +29,23 @@ class MentionedLine:
         self._timer: asyncio.TimerHandle | None = None
         self._asking: asyncio.Task[None] | None = None
         self._mentions: Sequence[Mentioned] = ()
-        self._said = ""
+        self._message = ""
 
     def typed(self, text: str) -> None:
-        """The text has changed."""
+        """Take in the changed text."""
         self.stop()
-        self._said = ""
+        self._message = ""
         self._mentions = [mention for mention in self._mentions if mention.text in text]
         if "@" in text:
             self._timer = asyncio.get_running_loop().call_later(REST, self._look, text)
 
     def say(self, text: str) -> None:
-        """Tell something else, until the next key."""
-        self._said = text
+        """Show a message instead, until the next key."""
+        self._message = text
         self._redraw()
 
     def stop(self) -> None:
-        """Ask nothing any more."""
+        """Cancel lookups."""
         if self._timer:
             self._timer.cancel()
         if self._asking:
@@ -53,9 +53,9 @@ class MentionedLine:
         self._timer = self._asking = None
 
     def shown(self, width: int) -> Fragments:
-        """The line, cut to the width, or as many lines as what else is told needs; empty when there is nothing."""
-        if self._said:
-            return [(PROBLEM, "\n".join(wrap(clean(self._said), width)))]
+        """The line, cut to the width, or a message wrapped to it; empty when there is nothing."""
+        if self._message:
+            return [(PROBLEM, "\n".join(wrap(clean(self._message), width)))]
         return describe_mentions(self._mentions, width)
 
     def _look(self, text: str) -> None:
@@ -67,7 +67,7 @@ class MentionedLine:
 
 
 def describe_mentions(mentions: Sequence[Mentioned], width: int) -> Fragments:
-    """Each mention with its size, before several their sum; those for which there is no room are counted."""
+    """List mentions with sizes, after the sum of several; those that do not fit are counted."""
     line: Fragments = []
     sized = [mention.tokens for mention in mentions if mention.tokens is not None]
     if len(sized) > 1:

@@ -1,6 +1,6 @@
-"""What is pasted into the composer: long texts and pictures as chips, which are sent whole; dropped files as mentions.
+"""Pasting into the composer: long texts and images become chips, which are sent in full; dropped files, mentions.
 
-Pure but for the look whether a file is there.
+Pure, apart from checking that files exist.
 """
 
 import os
@@ -12,18 +12,18 @@ from halocline.protocol.messages import PASTED, Note, UserPart
 from halocline.runtime.mentions.suggestions import as_mention
 
 LONG_LINES, LONG_TEXT = 10, 2_000
-"""Lines and characters above which a pasted text is shown as a chip."""
+"""Lines and characters above which pasted text becomes a chip."""
 
 
 class Chips:
-    """What was pasted, by the chip that stands for each in what is typed."""
+    """Pasted content by its chip in the typed text."""
 
     def __init__(self) -> None:
         self._parts: dict[str, tuple[UserPart, ...]] = {}
         self._texts: dict[str, str] = {}
 
     def chip(self, text: str) -> str:
-        """What is typed in the place of a text: the text itself, or the chip of a long one."""
+        """Return the text to insert for a pasted one: itself, or a chip for a long one."""
         lines = text.count("\n") + 1
         if lines <= LONG_LINES and len(text) <= LONG_TEXT:
             return text
@@ -36,36 +36,36 @@ class Chips:
         return chip
 
     def next_picture(self) -> str:
-        """The name of the next picture."""
+        """Name of the next image."""
         return f"picture {sum(chip not in self._texts for chip in self._parts) + 1}"
 
     def picture(self, name: str, parts: tuple[UserPart, ...]) -> str:
-        """The chip of a picture, which is sent as these parts."""
+        """Return the chip of an image, which is sent as these parts."""
         self._parts[f"[{name}]"] = parts
         return f"[{name}]"
 
     def pictures(self, typed: str) -> int:
-        """How many pictures were typed."""
+        """Number of images in the typed text."""
         return sum(chip in typed for chip in self._parts.keys() - self._texts.keys())
 
     def parts(self, typed: str) -> tuple[UserPart, ...]:
-        """What the chips stand for that are in what was typed, in order."""
+        """Parts of the chips in the typed text, in order."""
         places = sorted((typed.find(chip), chip) for chip in self._parts if chip in typed)
         return tuple(part for _, chip in places for part in self._parts[chip])
 
     def whole(self, typed: str) -> str:
-        """What was typed, with the texts in the place of their chips; pictures have no words."""
+        """The typed text with pasted texts in place of their chips; image chips are removed."""
         for chip in self._parts:
             typed = typed.replace(chip, self._texts.get(chip, ""))
         return typed
 
     def before(self, text: str) -> str:
-        """The chip with which a text ends, and the blank after it; empty when it ends with none."""
+        """Return the chip at the end of a text, with the space after it; empty when there is none."""
         return next((end for chip in self._parts for end in (chip, f"{chip} ") if text.endswith(end)), "")
 
 
 def mentions_of(pasted: str, workspace: Path) -> str:
-    """A pasted text that is nothing but paths of files, as terminals paste what is dropped, as mentions; else empty."""
+    """Turn pasted text that consists only of file paths, as from drag and drop, into mentions; else empty."""
     text = pasted.strip()
     if not text.startswith(("/", "~/", "file://", "'", '"')) or len(text) > LONG_TEXT:
         return ""
@@ -80,12 +80,12 @@ def mentions_of(pasted: str, workspace: Path) -> str:
 
 
 def _pasted_words(line: str) -> list[str]:
-    """The paths on a line: the whole line when it is one, as some terminals neither quote nor escape."""
+    """The paths on a line; the whole line if it is a path, as some terminals neither quote nor escape."""
     return [line.strip()] if _existing_path(line.strip()) else shlex.split(line)
 
 
 def _existing_path(word: str) -> Path | None:
-    """The file that a word names, if it is absolute and there."""
+    """Return the existing file of an absolute path or file URL."""
     if word.startswith("file://"):
         parts = urlsplit(word)
         word = unquote(parts.path) if parts.netloc in ("", "localhost") else ""

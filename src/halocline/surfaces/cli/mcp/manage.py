@@ -1,4 +1,4 @@
-"""`halo mcp`: the MCP servers that are set up, trying them, and changing which there are."""
+"""`halo mcp`: list, test, add and remove MCP servers."""
 
 import argparse
 import sys
@@ -53,9 +53,9 @@ def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     if arguments.json:
         _as_json(servers)
         return 0
-    _tell_problems(desk)
+    _report_problems(desk)
     if not servers:
-        print("No MCP server is set up. Add one: halo mcp add NAME -- COMMAND …")
+        print("No MCP servers. To add one: halo mcp add NAME -- COMMAND …")
     for server in servers:
         print(_server_line(server))
         print(f"    {clean(server.runs) or '?'}")
@@ -80,7 +80,7 @@ def _server_line(server: Listed) -> str:
 def _test_server(desk: McpService, arguments: argparse.Namespace) -> int:
     names = arguments.names or desk.usable()
     if not names:
-        raise UsageError("There is no MCP server to try.", "See: halo mcp list")
+        raise UsageError("No MCP server to test.", "See: halo mcp list")
     tried = event_loop.run_loop(desk.tried(names))
     if arguments.json:
         _as_json(tried)
@@ -91,7 +91,7 @@ def _test_server(desk: McpService, arguments: argparse.Namespace) -> int:
 
 
 def _check_servers(desk: McpService, arguments: argparse.Namespace) -> int:
-    _tell_problems(desk)
+    _report_problems(desk)
     broken = [server for server in desk.listed() if server.problem]
     names = desk.usable()
     tried = event_loop.run_loop(desk.tried(names)) if names else []
@@ -102,7 +102,7 @@ def _check_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     for each in tried if not arguments.json else ():
         _show_result(each, whole=False)
     if not broken and not tried and not arguments.json:
-        print("No MCP server is set up.")
+        print("No MCP servers.")
     return 0 if not broken and not desk.problems and all(each.ok for each in tried) else int(ExitCode.ERROR)
 
 
@@ -110,7 +110,7 @@ def _show_result(tried: Tried, *, whole: bool) -> None:
     name = clean(tried.name)
     if not tried.ok:
         print(f"✗ {name}: {clean(tried.error)}")
-        print(f"    all that it printed: halo mcp logs {name}")
+        print(f"    full log: halo mcp logs {name}")
         return
     facts = [
         format_plural(len(tried.tools), "tool"),
@@ -122,12 +122,12 @@ def _show_result(tried: Tried, *, whole: bool) -> None:
         return
     for tool in tried.tools:
         words = " ".join(clean(tool.description).split())
-        mark = " (reads only, it says)" if tool.read_only else ""
+        mark = " (read-only, it claims)" if tool.read_only else ""
         print(f"    {reveal(tool.tool)}{mark}  {words[:100] + '…' if len(words) > 100 else words}")
     for prompt in tried.prompts:
         print(f"    /{reveal(prompt)}")
     if tried.resources:
-        print("    It has resources to read.")
+        print("    It has resources.")
 
 
 def _show_logs(desk: McpService, arguments: argparse.Namespace) -> int:
@@ -140,21 +140,21 @@ def _show_logs(desk: McpService, arguments: argparse.Namespace) -> int:
 def _add_server(desk: McpService, arguments: argparse.Namespace) -> int:
     given = _server_of_arguments(arguments)
     file = desk.add(arguments.name, given, project=arguments.project)
-    print(f"{clean(arguments.name)} is set up in {clean(str(file))}. Try it: halo mcp test {clean(arguments.name)}")
+    print(f"Added {clean(arguments.name)} to {clean(str(file))}. To test it: halo mcp test {clean(arguments.name)}")
     warn_not_allowed(desk, arguments.name, given)
     return 0
 
 
 def warn_not_allowed(desk: McpService, name: str, given: JsonObject) -> None:
-    """Say so where the administrator would not let a server run."""
+    """Warn when the administrator does not allow the server."""
     if why := desk.barred(name, given):
         print_message(why)
 
 
 def _server_of_arguments(arguments: argparse.Namespace) -> JsonObject:
-    """The server as it is written to the file. Raises UsageError."""
+    """Build the server's entry for the file. Raises UsageError."""
     if not arguments.words:
-        raise UsageError("What is to be run, or reached?", "halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+        raise UsageError("No command or URL.", "Use: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
     first, *rest = arguments.words
     given: JsonObject = {"type": arguments.type} if arguments.type else {}
     if first.startswith(("http://", "https://")) and not rest:
@@ -165,25 +165,25 @@ def _server_of_arguments(arguments: argparse.Namespace) -> JsonObject:
 
 
 def parse_pairs(given: list[str], sign: str, name: str) -> JsonObject:
-    """`NAME=VALUE` and the like, under a name; nothing when there is none. Raises UsageError."""
+    """Parse `NAME=VALUE` pairs into an object under `name`; empty when there are none. Raises UsageError."""
     found: dict[str, str] = {}
     for pair in given:
         key, between, value = pair.partition(sign)
         if not between or not key.strip():
-            raise UsageError(f"{pair!r} is not written as NAME{sign}VALUE.", "See: halo mcp add --help")
+            raise UsageError(f"{pair!r} is not NAME{sign}VALUE.", "See: halo mcp add --help")
         found[key.strip()] = value.strip() if sign == ":" else value
     return {name: found} if found else {}
 
 
 def _remove_server(desk: McpService, arguments: argparse.Namespace) -> int:
-    print(f"{clean(arguments.name)} is gone from {clean(str(desk.remove(arguments.name)))}.")
+    print(f"Removed {clean(arguments.name)} from {clean(str(desk.remove(arguments.name)))}.")
     return 0
 
 
 def _switch_server(desk: McpService, arguments: argparse.Namespace) -> int:
     on = arguments.action == "enable"
     desk.switch(arguments.name, on=on)
-    print(f"{clean(arguments.name)} is {'on' if on else 'off'}.")
+    print(f"{clean(arguments.name)} is {'enabled' if on else 'disabled'}.")
     return 0
 
 
@@ -201,7 +201,7 @@ def _open_page(url: str) -> None:
 
 def _log_out(desk: McpService, arguments: argparse.Namespace) -> int:
     gone = desk.sign_out(arguments.name)
-    print(f"The sign-in at {clean(arguments.name)} is forgotten." if gone else "There was no sign-in to forget.")
+    print(f"Signed out of {clean(arguments.name)}." if gone else "You were not signed in.")
     return 0
 
 
@@ -209,7 +209,9 @@ def _serve_mcp(desk: McpService, arguments: argparse.Namespace) -> int:
     try:
         from halocline.surfaces.cli.mcp.serve import serve_stdio
     except ImportError as error:
-        raise UsageError("Serving needs a package that is not installed.", "pip install 'halocline[mcp]'") from error
+        raise UsageError(
+            "halo mcp serve needs a package that is not installed.", "Run: pip install 'halocline[mcp]'"
+        ) from error
     chosen = arguments.approval_mode
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
     options = TaskOptions(model=arguments.model, mode=Mode.PLAN if chosen == "plan" else None, approval_mode=approval)
@@ -228,9 +230,9 @@ def _run_marketplace(desk: McpService, arguments: argparse.Namespace) -> int:
     return actions[arguments.action](desk, arguments)
 
 
-def _tell_problems(desk: McpService) -> None:
+def _report_problems(desk: McpService) -> None:
     if desk.is_off:
-        print_message("MCP servers are switched off in the settings (mcp.enabled = false).")
+        print_message("MCP servers are disabled in the settings (mcp.enabled = false).")
     for problem in desk.problems:
         print_message(problem)
 

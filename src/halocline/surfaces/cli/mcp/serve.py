@@ -1,8 +1,8 @@
 """`halo mcp serve`: Halocline as an MCP server over standard input and output, for other agents.
 
-What must stay true: standard output belongs to the protocol alone; a task of a client runs in the folder that was
-named here, with the approvals that were named here, and ends when its call is called off. What needs a person is put
-to the client's, if it can ask one: in the middle of the call, or, where the protocol has no way back, by a call anew.
+What must stay true: standard output carries the protocol alone; a client's task runs in the folder and with the
+approval mode of the command line, and ends when its call is canceled. Questions go to the client's user, if the client
+can ask: during the call, or, where the protocol has no requests to the client, through another call.
 """
 
 import time
@@ -33,18 +33,18 @@ from halocline.surfaces.rows import rows_of
 
 MOST_TASKS = 50
 LONGEST = 100_000
-"""Characters of a task that is read; of a longer one the end."""
+"""Most characters of a task returned; of a longer one, its end."""
 PATIENCE = 600.0
-"""Seconds for which a task waits for the call that brings an answer."""
-ABOUT = "Halocline is a coding agent. run_task gives it work in the folder {folder}; its tasks can be listed and read."
+"""Seconds that a task waits for the call with the answer."""
+ABOUT = "Halocline is a coding agent. run_task runs a task in the folder {folder}; list_tasks and read_task show tasks."
 
-Prompt = Annotated[str, Field(description="What to do, with all that it has to know.")]
-TaskId = Annotated[str, Field(description="The task, as run_task and list_tasks name it.")]
-Resumed = Annotated[str, Field(description="A task to go on with, instead of a new one.")]
+Prompt = Annotated[str, Field(description="What to do, with all the context it needs.")]
+TaskId = Annotated[str, Field(description="Task ID from run_task or list_tasks.")]
+Resumed = Annotated[str, Field(description="ID of a task to continue instead of starting a new one.")]
 
 
 def serve_stdio(client: Client, folder: Path, options: TaskOptions) -> None:
-    """Until the client closes our input."""
+    """Serve until the client closes standard input."""
     event_loop.run_loop(_serve_client(client, folder, options))
 
 
@@ -56,20 +56,20 @@ async def _serve_client(client: Client, folder: Path, options: TaskOptions) -> N
 
 
 def build_server(client: Client, folder: Path, options: TaskOptions) -> MCPServer:
-    """The server with its three tools."""
+    """Build the server with its three tools."""
     server = MCPServer("halocline", version=__version__, instructions=ABOUT.format(folder=folder))
     desk = _Server(client, folder, options)
 
-    @server.tool(description="Let Halocline, a coding agent, do a task in its folder, and give its final answer.")
+    @server.tool(description="Run a task with Halocline, a coding agent, in its folder. Returns the final answer.")
     async def run_task(prompt: Prompt, ctx: Context, task: Resumed = "") -> str | types.InputRequiredResult:
         return await desk.run(prompt, task, ctx)
 
-    @server.tool(description="The tasks of Halocline, the newest first: id, state, folder, title.")
+    @server.tool(description="List Halocline's tasks, newest first: ID, state, folder, title.")
     async def list_tasks() -> str:
         found = client.history()[:MOST_TASKS]
         return "\n".join(f"{one.task}  {one.status}  {one.workspace}  {one.title}" for one in found) or "No tasks."
 
-    @server.tool(description="What was said and done in a task, as Markdown.")
+    @server.tool(description="Read the transcript of a task as Markdown.")
     async def read_task(task: TaskId) -> str:
         try:
             rows = rows_of(client.past(client.find(task)))
@@ -83,7 +83,7 @@ def build_server(client: Client, folder: Path, options: TaskOptions) -> MCPServe
 
 @dataclass(slots=True)
 class _Work:
-    """A task under way: what was heard of it, and what it asks its client's person."""
+    """A running task: the last event read, and its open question to the client's user."""
 
     task: str
     after: int
@@ -93,7 +93,7 @@ class _Work:
 
 
 class _Server:
-    """The tasks of one client. Those that wait for its next call are kept, and given up after a while."""
+    """The tasks of one client. Those that wait for its next call are kept for a while, then ended."""
 
     def __init__(self, client: Client, folder: Path, options: TaskOptions) -> None:
         self._client = client
@@ -102,23 +102,23 @@ class _Server:
         self._waiting: dict[str, _Work] = {}
 
     async def run(self, prompt: str, task: str, ctx: Context) -> str | types.InputRequiredResult:
-        """The final answer, or what has to be asked first where only the client's next call can bring the answer."""
+        """Return the final answer, or a question whose answer comes with the client's next call."""
         await self._give_up()
-        work = self._taken_up(ctx) or await self._begun(prompt, task, ctx)
+        work = self._resume_waiting(ctx) or await self._start_task(prompt, task, ctx)
         try:
-            while asked := await self._further(work, ctx):
+            while asked := await self._follow_task(work, ctx):
                 if not ctx.session.can_send_request:
                     work.asked, work.since = asked, time.monotonic()
                     self._waiting[work.task] = work
                     request = types.ElicitRequest(params=form_of(asked))
                     return types.InputRequiredResult(input_requests={QUESTION: request}, request_state=work.task)
                 self._client.send(answer_to(asked, await _elicit(asked, ctx)))
-            return self._answer(work)
+            return self._format_answer(work)
         finally:
             if work.task not in self._waiting:
                 await self._end(work)
 
-    async def _begun(self, prompt: str, task: str, ctx: Context) -> _Work:
+    async def _start_task(self, prompt: str, task: str, ctx: Context) -> _Work:
         can = ctx.client_capabilities
         options = replace(self._options, attended=bool(can and can.elicitation))
         try:
@@ -135,19 +135,19 @@ class _Server:
             raise ToolError(f"{error.text} {error.hint}".strip()) from error
         return work
 
-    def _taken_up(self, ctx: Context) -> _Work | None:
-        """The task that waited for this call, with its answer."""
+    def _resume_waiting(self, ctx: Context) -> _Work | None:
+        """Return the task that waited for this call, after passing on the answer."""
         if not ctx.request_state:
             return None
         work = self._waiting.pop(ctx.request_state, None)
         if work is None or work.asked is None:
-            raise ToolError("That task does not wait any more. Go on with it: run_task with its id as `task`.")
+            raise ToolError("That task no longer waits. To continue it, call run_task with its ID as `task`.")
         given = (ctx.input_responses or {}).get(QUESTION)
         self._client.send(answer_to(work.asked, given if isinstance(given, types.ElicitResult) else None))
         return work
 
-    async def _further(self, work: _Work, ctx: Context) -> Asked | None:
-        """Follow the task to its end, or to what it asks; tell of each tool call."""
+    async def _follow_task(self, work: _Work, ctx: Context) -> Asked | None:
+        """Follow the task to its end or next question, and report each tool call as progress."""
         async for event in self._client.events(work.task, work.after):
             work.after = event.seq if isinstance(event, Durable) else work.after
             match event:
@@ -160,16 +160,16 @@ class _Server:
                     return None
         return None
 
-    def _answer(self, work: _Work) -> str:
+    def _format_answer(self, work: _Work) -> str:
         state = self._client.state(work.task)
         end = state.last_end
-        said = final_text(state) or (end.text if end else "")
-        refused = " Some calls needed an approval, which nobody could give." if state.nobody_answered else ""
+        answer = final_text(state) or (end.text if end else "")
+        refused = " Some calls needed approval and no one could give it." if state.nobody_answered else ""
         facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
-        return f"{said}\n\n[task {work.task}: {facts}.{refused}]"
+        return f"{answer}\n\n[task {work.task}: {facts}.{refused}]"
 
     async def _give_up(self) -> None:
-        """End what has waited too long for a client that did not come back."""
+        """End tasks that have waited too long for their client."""
         late = [work for work in self._waiting.values() if time.monotonic() - work.since > PATIENCE]
         for work in late:
             await self._end(self._waiting.pop(work.task))
@@ -180,7 +180,7 @@ class _Server:
 
 
 async def _elicit(asked: Asked, ctx: Context) -> types.ElicitResult | None:
-    """What the client's person says; None when the client could not ask."""
+    """Ask the client's user; None when the client could not ask."""
     form = form_of(asked)
     try:
         given: types.ElicitResult = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)

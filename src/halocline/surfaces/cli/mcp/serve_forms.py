@@ -1,6 +1,6 @@
-"""What a task asks, as a form for the person of an MCP client, and what they say, as a command. Pure.
+"""A task's questions as forms for the user of an MCP client, and their answers as commands. Pure.
 
-What must stay true: only a clear yes is one; whatever else comes back declines.
+What must stay true: only an explicit yes approves; anything else rejects.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Asked = ApprovalRequested | QuestionAsked
 
 QUESTION = "question"
 LONGEST = 6_000
-NO_ANSWER = "They gave no answer."
+NO_ANSWER = "The user gave no answer."
 _CHOICES = {
     Choice.ALLOW_ONCE: "Yes, once",
     Choice.ALLOW_ALWAYS: "Yes, always in this task",
@@ -25,19 +25,19 @@ _CHOICES = {
 
 
 def is_open(event: Asked, state: State) -> bool:
-    """Whether it still waits; what was asked before may have its answer."""
+    """True if the question still waits for an answer."""
     open_now = state.approvals if isinstance(event, ApprovalRequested) else state.questions
     return any(each.request == event.request for each in open_now)
 
 
 def form_of(asked: Asked) -> types.ElicitRequestFormParams:
-    """The form."""
+    """Build the form of a question."""
     if isinstance(asked, ApprovalRequested):
         diffs = "".join(f"\n{diff.text}" for diff in asked.diffs)
-        text = f"Halocline wants to do this, and asks ({asked.reason}):\n{asked.detail or asked.title}{diffs}"
+        text = f"Halocline asks for approval ({asked.reason}):\n{asked.detail or asked.title}{diffs}"
         always = asked.grant is not None
-        titled = [(choice, said) for choice, said in _CHOICES.items() if always or choice is not Choice.ALLOW_ALWAYS]
-        fields = {"decision": _choice_schema("Allow it?", titled), "note": _text_schema("What you want to say to it")}
+        titled = [(choice, label) for choice, label in _CHOICES.items() if always or choice is not Choice.ALLOW_ALWAYS]
+        fields = {"decision": _choice_schema("Allow it?", titled), "note": _text_schema("Note to the agent")}
         return _build_form(text, fields, ["decision"])
     if not asked.options:
         return _build_form(asked.question, {"answer": _text_schema("Your answer")}, ["answer"])
@@ -48,11 +48,11 @@ def form_of(asked: Asked) -> types.ElicitRequestFormParams:
 
 
 def answer_to(asked: Asked, given: types.ElicitResult | None) -> cmd.ResolveApproval | cmd.AnswerQuestion:
-    """What the person said, as a command."""
+    """Turn the user's answer into a command."""
     content: dict[str, Any] = dict(given.content or {}) if given and given.action == "accept" else {}
     if isinstance(asked, QuestionAsked):
-        said = str(content.get("other") or content.get("answer") or NO_ANSWER)
-        return cmd.AnswerQuestion(task=asked.task, request=asked.request, answer=said)
+        answer = str(content.get("other") or content.get("answer") or NO_ANSWER)
+        return cmd.AnswerQuestion(task=asked.task, request=asked.request, answer=answer)
     decision = content.get("decision")
     allowed = next((yes for yes in (Choice.ALLOW_ONCE, Choice.ALLOW_ALWAYS) if decision == yes.value), None)
     return cmd.ResolveApproval(
@@ -70,7 +70,7 @@ def _build_form(text: str, fields: dict[str, Any], required: list[str]) -> types
 
 
 def _choice_schema(title: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    titled = [{"const": str(value), "title": said} for value, said in options]
+    titled = [{"const": str(value), "title": text} for value, text in options]
     return {"type": "string", "title": title, "oneOf": titled}
 
 

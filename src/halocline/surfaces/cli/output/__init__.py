@@ -1,1 +1,1 @@
-"""What is printed."""
+"""Output: screen, text and JSON."""

@@ -1,4 +1,4 @@
-"""Transcript rows as things rich can print. Every word of a model, a tool or a file passes `clean` or `reveal`."""
+"""Transcript rows as rich renderables. All text from models, tools and files passes `clean` or `reveal`."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,15 @@ from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import line, marked, wrapped
 from halocline.surfaces.figures import (
     EFFECTS,
-    compaction_said,
+    describe_compaction,
     describe_ending,
+    describe_lane,
     describe_retry,
+    describe_rules,
     format_plural,
     hook_ending,
     job_ending,
-    lane_said,
     model_name,
-    rules_said,
 )
 
 OUTPUT_LINES = 12
@@ -34,7 +34,7 @@ DIFF_LINES = 40
 PROMPT_LINES, PROMPT_LETTERS = 20, 8_000
 LONGEST_LINE = 1_000
 WHOLE = 1_000_000
-"""A bound on lines that bounds nothing."""
+"""Effectively unlimited lines."""
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 
@@ -53,7 +53,7 @@ def start_card(row: r.StartRow) -> RenderableType:
 
 
 def prompt_card(row: r.PromptRow) -> RenderableType:
-    """What the person said, a long text only in its beginning."""
+    """The prompt; of a long one, its beginning."""
     lines = clean(row.text).strip("\n").split("\n")
     beginning = "\n".join(lines[:PROMPT_LINES])
     body: list[RenderableType] = [wrapped(beginning[:PROMPT_LETTERS], "prompt")]
@@ -65,19 +65,19 @@ def prompt_card(row: r.PromptRow) -> RenderableType:
 
 
 def thought_card(row: r.ThoughtRow, *, details: bool) -> RenderableType:
-    """The first line of a thought, or all of it."""
+    """A thought: its first line, or all of it."""
     text = clean(row.text).strip()
     body = wrapped(text, "thought") if details else line(text[:LONGEST_LINE].split("\n", 1)[0], "thought")
     return marked(body, "∴", "quiet")
 
 
 def looks_card(rows: Sequence[r.CallRow]) -> RenderableType:
-    """Reads, lists and searches that followed one another, as one line."""
+    """Consecutive reads, lists and searches as one line."""
     return marked(wrapped(summarize_looks(rows), "quiet"), "▸", "quiet")
 
 
 def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
-    """`Read a.py, b.py · Search "x"`: titles that begin with the same verb share it."""
+    """`Read a.py, b.py · Search "x"`: consecutive titles with the same verb share it."""
     parts: list[tuple[str, list[str]]] = []
     for row in rows[:limit]:
         verb, _, rest = clean(row.title).replace("\n", " ").partition(" ")
@@ -85,14 +85,14 @@ def summarize_looks(rows: Sequence[r.CallRow], limit: int = 8) -> str:
             parts[-1][1].append(rest)
         else:
             parts.append((verb, [rest]))
-    told = [f"{verb} {', '.join(rests)}" for verb, rests in parts]
+    groups = [f"{verb} {', '.join(rests)}" for verb, rests in parts]
     if more := rows[limit:]:
-        told.append(f"{len(more)} more")
-    return " · ".join(told)
+        groups.append(f"{len(more)} more")
+    return " · ".join(groups)
 
 
 def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> RenderableType:
-    """A finished call: what it was, what came of it, how it ended. `headed` is false below its approval card."""
+    """A finished call: its title, result and end. `headed` is false below its approval card."""
     head = [call_head(row)] if headed else []
     if row.status is not CallStatus.COMPLETED and not row.own:
         return Group(*head, _unhappy_end(row))
@@ -108,7 +108,7 @@ def call_card(row: r.CallRow, *, headed: bool = True, details: bool = False) -> 
 
 
 def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -> RenderableType:
-    """What a tool of an MCP server said: its words, in whatever form, and only their beginning unless `whole`."""
+    """Result of an MCP tool; only its beginning unless `whole`."""
     lines = _split_lines(row.output)
     shown = lines if whole or len(lines) <= OUTPUT_LINES + 1 else lines[:OUTPUT_LINES]
     body: RenderableType = Group(*(wrapped(text, "quiet") for text in shown))
@@ -126,12 +126,14 @@ def foreign_card(row: r.CallRow, *, headed: bool, whole: bool, markdown: bool) -
 
 
 def lane_card(lane: r.Lane, *, details: bool) -> RenderableType:
-    """A sub-agent that ended, in one line; with `details` what it was asked and the beginning of what it said."""
+    """A finished sub-agent in one line; with `details`, also its prompt and report."""
     mark, style = _LANE_ENDS[lane.end or LaneEnd.STOPPED]
     child = f" · task {lane.child}" if lane.model else ""
-    head = Text.assemble((clean(lane.name), "title"), "  ", (clean(lane_said(lane)) + child, "quiet"), overflow="fold")
-    said = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
-    body = [wrapped(text, "quiet") for part in said for text in _split_lines(part)]
+    head = Text.assemble(
+        (clean(lane.name), "title"), "  ", (clean(describe_lane(lane)) + child, "quiet"), overflow="fold"
+    )
+    texts = [*lane.remarks, *([lane.prompt, lane.report] if details else [])]
+    body = [wrapped(text, "quiet") for part in texts for text in _split_lines(part)]
     return marked(Group(head, *body), mark, style)
 
 
@@ -144,7 +146,7 @@ _LANE_ENDS = {
 
 
 def call_head(row: r.CallRow) -> RenderableType:
-    """What a call is, in one line; a long command in a few."""
+    """Title of a call in one line; a long command in a few."""
     title = clean(row.title)
     if row.kind in LOOKS:
         return marked(line(title, "quiet"), _MARKS[row.kind], "quiet")
@@ -157,7 +159,7 @@ def call_head(row: r.CallRow) -> RenderableType:
 
 
 def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
-    """What is to be decided: exactly what would happen, and which rule asks. Nothing hidden, nothing cut in a line."""
+    """An approval: exactly what would happen, and which rule asks. Nothing is hidden or cut within a line."""
     approval = row.approval or r.Approval("", "")
     head = marked(
         _draw_headline(reveal(approval.detail or row.title), approval.diffs), _MARKS.get(row.kind, "•"), "accent"
@@ -170,16 +172,16 @@ def approval_card(row: r.CallRow, *, whole: bool = False) -> RenderableType:
 
 
 def _draw_parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
-    """Each command found in a command line, and what it changes. One that is the whole line is not said again."""
-    said: list[RenderableType] = []
+    """Each command of a command line and its effect. A command that is the whole line is not repeated."""
+    drawn: list[RenderableType] = []
     for part in parts:
         text = reveal(part.text).replace("\n", "␊")
         style = _EFFECT_STYLES.get(part.effect, "quiet")
         line_of_it = f"{text} · {EFFECTS[part.effect]}" if text else EFFECTS[part.effect]
-        said.append(marked(wrapped(line_of_it, style), "│", "quiet", "│"))
+        drawn.append(marked(wrapped(line_of_it, style), "│", "quiet", "│"))
         if part.targets:
-            said.append(marked(wrapped(reveal(f"  → {', '.join(part.targets)}"), style), "│", "quiet", "│"))
-    return said
+            drawn.append(marked(wrapped(reveal(f"  → {', '.join(part.targets)}"), style), "│", "quiet", "│"))
+    return drawn
 
 
 def _draw_headline(title: str, diffs: tuple[Diff, ...]) -> Text:
@@ -188,7 +190,7 @@ def _draw_headline(title: str, diffs: tuple[Diff, ...]) -> Text:
 
 
 def is_cut(row: r.CallRow) -> bool:
-    """Whether an approval card shows only the beginning of its diff."""
+    """True if an approval card shows only the beginning of its diff."""
     return row.approval is not None and sum(diff.text.count("\n") for diff in row.approval.diffs) > DIFF_LINES
 
 
@@ -196,10 +198,10 @@ _REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EV
 
 
 def describe_grant(grant: Grant, scope: Scope = Scope.TASK) -> str:
-    """What *always* allows, in words."""
+    """Describe what *always* allows."""
     names = ", ".join(entry.rpartition("=")[0] for entry in grant.scripts)
     return f"{_describe_rule(grant)} {_REACH[scope]}" + (
-        f", as long as {reveal(names)} stays as it is" if names else ""
+        f", as long as {reveal(names)} does not change" if names else ""
     )
 
 
@@ -208,32 +210,32 @@ def _describe_rule(grant: Grant) -> str:
     match grant.kind:
         case _ if grant.mcp:
             return (
-                f"the tool {reveal(grant.mcp)}" if not grant.mcp.endswith("/*") else f"all of {reveal(grant.mcp[:-2])}"
+                f"the tool {reveal(grant.mcp)}"
+                if not grant.mcp.endswith("/*")
+                else f"all tools of {reveal(grant.mcp[:-2])}"
             )
         case _ if grant.argv:
             return f"`{reveal(' '.join(grant.argv))} …`"
         case ToolKind.EXECUTE:
-            return subject or "every command"
+            return subject or "all commands"
         case ToolKind.FETCH:
             return f"fetching from {subject}"
         case kind if kind in CHANGES:
-            return f"edits of {subject}" if subject else "edits in the workspace"
+            return f"edits to {subject}" if subject else "edits in the workspace"
         case kind:
-            return f"{kind} of {subject}" if subject else f"every {kind}"
+            return f"{kind} of {subject}" if subject else f"all {kind} actions"
 
 
 def decision_line(row: r.CallRow) -> RenderableType | None:
-    """What is worth saying of a decision: leave for good, or one that somebody else gave."""
+    """A line for a decision that grants a permission; None for others."""
     approval = row.approval
     if approval and approval.decision is Choice.ALLOW_ALWAYS and approval.grant:
-        return marked(
-            wrapped(f"always allowed: {describe_grant(approval.grant, approval.scope)}", "quiet"), "│", "quiet"
-        )
+        return marked(wrapped(f"always allow {describe_grant(approval.grant, approval.scope)}", "quiet"), "│", "quiet")
     return None
 
 
 def question_card(row: r.QuestionRow) -> RenderableType:
-    """A question without words stands above its options already."""
+    """A question with its options; empty text means it was already printed above them."""
     body: list[RenderableType] = [wrapped(clean(row.question), "title")] if row.question else []
     for number, option in enumerate(row.options, 1):
         body.append(marked(wrapped(clean(option)), str(number), "accent"))
@@ -242,11 +244,11 @@ def question_card(row: r.QuestionRow) -> RenderableType:
 
 def answer_line(row: r.QuestionRow) -> RenderableType:
     if row.by != "user":
-        return _draw_end(_UNANSWERED.get(row.by, "nobody was there to answer"), "warn")
+        return _draw_end(_UNANSWERED.get(row.by, "no one was available to answer"), "warn")
     return marked(wrapped(clean(row.answer)), "└", "quiet")
 
 
-_UNANSWERED = {"interrupt": "interrupted", "message": "answered with a message", "withdrawn": "not asked any more"}
+_UNANSWERED = {"interrupt": "interrupted", "message": "answered with a message", "withdrawn": "withdrawn"}
 
 
 def todos_card(row: r.TodosRow) -> RenderableType:
@@ -281,16 +283,16 @@ def job_end_card(row: r.JobEndRow) -> RenderableType:
     return marked(line(f"{clean(job_ending(row))} · {command}", "quiet"), "◂", "good" if good else "warn")
 
 
-def told_card(text: str) -> RenderableType:
+def message_card(text: str) -> RenderableType:
     return marked(Group(*(wrapped(clean(part)) for part in text.split("\n"))), "◇", "accent")
 
 
 def rules_card(row: r.RulesRow) -> RenderableType:
-    return marked(wrapped(clean(rules_said(row)), "quiet"), "§", "quiet")
+    return marked(wrapped(clean(describe_rules(row)), "quiet"), "§", "quiet")
 
 
 def compaction_card(row: r.CompactionRow) -> RenderableType:
-    return marked(wrapped(compaction_said(row), "quiet"), "⇣", "quiet")
+    return marked(wrapped(describe_compaction(row), "quiet"), "⇣", "quiet")
 
 
 def hook_card(row: r.HookRow) -> RenderableType:
@@ -331,7 +333,7 @@ def _draw_end(text: str, style: str) -> RenderableType:
 
 
 def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
-    """The last lines, then the status line of the command."""
+    """The last lines of output, then the command's status line."""
     *lines, status = _split_lines(row.output) or [""]
     if lines == ["[no output]"]:
         lines = []
@@ -340,12 +342,12 @@ def _command_output(row: r.CallRow, *, details: bool) -> list[RenderableType]:
     if hidden := len(lines) - len(shown):
         parts.append(marked(line(f"… {format_plural(hidden, 'earlier line')}", "quiet"), "│", "quiet"))
     parts += [marked(line(text, "quiet"), "│", "quiet") for text in shown]
-    said = status.strip("[]")
-    return [*parts, _draw_end(f"✗ {said}", "bad") if row.failure else _draw_end(said, _outcome_style(status))]
+    outcome = status.strip("[]")
+    return [*parts, _draw_end(f"✗ {outcome}", "bad") if row.failure else _draw_end(outcome, _outcome_style(status))]
 
 
 def _outcome_style(status: str) -> str:
-    """Green for exit code 0, nothing when the line names none."""
+    """Green for exit code 0."""
     return "good" if status.startswith("[exit code 0") else "quiet"
 
 
@@ -356,11 +358,11 @@ def _unhappy_end(row: r.CallRow) -> RenderableType:
     match row.status:
         case CallStatus.REJECTED if row.approval and row.approval.decision in _REFUSALS and row.approval.by == "user":
             note = clean(row.approval.note)
-            return _draw_end(f"declined: {note}" if note else "declined", "warn")
+            return _draw_end(f"rejected: {note}" if note else "rejected", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "message":
-            return _draw_end("not run: a message came instead", "warn")
+            return _draw_end("not run: you sent a message instead", "warn")
         case CallStatus.REJECTED if row.approval and row.approval.by == "nobody":
-            return _draw_end(f"not approved: {clean(row.approval.reason)}, and nobody could be asked", "warn")
+            return _draw_end(f"not approved: {clean(row.approval.reason)}, and no one could be asked", "warn")
         case CallStatus.CANCELLED:
             return _draw_end("interrupted", "warn")
         case CallStatus.SKIPPED:

@@ -1,4 +1,4 @@
-"""A unified diff as coloured lines with line numbers."""
+"""A unified diff as colored lines with line numbers."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _STYLES = {"+": "good", "-": "bad"}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`sign` is `+`, `-` or a blank; a line without a number is a remark."""
+    """A line of a diff. `sign` is `+`, `-` or a space; a line without a number is a remark."""
 
     sign: str
     number: int | None
@@ -26,14 +26,14 @@ class Line:
 
 
 def draw_stat(diffs: Iterable[Diff]) -> Text:
-    """`+3 −1`, coloured."""
+    """`+3 −1`, colored."""
     diffs = tuple(diffs)
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     return Text.assemble((f"+{added}", "good"), " ", (f"−{removed}", "bad"))
 
 
 def parse_diff(text: str) -> Iterator[Line]:
-    """The lines of all hunks; file headers are left out, a remark stands between hunks."""
+    """Parse the lines of all hunks, without file headers and with a remark between hunks."""
     old = new = 0
     for raw in text.removesuffix("\n").split("\n"):
         if hunk := _HUNK.match(raw):
@@ -53,7 +53,7 @@ def parse_diff(text: str) -> Iterator[Line]:
 
 
 def diff_view(diffs: tuple[Diff, ...], limit: int, *, whole_lines: bool = False) -> list[RenderableType]:
-    """At most `limit` lines, then how many more there are. `whole_lines` wraps long lines instead of cutting them."""
+    """Draw at most `limit` lines, then the count of the rest. `whole_lines` wraps long lines instead of cutting."""
     shown: list[RenderableType] = []
     hidden = 0
     for diff in diffs:

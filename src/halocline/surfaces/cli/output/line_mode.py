@@ -1,4 +1,4 @@
-"""The view for people: a screen that prints into the scrollback, and keys when somebody is there."""
+"""The view for people: prints into the scrollback, and reads keys when a person is there."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ from halocline.surfaces.cli.stderr import print_message
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.composer import Composer
 
-MESSAGE_HINT = "Your message to the model. Ctrl-V: a picture, Ctrl-C: back"
+MESSAGE_HINT = "Your message to the model. Ctrl-V: paste an image, Ctrl-C: back"
 PLAIN_WIDTH, PLAIN_HEIGHT = 100, 25
-"""Columns and lines when the output is no terminal. Where both are given, rich need not look for one at each row."""
+"""Columns and lines when output is not a terminal. With both set, rich does not look for one at each row."""
 
 
 class LineMode:
-    """A conversation in the terminal's scrollback; `attended` when a person can be asked."""
+    """A conversation in the terminal's scrollback; `attended`: a person can be asked."""
 
     def __init__(self, *, attended: bool) -> None:
         self.asks = attended
@@ -54,13 +54,13 @@ class LineMode:
         self.close()
 
     def close(self) -> None:
-        """Print what still waits, and leave the terminal as it was."""
+        """Print pending output and restore the terminal."""
         self._screen.close()
         if self._keyboard:
             self._keyboard.close()
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
-        """Where the conversation stands: its posture, and the last things that were said."""
+        """Show the state of a resumed conversation: its modes and last messages."""
         self._screen.recall(past, fold_events(past))
 
     def begin_anew(self) -> None:
@@ -76,7 +76,7 @@ class LineMode:
         self._screen.say(text)
 
     def result(self, state: State, seconds: float) -> None:
-        """All of it is on the screen already, but what to do about it."""
+        """Print only the hint on missing approvals; the rest is already on the screen."""
         if state.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 
@@ -85,12 +85,12 @@ class LineMode:
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: Client, task: str) -> Decision:
         if self._asker is None:
-            raise RuntimeError("nobody is here to ask")
+            raise RuntimeError("no person to ask")
         return await self._asker.ask_approval(event, partial(self._write, client, task, MESSAGE_HINT))
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
         if self._asker is None:
-            raise RuntimeError("nobody is here to ask")
+            raise RuntimeError("no person to ask")
         return await self._asker.ask_question(event)
 
     async def compose(self, client: Client, task: str) -> Prompt | None:
@@ -100,7 +100,7 @@ class LineMode:
         from halocline.surfaces.cli.input.composer import Composer
 
         if self._keyboard is None:
-            raise RuntimeError("nobody is here to ask")
+            raise RuntimeError("no person to ask")
         if self._composer is None or self._composer.task != task:
             self._composer = Composer(client, task)
         with edit_line(self._keyboard):

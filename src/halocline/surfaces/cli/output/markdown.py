@@ -1,4 +1,4 @@
-"""One block of Markdown as the terminal shows it: nothing a model wrote is hidden, links show where they lead."""
+"""One block of Markdown for the terminal: nothing a model wrote is hidden, and links show their targets."""
 
 from functools import cache
 
@@ -12,13 +12,13 @@ from halocline.surfaces.cli.output.sanitize import clean
 
 
 class LeftHeading(Heading):
-    """A heading at the left edge, as everything else is."""
+    """A left-aligned heading."""
 
     LEVEL_ALIGN = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
 
 
 class PlainCode(CodeBlock):
-    """Code in the terminal's own colours, on its own background."""
+    """Code in the terminal's colors and background."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip("\n")
@@ -28,12 +28,12 @@ class PlainCode(CodeBlock):
 
 
 class Block(Markdown):
-    """A block in which HTML is text, an image is its target, and a link is followed by its target."""
+    """A block that shows HTML as text, images as their targets, and links followed by their targets."""
 
     elements = {**Markdown.elements, "heading_open": LeftHeading, "fence": PlainCode, "code_block": PlainCode}
 
     def __init__(self, text: str) -> None:
-        # Rich makes a parser for each block, which takes longer than reading most of them.
+        # Rich creates a parser for each block, which takes longer than parsing most blocks.
         vars(self).update(vars(_blank_markdown()))
         self.markup = clean(text)
         self.parsed = _build_parser().parse(self.markup)
@@ -55,12 +55,12 @@ def _blank_markdown() -> Markdown:
 
 @cache
 def _build_parser() -> MarkdownIt:
-    """As rich makes it. It keeps nothing of what it read."""
+    """A parser as rich configures it. It keeps no state between texts."""
     return MarkdownIt().enable("strikethrough").enable("table")
 
 
 class Prose:
-    """A block without the blank lines around it and the blanks at line ends that rich adds."""
+    """A block without the blank lines and trailing spaces that rich adds."""
 
     def __init__(self, text: str) -> None:
         self._block = Block(text)

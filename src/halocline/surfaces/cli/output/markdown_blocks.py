@@ -1,7 +1,7 @@
-"""Markdown cut into finished blocks while it is still being written.
+"""Split streamed Markdown into finished blocks.
 
-Any way of cutting the text into chunks gives the same blocks, and no line is lost. A block is a paragraph, a heading, a
-list, a fenced code block, a table or a quote; only blank lines between blocks are dropped.
+The blocks do not depend on how the text is chunked, and no line is lost. A block is a paragraph, heading, list, fenced
+code block, table or quote; only blank lines between blocks are dropped.
 """
 
 import re
@@ -15,7 +15,7 @@ _INDENTED = re.compile(r"  |\t")
 
 
 class _Open(Enum):
-    """What the block that is being read is."""
+    """Kind of the block being read."""
 
     NOTHING = auto()
     FLOW = auto()
@@ -23,7 +23,7 @@ class _Open(Enum):
 
 
 class Blocks:
-    """Reads Markdown in pieces and gives each block when it is finished."""
+    """Reads Markdown in pieces and returns each block when it is finished."""
 
     def __init__(self) -> None:
         self._open = _Open.NOTHING
@@ -34,7 +34,7 @@ class Blocks:
         self._done: list[str] = []
 
     def feed(self, text: str) -> list[str]:
-        """Take the next piece; gives the blocks it finished."""
+        """Take the next piece and return the blocks it finished."""
         if "\n" not in text:
             self._partial.append(text)
             return []
@@ -45,7 +45,7 @@ class Blocks:
         return self._take()
 
     def flush(self) -> list[str]:
-        """The text is over; gives what is left."""
+        """End the text and return the remaining blocks."""
         if last := "".join(self._partial).removesuffix("\r"):
             self._line(last)
         self._partial = []
@@ -53,7 +53,7 @@ class Blocks:
         return self._take()
 
     def tail(self, size: int) -> str:
-        """The last characters of what is not finished yet, for a live line."""
+        """The last characters of the unfinished block, for the status line."""
         text = "".join(self._partial)
         return (text or (self._lines[-1] if self._lines else ""))[-size:]
 
@@ -82,7 +82,7 @@ class Blocks:
             self._finish()
 
     def _continues_list(self, line: str) -> bool:
-        """Items, indented lines and lazily wrapped text belong to the list; after a blank line only the first two."""
+        """True for items, indented lines and lazy continuations; after a blank line only for the first two."""
         if _RULE.match(line):
             return False
         if _ITEM.match(line) or _INDENTED.match(line):
@@ -90,7 +90,7 @@ class Blocks:
         return not self._blanks and not _HEADING.match(line) and not _FENCE.match(line)
 
     def _interrupts(self, line: str) -> bool:
-        """Whether a line begins a new block although no blank line stands before it."""
+        """True if a line starts a new block without a blank line before it."""
         if _HEADING.match(line) or (_FENCE.match(line) and not line.startswith("    ")):
             return True
         return bool(_ITEM.match(line)) and not _RULE.match(line) and not self._is_underline(line)
@@ -126,6 +126,6 @@ class Blocks:
 
 
 def split_blocks(text: str) -> list[str]:
-    """The blocks of a whole text."""
+    """Split a complete text into blocks."""
     blocks = Blocks()
     return blocks.feed(text) + blocks.flush()

@@ -1,4 +1,4 @@
-"""The calls of a run that nobody let through, named with the rule and the reason."""
+"""Calls of a run that were not allowed, with the rule and the reason."""
 
 import re
 
@@ -9,11 +9,11 @@ from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
 
 LONGEST_CALL = 200
-"""Characters of a refused call that are named."""
+"""Most characters shown of a refused call."""
 
 
 class Refused(Value, frozen=True, omit_defaults=False):
-    """A call that was not run: what it was, and which rule refused or asked for an approval that nobody could give."""
+    """A call that was not run, and the rule that denied it or asked for an approval that no one could give."""
 
     tool: str
     call: str
@@ -22,14 +22,14 @@ class Refused(Value, frozen=True, omit_defaults=False):
 
 
 class Refusals:
-    """The calls of a run that were refused, by its events."""
+    """Collects the refused calls of a run from its events."""
 
     def __init__(self) -> None:
         self.all: list[Refused] = []
         self._calls: dict[str, Refused] = {}
 
     def take(self, event: ev.Event) -> Refused | None:
-        """The refusal that an event tells of."""
+        """Return the refusal that an event reports, if any."""
         match event:
             case ev.AssistantMessageCompleted():
                 for call in event.message.tool_calls:
@@ -39,8 +39,8 @@ class Refusals:
                 asked = event.detail or event.title
                 self._calls[event.call] = Refused(event.name, asked, event.reason, event.rule)
             case ev.ToolCallEnded(status=ev.CallStatus.REJECTED) if refused := self._calls.get(event.call):
-                said = next((part.text for part in event.result.content if isinstance(part, Text)), "")
-                self.all.append(refused if refused.reason else _by_words(refused, said))
+                text = next((part.text for part in event.result.content if isinstance(part, Text)), "")
+                self.all.append(refused if refused.reason else _parse_reason(refused, text))
                 return self.all[-1]
         return None
 
@@ -48,14 +48,14 @@ class Refusals:
 _NAMED = re.compile(r"Not allowed: (?P<reason>.*) \(rule (?P<rule>[^()]+)\)\.", re.DOTALL)
 
 
-def _by_words(call: Refused, said: str) -> Refused:
-    found = _NAMED.match(said)
-    return replace(call, reason=found["reason"], rule=found["rule"]) if found else replace(call, reason=said)
+def _parse_reason(call: Refused, text: str) -> Refused:
+    found = _NAMED.match(text)
+    return replace(call, reason=found["reason"], rule=found["rule"]) if found else replace(call, reason=text)
 
 
 def describe_refusal(refused: Refused) -> str:
-    """`Not done: execute_command touch q: ask mode asks … (rule mode-ask)`."""
+    """`Not run: execute_command touch q: ask mode asks … (rule mode-ask)`."""
     call = " ".join(refused.call.split())
     call = call if len(call) <= LONGEST_CALL else call[:LONGEST_CALL] + "…"
     rule = f" (rule {refused.rule})" if refused.rule else ""
-    return f"Not done: {refused.tool} {call}: {refused.reason}{rule}"
+    return f"Not run: {refused.tool} {call}: {refused.reason}{rule}"

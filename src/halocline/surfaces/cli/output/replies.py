@@ -1,4 +1,4 @@
-"""Prints replies: Markdown is drawn, and what follows a long beginning is printed as it was written."""
+"""Prints replies as formatted Markdown; the rest of a very long reply is printed as plain text."""
 
 import re
 
@@ -10,25 +10,25 @@ from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.theme import Gutter, line
 
 DRAWN = 24_000
-"""Characters of one reply that are drawn: drawing takes seconds, and 200 MB, for each MB of a list."""
-PLAIN_FROM_HERE = "long: from here on as it was written"
+"""Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""
+PLAIN_FROM_HERE = "long reply: the rest is plain text"
 _ADDRESS = re.compile(r"\s*https?://\S+\s*")
 _MARGIN = Text("  ", end="")
 
 
 class Replies:
-    """Counts what of the reply that is being printed was drawn."""
+    """Prints one reply after another, counting formatted characters."""
 
     def __init__(self, out: Scrollback) -> None:
         self._out = out
         self._drawn = 0
 
     def begin(self) -> None:
-        """Another reply comes."""
+        """Start another reply."""
         self._drawn = 0
 
     def print(self, text: str) -> None:
-        """Draw more of a reply, as far as there is room for it, and print the rest plainly."""
+        """Print more of a reply: formatted up to the limit, then as plain text."""
         drawn, rest = cut_at_line(text, DRAWN - self._drawn)
         self._draw(drawn)
         if rest:
@@ -48,7 +48,7 @@ class Replies:
 
 
 def cut_at_line(text: str, most: int) -> tuple[str, str]:
-    """The whole lines at the beginning that take at most so many characters, and the rest."""
+    """Split off whole lines at the start, of at most this many characters."""
     if len(text) <= most:
         return text, ""
     at = text.rfind("\n", 0, max(0, most)) + 1

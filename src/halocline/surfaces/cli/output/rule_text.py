@@ -1,4 +1,4 @@
-"""Rules of people, in words."""
+"""Policy rules as text."""
 
 import json
 
@@ -8,7 +8,7 @@ from halocline.protocol.permission_rules import Rule
 
 
 def describe_conditions(rule: Rule) -> str:
-    """What a rule says it speaks of."""
+    """Describe the conditions of a rule."""
     given = msgspec.to_builtins(rule)
     shown = {name: value for name, value in given.items() if name not in ("decision", "name", "source", "reason")}
     return "; ".join(f"{name} {_plain_text(value)}" for name, value in shown.items()) or "everything"

@@ -1,13 +1,13 @@
-"""Foreign text made safe for a terminal: no escape sequence, no control character, no hidden direction change survives.
+"""Make untrusted text safe for a terminal: no escape sequences, control characters or hidden direction changes.
 
-`reveal` shows every such character; `clean` first drops whole escape sequences, as a program's colours.
+`reveal` shows every such character; `clean` first removes whole escape sequences, such as colors.
 """
 
 import re
 
 _SEQUENCE = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS and their kin
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colors, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS and similar
     r"|\x1b[ -/]+[0-~]|\x1b[0-Z\\^-~]"
 )
 _HIDDEN = re.compile(
@@ -17,16 +17,16 @@ _HIDDEN = re.compile(
 
 
 def clean(text: str) -> str:
-    """Text to read: escape sequences are dropped, what is left of hidden characters is shown."""
+    """Sanitize text for reading: remove escape sequences, show other hidden characters."""
     return reveal(_SEQUENCE.sub("", text))
 
 
 def reveal(text: str) -> str:
-    """Text to decide on: nothing is dropped, every hidden character is shown. Line ends and tabs stay."""
-    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+    """Sanitize text for a decision: remove nothing, show every hidden character. Line ends and tabs stay."""
+    return _HIDDEN.sub(_show_character, text.replace("\r\n", "\n"))
 
 
-def _shown(match: re.Match[str]) -> str:
+def _show_character(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)

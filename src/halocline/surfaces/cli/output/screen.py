@@ -1,6 +1,6 @@
-"""Line mode: what happens in a task, printed once and for good into the terminal's scrollback.
+"""Line mode: prints a task's rows once into the terminal's scrollback.
 
-Rows are printed in their order, each when it is settled; what is not settled yet is the one moving line.
+Rows are printed in order, each when it is settled; unsettled work is shown in the status line.
 """
 
 import time
@@ -23,27 +23,27 @@ from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.status_line import Activity
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
-from halocline.surfaces.figures import format_plural, lane_said
+from halocline.surfaces.figures import describe_lane, format_plural
 from halocline.surfaces.rows import Transcript, fold_event, transcript_of
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
-"""Tools whose success is seen in the row of the to-do list or of the question."""
+"""Tools whose success is shown by the row of the to-do list or question."""
 SAID = {"plan_mode_respond": "response"}
-"""Tools with words for the person, and the argument that holds them."""
+"""Tools with a message for the person, and the argument that holds it."""
 
 LONGEST_STEP = 40
-"""Characters of the current step in the moving line."""
+"""Most characters of the current to-do item in the status line."""
 
 LONGEST_CALL = 120
-"""Characters of what a person is called for."""
+"""Most characters of a notification."""
 
 NEW_LINE = "\n"
 
 
 class Screen:
-    """Consumes events one by one. `details` shows whole thoughts, outputs and diffs; `can_leave` tells of the key.
+    """Consumes events one by one. `details` shows full thoughts, outputs and diffs; `can_leave` mentions Ctrl-B.
 
-    `async with Screen(...)` lets the moving line move; without it, and on anything but a terminal, it is not drawn.
+    The status line is drawn only within `async with`, and only on a terminal.
     """
 
     def __init__(self, console: Console | None = None, *, details: bool = False, can_leave: bool = False) -> None:
@@ -65,7 +65,7 @@ class Screen:
 
     @property
     def is_live(self) -> bool:
-        """Whether it shows what is not finished yet."""
+        """True if unfinished work is shown."""
         return self._out.status.is_live
 
     async def __aenter__(self) -> "Screen":
@@ -76,28 +76,28 @@ class Screen:
         self.close()
 
     def close(self) -> None:
-        """Print what still waits to be finished, and leave the terminal as it was."""
+        """Print unfinished rows and restore the terminal."""
         self._out.status.stop()
         self._print_rows(self._stream.flush())
         self._stream.discard()
         self._print_looks()
 
     def follow_typing(self, keyboard: Keyboard) -> None:
-        """Show what is typed ahead below the moving line."""
+        """Show text typed ahead below the status line."""
         self._out.status.typed = lambda: keyboard.draft
         keyboard.on_suspend = self._out.status.erase
 
     def begin_anew(self) -> None:
-        """Forget the task that was shown; another one comes, whose calls and questions may have the same names."""
+        """Reset for another task, whose calls and questions may have the same IDs."""
         self._print_looks()
         self._transcript, self._printed, self._asked, self._answered, self._own = Transcript(), 0, {}, set(), set()
 
     def status(self, text: str | None) -> None:
-        """Say what is happening in the moving line; None takes it away."""
+        """Set the status line; None removes it."""
         self._out.status.set(None if text is None else Activity(text))
 
     def recall(self, past: Iterable[ev.Durable], state: State) -> None:
-        """Know what was shown before, and print only where it stands."""
+        """Load past events without printing them, then print where the task stands."""
         self._transcript = transcript_of(past)
         rows = self._transcript.rows
         while self._printed < len(rows) and r.is_settled(rows[self._printed]):
@@ -107,7 +107,7 @@ class Screen:
             self._print_row(row)
 
     def show(self, event: ev.Event) -> None:
-        """Take in the next event."""
+        """Show the next event."""
         match event:
             case ev.TextDelta():
                 self._say(self._stream.write(event.text, apart=event.apart), "writing")
@@ -126,7 +126,7 @@ class Screen:
                 self._follow(event)
 
     def show_approval(self, event: ev.ApprovalRequested, *, again: bool = False, whole: bool = False) -> r.CallRow:
-        """Print the card of an approval, unless it is printed and not wanted `again`; `whole`: with its whole diff."""
+        """Print the card of an approval if not printed yet, or `again`; `whole`: with the full diff."""
         row = self._transcript.call(event.call) or r.CallRow(event.call, event.name, event.title, event.kind)
         if row.approval is None or row.approval.request != event.request:
             self._transcript = fold_event(self._transcript, event)
@@ -137,7 +137,7 @@ class Screen:
         return row
 
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
-        """Print the card of a question, unless it is printed and not wanted `again`; several lines are Markdown."""
+        """Print the card of a question if not printed yet, or `again`; multiple lines are Markdown."""
         if event.request in self._asked and not again:
             return
         self._asked[event.request] = event.question
@@ -150,23 +150,23 @@ class Screen:
             self._print(cards.question_card(row), event.request)
 
     def call_person(self, text: str) -> None:
-        """Ring the terminal's bell, and tell its window (OSC 9), where a person may look elsewhere."""
+        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
         if self.is_live:
-            words = " ".join(reveal(text).split())[:LONGEST_CALL]
-            self._out.console.file.write(f"\x1b]9;Halocline {words}\x1b\\\a")
+            line = " ".join(reveal(text).split())[:LONGEST_CALL]
+            self._out.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
             self._out.console.file.flush()
 
     def say(self, text: str) -> None:
         """Print an answer of Halocline itself."""
-        self._print(cards.told_card(text))
+        self._print(cards.message_card(text))
 
     def passing(self, body: RenderableType) -> AbstractContextManager[ExitStack]:
-        """Show something that is taken away again."""
+        """Show something that is erased afterwards."""
         self._out.status.set(None)
         return self._out.passing(body)
 
     def _settle(self, event: ev.Event) -> None:
-        """Print what this event finished. While a reply is being spoken, other rows wait for its end."""
+        """Print what this event finished. While a reply is streaming, other rows wait for its end."""
         spoken = False
         match event:
             case ev.AssistantMessageCompleted():
@@ -210,7 +210,7 @@ class Screen:
                 self._print_row(row)
 
     def _print_rows(self, rows: list[r.ThoughtRow | r.ReplyRow]) -> None:
-        """Print what belongs to the reply that is being spoken."""
+        """Print rows of the streaming reply."""
         for row in rows:
             if isinstance(row, r.ReplyRow):
                 self._print_looks()
@@ -260,7 +260,7 @@ class Screen:
         if completed and row.ends_turn:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
-            self._print_said(row)
+            self._print_message(row)
         elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
             return
         elif completed and row.foreign and not (self.foreign.collapse and row.kind in cards.LOOKS):
@@ -274,7 +274,7 @@ class Screen:
             self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
 
     def _print_lane(self, event: SubagentStarted | SubagentEnded) -> None:
-        """The call's head with its first sub-agent, and a line for each one that ends."""
+        """Print the call's title with its first sub-agent, and a line for each one that ends."""
         row = self._transcript.call(event.call)
         if row is None:
             return
@@ -284,14 +284,14 @@ class Screen:
             if lane.child == event.child and lane.end:
                 self._print(cards.lane_card(lane, details=self._details), row.call)
 
-    def _print_said(self, row: r.CallRow) -> None:
-        """Words that a question has not shown."""
+    def _print_message(self, row: r.CallRow) -> None:
+        """Print a tool's message unless a question already showed it."""
         asked = any(isinstance(other, r.QuestionRow) and other.call == row.call for other in self._transcript.rows)
         if not asked:
             self._print_markdown(str(row.arguments.get(SAID[row.name], "")))
 
     def _is_below_its_card(self, row: r.CallRow) -> bool:
-        """Whether the last thing printed is the approval card of this call, and the call was not edited since."""
+        """True if the last thing printed is this call's approval card and the call was not edited since."""
         return (
             self._out.group == row.call
             and row.approval is not None
@@ -300,11 +300,11 @@ class Screen:
 
     def _print_decision(self, event: ev.ApprovalResolved) -> None:
         row = self._transcript.call(event.call)
-        if row and (told := cards.decision_line(row)):
-            self._print(told, row.call)
+        if row and (decision := cards.decision_line(row)):
+            self._print(decision, row.call)
 
     def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
-        """The row of the call that asked is not settled yet, and stands before the question's."""
+        """Print the answer now, although the earlier row of the call that asked is not settled yet."""
         rows = (row for row in self._transcript.rows if isinstance(row, r.QuestionRow))
         row = next((row for row in rows if row.request == event.request), None)
         if row and event.request in self._asked:
@@ -337,10 +337,10 @@ class Screen:
             self._do("waiting for the model")
         else:
             hint = ASK_NOW_HINT if self._can_leave else ""
-            self._out.status.set(Activity("asking again in", until=time.monotonic() + event.wait, hint=hint))
+            self._out.status.set(Activity("retrying in", until=time.monotonic() + event.wait, hint=hint))
 
     def _follow(self, event: ev.Event) -> None:
-        """Keep the moving line in step with what happens."""
+        """Update the status line for an event."""
         match event:
             case ev.TurnStarted() | ev.StepStarted():
                 self._do("waiting for the model")
@@ -369,21 +369,21 @@ class Screen:
                 self._do("working")
 
     def _do(self, what: str) -> None:
-        """Name the activity, behind the reads that are finished and not printed yet."""
+        """Show the activity, after finished reads that are not printed yet."""
         looks = f"{cards.summarize_looks(self._looks, limit=3)} · " if self._looks else ""
         self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
 
     def _show_lanes(self, call: str) -> None:
-        """How many sub-agents work, and below that what each one does."""
+        """Show the number of running sub-agents, and below it what each one does."""
         row = self._transcript.call(call)
         working = [lane for lane in row.lanes if not lane.end] if row else []
         if row and working:
-            below = [f"· {lane.name}: {lane_said(lane)}" for lane in working]
-            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} at work"
+            below = [f"· {lane.name}: {describe_lane(lane)}" for lane in working]
+            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} running"
             self._out.status.set(Activity(text, below=below))
 
     def _preview(self, event: ev.EditPreviewed) -> None:
-        """Show an edit grow, until what became of it is printed."""
+        """Show an edit while it is being written, until its result is printed."""
         self._previewed = event.call
         name = clean(event.path) or "an edit"
         self._out.status.set(Activity(f"writing {name}", partial(growth, event), below=event.lines))
@@ -393,12 +393,12 @@ class Screen:
 
 
 def _is_own(row: r.Row) -> bool:
-    """What a person runs themselves holds up nothing: it is printed when it ends."""
+    """True for the user's own commands: they are printed when they end and delay no other row."""
     return isinstance(row, r.CallRow) and row.own
 
 
 def step(todos: Sequence[ev.Todo]) -> str:
-    """` · 2/5 Fix the parser`: how far the plan is, and its current step; empty when nothing is open."""
+    """` · 2/5 Fix the parser`: progress of the plan and its current item; empty when nothing is open."""
     current = at_work(todos)
     if current is None:
         return ""
@@ -414,7 +414,7 @@ def growth(event: ev.EditPreviewed) -> str:
 
 
 def _last_words(rows: Sequence[r.Row]) -> list[r.Row]:
-    """The last prompt, the last reply to it, what failed and how it ended."""
+    """The last prompt with its last reply, error and end."""
     asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
     kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
     return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())

@@ -1,4 +1,4 @@
-"""What stays on the terminal: things are printed once, below one another, with calm spacing, past the moving line."""
+"""Prints permanent output above the status line, with consistent spacing."""
 
 import io
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from halocline.surfaces.cli.output.status_line import StatusLine
 from halocline.surfaces.cli.output.theme import THEME, Safe
 
 PIECE = 1 << 20
-"""Characters that are made safe at a time, and what the line takes that they end in."""
+"""Characters sanitized at a time, up to the end of their last line."""
 
 
 class Scrollback:
-    """Prints for good. A blank line separates what is printed, except neighbours of the same group."""
+    """Prints each item once. A blank line separates items, except neighbors of the same group."""
 
     def __init__(self, console: Console) -> None:
         console.push_theme(THEME)
         if isinstance(console.file, io.TextIOWrapper):
-            console.file.reconfigure(errors="replace")  # marks that the terminal's encoding lacks must not end the task
+            console.file.reconfigure(errors="replace")  # characters that the encoding lacks must not end the task
         self.console = console
         self.status = StatusLine(console)
         self.group: str | None = None
@@ -32,7 +32,7 @@ class Scrollback:
         self.group = group
 
     def print_whole(self, text: str) -> None:
-        """One line in one piece, however long, so that it can be copied from the terminal."""
+        """Print a line unwrapped, so that it can be copied from the terminal."""
         self.status.erase()
         if self.group is not None:
             self.console.print()
@@ -40,7 +40,7 @@ class Scrollback:
         self.group = ""
 
     def print_plain(self, text: str) -> None:
-        """Text of any length as it was written, past rich: the terminal wraps its lines."""
+        """Print text of any length without rich; the terminal wraps its lines."""
         self.status.erase()
         file, end = self.console.file, 0
         file.write("\n" if self.group is not None else "")
@@ -52,7 +52,7 @@ class Scrollback:
 
     @contextmanager
     def passing(self, body: RenderableType) -> Iterator[ExitStack]:
-        """Show something that is taken away again, where the terminal can do that, unless that is called off."""
+        """Show something and erase it at the end, if the terminal can; `pop_all` on the stack keeps it."""
         self.status.erase()
         lines = self.console.render_lines(Safe(body), pad=False)
         self.console.print(Safe(body))

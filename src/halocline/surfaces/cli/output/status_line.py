@@ -1,5 +1,4 @@
-"""The one line that moves: what is happening and for how long, and below it what grows. It is erased before anything is
-printed.
+"""The status line: what is happening and for how long, with the newest lines below. Erased before other output.
 
 It is driven by the event loop's timer, only while there is something to show; no thread, no task.
 """
@@ -22,14 +21,14 @@ INTERVAL = 0.1
 HINT_AFTER = 4.0
 _COLOURS = {"+": "32", "-": "31"}
 PATIENCE = 20.0
-"""Seconds after which the line says what else can be done, and how to stop."""
+"""Seconds after which the line says how to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is happening. `tail` is read anew for each drawing; `until` (monotonic seconds) makes a countdown.
+    """The current activity. `tail` is called for each drawing; `until` (monotonic seconds) makes a countdown.
 
-    `hint` says what else can be done about it, once it takes long. `below` are lines of an edit that grows.
+    `hint` names another key once it takes long. `below` are lines shown under it, such as those of a growing edit.
     """
 
     text: str
@@ -54,16 +53,16 @@ class StatusLine:
 
     @property
     def is_live(self) -> bool:
-        """Whether the terminal can redraw a line in place."""
+        """True if the terminal can redraw a line in place."""
         return self._is_live
 
     @property
     def activity(self) -> Activity | None:
-        """What it says is happening."""
+        """The activity shown."""
         return self._activity
 
     def start(self) -> None:
-        """Let the running event loop move the line."""
+        """Draw the line from the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def stop(self) -> None:
@@ -71,7 +70,7 @@ class StatusLine:
         self._loop = None
 
     def set(self, activity: Activity | None) -> None:
-        """Say what is happening; the same words go on counting."""
+        """Set the activity; the same text continues its timer."""
         if activity is None:
             self._rest()
             self.erase()
@@ -92,14 +91,14 @@ class StatusLine:
         if (activity := self._activity) is None:
             return ""
         now = self._clock()
-        text = self._counted(activity, now)
+        text = self._add_time(activity, now)
         if tail := clean(activity.tail()).replace("\n", " ").expandtabs(4).strip():
             room = width - cell_len(text) - 3
             text += f"   {_end_of(tail, room)}" if room >= 12 else ""
         return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
-    def _counted(self, activity: Activity, now: float) -> str:
-        """The words with the time that is left, or that it took so far."""
+    def _add_time(self, activity: Activity, now: float) -> str:
+        """The text with the time left, or elapsed."""
         if activity.until is not None:
             left = f"{activity.text} {format_elapsed(ceil(max(0.0, activity.until - now)))}"
             return f"{left} · {activity.hint}" if activity.hint else left
@@ -125,27 +124,27 @@ class StatusLine:
         width = min(self._console.width, WIDEST)
         accent = "" if self._console.no_color else "\x1b[36m"
         typed = self._typed_ahead(width)
-        below = [*self._grown(width, len(typed)), *typed]
+        below = [*self._lines_below(width, len(typed)), *typed]
         lines = [f"{accent}{frame}\x1b[0m \x1b[2m{self.words(width - 3)}\x1b[0m", *below]
         self._write(self._back() + "\r\n".join(lines))
         self._drawn, self._below = True, len(below)
 
     def _back(self) -> str:
-        """To where the drawing begins, with nothing left of it."""
+        """Escape codes that erase the drawing and return to its start."""
         return f"\r\x1b[{self._below}A\x1b[J" if self._below else "\r\x1b[K"
 
-    def _grown(self, width: int, taken: int) -> list[str]:
-        """The newest lines of what grows, as many as there is room for, each on one row."""
+    def _lines_below(self, width: int, taken: int) -> list[str]:
+        """The newest lines below, as many as fit, each on one row."""
         room = max(0, self._console.height - 2 - taken)
         below = self._activity.below if self._activity and room else ()
-        return [self._coloured(line, width - 5) for line in below[-room:]]
+        return [self._color_line(line, width - 5) for line in below[-room:]]
 
     def _typed_ahead(self, width: int) -> list[str]:
-        """The end of what the person types while it works; it waits for the next prompt."""
+        """The end of the text typed ahead for the next prompt."""
         text = clean(self.typed()[-width:]).replace("\n", "␤").expandtabs(4)
         return [f"\x1b[1m❯\x1b[0m {_end_of(text, width - 3)}"] if text else []
 
-    def _coloured(self, line: str, width: int) -> str:
+    def _color_line(self, line: str, width: int) -> str:
         text = clean(f"{line[:1]} {line[1:]}").replace("\n", " ").expandtabs(4)
         text = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
         colour = "2" if self._console.no_color else _COLOURS.get(line[:1], "2")
@@ -157,7 +156,7 @@ class StatusLine:
 
 
 def _end_of(text: str, room: int) -> str:
-    """The end of a text, cut at its front to the room in columns."""
+    """Cut a text at its start to this many columns."""
     while cell_len(text) > room:
         text = "…" + text[2:] if text.startswith("…") else "…" + text[1:]
     return text

@@ -1,4 +1,4 @@
-"""A reply while it is being spoken: deltas go in, rows that are finished come out."""
+"""A streaming reply: deltas in, finished rows out."""
 
 from halocline.surfaces.cli.output.markdown_blocks import Blocks
 from halocline.surfaces.row_kinds import ReplyRow, ThoughtRow
@@ -7,7 +7,7 @@ Said = ThoughtRow | ReplyRow
 
 
 class Stream:
-    """Each row is given once: a thought when it is over, a block of Markdown when it is finished."""
+    """Returns each row once: a thought or a block of Markdown when it is finished."""
 
     def __init__(self) -> None:
         self._blocks = Blocks()
@@ -16,7 +16,7 @@ class Stream:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything was said since the last end."""
+        """True if anything was streamed since the last end."""
         return bool(self._text or self._thought)
 
     def think(self, text: str) -> list[Said]:
@@ -30,11 +30,11 @@ class Stream:
         return said + _replies(self._blocks.feed(text))
 
     def flush(self) -> list[Said]:
-        """What is not given yet, finished or not."""
+        """Return the remaining rows, finished or not."""
         return self._end_thought() + _replies(self._blocks.flush())
 
     def end(self, text: str) -> tuple[list[Said], bool]:
-        """The reply is complete and says `text`. Gives the rest, and whether what was streamed is its beginning."""
+        """End the reply, whose full text is `text`. Return the rest, and True if the streamed text is its beginning."""
         streamed = "".join(self._text)
         was_true = self.is_open and text.startswith(streamed)
         said = self.write(text[len(streamed) :]) if was_true else []
@@ -43,11 +43,11 @@ class Stream:
         return said, was_true
 
     def discard(self) -> None:
-        """What was streamed is void."""
+        """Drop what was streamed."""
         self._blocks, self._thought, self._text = Blocks(), [], []
 
     def tail(self) -> str:
-        """The end of what is being said, for a live line."""
+        """The end of the streamed text, for the status line."""
         return self._blocks.tail(200) or "".join(self._thought[-40:])[-200:]
 
     def _end_thought(self) -> list[Said]:

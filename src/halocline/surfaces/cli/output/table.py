@@ -1,4 +1,4 @@
-"""Lists of things with a date and some words: one line each, on a terminal never more than fits."""
+"""List entries: one line each, cut to the terminal's width."""
 
 import shutil
 import sys
@@ -8,12 +8,12 @@ from halocline.surfaces.cli.output.sanitize import clean
 
 
 def entry(*facts: str, text: str) -> str:
-    """The facts and then the text, of which a terminal shows what there is room for."""
+    """Join the facts and the text; on a terminal, cut to its width."""
     line = "  ".join([*facts, " ".join(clean(text).split())])
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(line)
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def moment(at: float) -> str:
-    """A time (Unix seconds) as the clock on the wall showed it."""
+def format_time(at: float) -> str:
+    """Format a time (Unix seconds) in the local time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

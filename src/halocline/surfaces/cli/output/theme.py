@@ -1,4 +1,4 @@
-"""How line mode looks: one accent, dim for what is secondary, green and red only for outcomes and changes."""
+"""Theme of line mode: one accent, dim for secondary text, green and red only for outcomes and changes."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from rich.theme import Theme
 from halocline.surfaces.cli.output.sanitize import reveal
 
 WIDEST = 110
-"""Columns that are used at most; longer lines are hard to read."""
+"""Most columns used; longer lines are hard to read."""
 
 THEME = Theme(
     {
@@ -40,7 +40,7 @@ THEME = Theme(
 
 @dataclass(frozen=True, slots=True)
 class Gutter:
-    """Puts a mark before the first line of a body, and another of the same width before each further line."""
+    """Puts a mark before the first line of a body, and another of the same width before each other line."""
 
     body: RenderableType
     first: Text
@@ -58,7 +58,7 @@ class Gutter:
 
 @dataclass(frozen=True, slots=True)
 class Safe:
-    """The last gate before the terminal: only rich's own styles leave as escape codes. `apart`: after a blank line."""
+    """Last filter before the terminal: the only escape codes are rich's styles. `apart`: after a blank line."""
 
     body: RenderableType
     apart: bool = False
@@ -73,15 +73,15 @@ class Safe:
 
 
 def marked(body: RenderableType, mark: str = " ", style: str = "", rest: str = " ") -> Gutter:
-    """A body behind a one-character mark; `rest` stands before its further lines."""
+    """A body after a one-character mark; `rest` marks its other lines."""
     return Gutter(body, Text(f"{mark} ", style=style, end=""), Text(f"{rest} ", style="quiet", end=""))
 
 
 def line(text: str, style: str = "") -> Text:
-    """One line; what does not fit is cut with an ellipsis."""
+    """One line, cut with an ellipsis."""
     return Text(text.expandtabs(4), style=style, no_wrap=True, overflow="ellipsis")
 
 
 def wrapped(text: str, style: str = "") -> Text:
-    """As many lines as it takes; nothing is cut."""
+    """Text that wraps; nothing is cut."""
     return Text(text.expandtabs(4), style=style, overflow="fold")

@@ -1,4 +1,4 @@
-"""What a conversation looks like: a screen on a terminal, plain text elsewhere, JSON for programs."""
+"""Views of a conversation: a screen on a terminal, plain text elsewhere, JSON for programs."""
 
 import argparse
 import sys
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from halocline.client import Client
     from halocline.surfaces.cli.input.line_input import Prompt
 
-UNANSWERED = "Something needed an approval, nobody was there to give it, and it was not done."
-APPROVE = "Allow more with --approval-mode accept-edits, auto or yolo, or start halo on a terminal."
+UNANSWERED = "Some actions needed approval and were not done, because no one could give it."
+APPROVE = "Use --approval-mode accept-edits, auto or yolo, or run halo on a terminal."
 
 
 class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="result"):
     """The last object of stream-json, and the only one of json.
 
-    `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) is
-    of this run. `structured_output` is the answer when it had to fit a schema, and does. `refused` are the calls
-    of this run that were not allowed, each with the rule and the reason.
+    `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) of
+    this run. `structured_output` is the answer if it had to match a schema, and does. `refused` are the calls of this
+    run that were not allowed, with rule and reason.
     """
 
     task: str
@@ -54,7 +54,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
     def of(
         cls, state: State, seconds: float, raised: ev.ErrorRaised | None, refused: Sequence[Refused] = ()
     ) -> "Result":
-        """How a turn ended; `raised` says what failed in it."""
+        """Result of a turn; `raised` is its error, if any."""
         end = state.last_end
         return cls(
             task=state.task,
@@ -74,7 +74,7 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
 
     @classmethod
     def broken(cls, task: str, error: HaloclineError, seconds: float) -> "Result":
-        """The run ended without an end of a turn, or before one began."""
+        """Result of a run that broke before a turn started or ended."""
         return cls(
             task=task,
             stop_reason=StopReason.ERROR.value,
@@ -90,24 +90,21 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
 
 
 def final_output(state: State) -> str:
-    """What a program reads: the answer's words, or its JSON alone when a form was asked for, and nothing else then."""
+    """Output for a program: the answer's text, or with a schema only its JSON, empty when there is none."""
     if state.output_schema is None:
         return final_text(state)
     return "" if state.answer is None else json_output.encode(state.answer).decode()
 
 
 class Foreign(Value, frozen=True):
-    """How results of MCP servers are shown: as Markdown or as they are, whole or only in their beginning."""
+    """Display of MCP servers' results: as Markdown or plain text, in full or only their beginning."""
 
     markdown: bool = True
     collapse: bool = True
 
 
 class View(Protocol):
-    """One way to show a conversation.
-
-    `asks` says that it can put questions to a person, `draws` that it shows what is not finished yet.
-    """
+    """A view of a conversation. `asks`: it can ask a person; `draws`: it shows unfinished work."""
 
     asks: bool
     draws: bool
@@ -119,42 +116,42 @@ class View(Protocol):
     ) -> None: ...
 
     def recall(self, past: Sequence[ev.DurableEvent]) -> None:
-        """What was said before this run."""
+        """Take in the events before this run."""
 
     def begin_anew(self) -> None:
-        """What is shown next is of another task."""
+        """Prepare for events of another task."""
 
     def show_foreign(self, shown: Foreign) -> None:
-        """How results of MCP servers are shown from now on."""
+        """Set how results of MCP servers are shown."""
 
     def show(self, event: ev.Event) -> None: ...
 
     def say(self, text: str) -> None:
-        """Answer what the person asked of Halocline itself."""
+        """Show a message of Halocline itself."""
 
     def result(self, state: State, seconds: float) -> None:
-        """The conversation is over."""
+        """Report the end of the conversation."""
 
     def fail(self, error: HaloclineError) -> None:
-        """The run broke off; what it says to a person is printed elsewhere."""
+        """Report that the run broke; the message for a person is printed elsewhere."""
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> Decision: ...
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
-        """The answer; None when the person would rather stop."""
+        """Ask; None to stop the turn."""
 
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
-        """The person's next prompt for the task and its mode; None when they leave."""
+        """Ask for the next prompt and its mode; None when the person quits."""
 
     def expect_prompt(self) -> None:
-        """The person ended the turn: a line that they type from now on is the next prompt."""
+        """Treat a line typed from now on as the next prompt, because the person ended the turn."""
 
     def offer_leave(self, leave: Callable[[], object] | None) -> None:
-        """A key does this from now on: let what runs go on without waiting for it. None takes the key away."""
+        """Set the action of Ctrl-B, such as moving a command to the background; None disables the key."""
 
 
 class Silent:
-    """The start of every view without a person: what a person should know goes to standard error."""
+    """Base of views without a person: notices go to standard error."""
 
     asks = False
     draws = False
@@ -192,10 +189,10 @@ class Silent:
         return None
 
     async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> Decision:
-        raise RuntimeError("nobody is here to ask")
+        raise RuntimeError("no person to ask")
 
     async def ask_question(self, event: ev.QuestionAsked) -> str | None:
-        raise RuntimeError("nobody is here to ask")
+        raise RuntimeError("no person to ask")
 
     async def compose(self, client: "Client", task: str) -> "Prompt | None":
         return None
@@ -208,7 +205,7 @@ class Silent:
 
 
 class Answer(Silent):
-    """`-p`: only the final text on standard output; what went wrong goes to standard error."""
+    """`-p`: only the final text on standard output; problems go to standard error."""
 
     def __init__(self) -> None:
         self._refusals = Refusals()
@@ -218,7 +215,7 @@ class Answer(Silent):
         if refused := self._refusals.take(event):
             print_message(describe_refusal(refused))
         if isinstance(event, ev.AnswerRefused):
-            print_message("The answer does not fit the schema.", " ".join(event.problems))
+            print_message("The answer does not match the schema.", " ".join(event.problems))
         if isinstance(event, ev.ErrorRaised):
             print_message(event.text, event.hint)
 
@@ -227,11 +224,11 @@ class Answer(Silent):
             print(text, flush=True)
         end = state.last_end
         if end and end.limit:
-            print_message(end.text, f"Go on with: halo -r {state.task}")
+            print_message(end.text, f"To continue: halo -r {state.task}")
         elif end and end.reason is StopReason.MAX_TOKENS:
-            print_message("The reply was cut off by the output limit.", f"Go on with: halo -r {state.task}")
+            print_message("The reply reached the model's output limit.", f"To continue: halo -r {state.task}")
         elif end and end.reason is StopReason.CANCELLED:
-            print_message("Interrupted.", f"Go on with: halo -r {state.task}")
+            print_message("Interrupted.", f"To continue: halo -r {state.task}")
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
         elif state.nobody_answered:
@@ -263,7 +260,7 @@ class Json(Silent):
 
 
 class StreamJson(Json):
-    """`--output-format stream-json`: the event log itself, one line an event, and the result object last."""
+    """`--output-format stream-json`: the event log, one line per event, and the result object last."""
 
     def show(self, event: ev.Event) -> None:
         super().show(event)
@@ -272,7 +269,7 @@ class StreamJson(Json):
 
 
 def make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
-    """The view that the flags and the terminal call for."""
+    """Choose the view by the flags and the terminal."""
     match arguments.output_format:
         case "json":
             return Json()

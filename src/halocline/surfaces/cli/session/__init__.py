@@ -1,1 +1,1 @@
-"""One conversation in a terminal."""
+"""One conversation on the command line."""

@@ -1,4 +1,4 @@
-"""The loop between a person (or a program) and a task: events in, rows out; keys and signals in, commands out."""
+"""The loop between a user and a task: events in, rows out; keys and signals in, commands out."""
 
 import asyncio
 import signal
@@ -20,11 +20,11 @@ from halocline.surfaces.cli.output.view import View
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BEGUN_AGAIN = ev.TextDelta | ev.ThinkingDelta | ev.ToolCallDelta | ev.AssistantMessageCompleted | ev.TurnEnded
-"""What shows that no attempt is waited for any more."""
+"""Events that show that no retry is pending any more."""
 FOR_GOOD = "nowhere"
-"""Where a person goes who leaves for no other task."""
+"""`leaves_for` of a person who quits instead of switching to another task."""
 CLOSING_TIME = 5.0
-"""Seconds that a program which is told to quit gives its task to write its ends."""
+"""Seconds that a task gets to write its last events when the program quits."""
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
@@ -34,9 +34,9 @@ T = TypeVar("T")
 
 
 class Conversation:
-    """One task under one view. It `stays` for further prompts until the person leaves; answers fit the schema.
+    """One task in one view. With `stays` it asks for further prompts until the person quits; answers match the schema.
 
-    `along` goes with the first prompt, as do pictures.
+    `along` is sent with the first prompt.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class Conversation:
 
     @property
     def goes_on(self) -> bool:
-        """Whether another task comes after this one."""
+        """True if another task follows this one."""
         return self.handed_over is not None or self.leaves_for not in ("", FOR_GOOD)
 
     async def run(self, prompt: str, after: int, *, typed: bool = True) -> int:
-        """Serve prompts and show every event after the given one. Gives the exit code.
+        """Serve prompts and show every event after the given one. Returns the exit code.
 
-        In a first prompt that nobody `typed`, slash commands are words like any other.
+        Slash commands count in a first prompt only if a person `typed` it.
         """
         started, opened = time.monotonic(), self._client.state(self._task).seq
         with self._signals():
@@ -97,16 +97,16 @@ class Conversation:
                 return ExitCode.INTERRUPTED
         state = self._client.state(self._task)
         if state.turn is not None:
-            return ExitCode.ERROR  # the task broke; closing the client raises what broke it
+            return ExitCode.ERROR  # the task broke; closing the client raises the cause
         if state.last_end is None:
-            return ExitCode.FINISHED  # the person left without a word
+            return ExitCode.FINISHED  # the person quit without a prompt
         self._view.result(state, time.monotonic() - started)
         return ExitCode.INTERRUPTED if self._leaving else of_state(state)
 
     async def _serve(self, prompt: str, opened: int, *, typed: bool) -> None:
-        """Events up to `opened` were written before the first prompt; a turn that ends there is not ours."""
+        """Show events and answer questions. A turn that ends at or before event `opened` is not ours."""
         if not prompt and self._client.state(self._task).turn is not None:
-            self._running = True  # of another process, or of one that died
+            self._running = True  # a turn of another process, or of one that died
         elif not await self._submit(prompt, typed=typed):
             return
         async for event in self._events:
@@ -139,30 +139,30 @@ class Conversation:
             self._shown = event.seq
 
     async def _submit(self, prompt: str, *, typed: bool = True) -> bool:
-        """Hand a prompt to the task, asking for one when there is none. False when the person leaves.
+        """Send a prompt to the task, asking for one if it is empty. False when the person quits.
 
-        Who else drives the task may have begun a turn: then this is that turn's prompt.
+        True also when another client has started a turn meanwhile.
         """
         if not prompt:
-            prompt, typed = await self._composed(), True
+            prompt, typed = await self._next_prompt(), True
         while prompt and not self._leaving:
             if typed and self._view.asks and self._stays and prompt.lstrip().startswith("!"):
                 await self._run_own(prompt.strip().removeprefix("!"))
-            elif typed and self._view.asks and self._stays and await self._was_note(prompt):
+            elif typed and self._view.asks and self._stays and await self._keep_note(prompt):
                 pass
-            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._was_ours(prompt):
+            elif typed and self._view.asks and prompt.lstrip().startswith("/") and await self._answer_own_slash(prompt):
                 if self.leaves_for:
                     return False
-            elif await self._sent(prompt, typed=typed):
+            elif await self._send_prompt(prompt, typed=typed):
                 return True
-            prompt, typed = await self._composed(), True
+            prompt, typed = await self._next_prompt(), True
         self._running = self._outrun and not self._leaving
         return self._running
 
-    async def _sent(self, prompt: str, *, typed: bool) -> bool:
-        """Begin a turn. False when the prompt is a word that nobody knows, and the person was told."""
+    async def _send_prompt(self, prompt: str, *, typed: bool) -> bool:
+        """Start a turn. False when the prompt was refused, which is shown."""
         try:
-            ahead = await self._ahead(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
+            ahead = await self._expand_mcp_prompt(prompt) if typed and prompt.lstrip().startswith("/mcp:") else ()
             if ahead is None:
                 return False
             command = cmd.SubmitPrompt(
@@ -180,19 +180,19 @@ class Conversation:
         self._running, self._along = True, ()
         return True
 
-    async def _ahead(self, prompt: str) -> tuple[UserPart, ...] | None:
-        """What an MCP server's prompt says; None when Ctrl-C ended the wait for it. Raises UsageError."""
+    async def _expand_mcp_prompt(self, prompt: str) -> tuple[UserPart, ...] | None:
+        """Get the text of an MCP server's prompt; None when Ctrl-C ended the wait. Raises UsageError."""
         self._answering = self._stays
         try:
             return await self._wait_for(self._client.mcp_prompt(self._task, prompt))
         finally:
             self._answering = False
 
-    async def _was_ours(self, prompt: str) -> bool:
-        """Answer a slash command, and show what it changed; Ctrl-C ends the answer, and nothing else."""
+    async def _answer_own_slash(self, prompt: str) -> bool:
+        """Answer a slash command and show its events; Ctrl-C ends only the answer. False when it is not ours."""
         self._answering, before = True, self._client.state(self._task).seq
         try:
-            ours = await self._wait_for(self._answered(prompt)) is not False
+            ours = await self._wait_for(self._answer_slash(prompt)) is not False
         finally:
             self._answering = False
         if self._client.state(self._task).seq > before:
@@ -201,7 +201,7 @@ class Conversation:
         return ours
 
     async def _run_own(self, command: str) -> None:
-        """Run a command of the person, and show it to its end; Ctrl-C ends it, and a key lets it go on."""
+        """Run the user's own command and show it to its end; Ctrl-C stops it, and a key moves it to the background."""
         from halocline.surfaces.cli.session.user_shell import OwnCommand
 
         try:
@@ -214,14 +214,14 @@ class Conversation:
             while not own.is_over(event := await anext(self._events)):
                 self._show(event)
             self._show(event)
-        except StopAsyncIteration:  # the task was closed, by a signal or by its writer
+        except StopAsyncIteration:  # the task was closed by a signal or by its writer
             self._leaving = True
         finally:
             self._own = None
             self._view.offer_leave(None)
 
-    async def _was_note(self, prompt: str) -> bool:
-        """Keep what stands behind a hash for tasks to come. False when the prompt is no such line."""
+    async def _keep_note(self, prompt: str) -> bool:
+        """Save the text after `# ` as a note for future tasks. False when the prompt is not such a line."""
         if not prompt.lstrip().startswith("# "):
             return False
         from halocline.runtime.rules.memory import note_in
@@ -233,11 +233,11 @@ class Conversation:
         except UsageError as error:
             self._view.say(f"{error.text} {error.hint}".rstrip())
         else:
-            self._view.say(f"Noted in {file}: tasks that begin in this folder from now on know it.")
+            self._view.say(f"Saved to {file}. New tasks in this folder will read it.")
         return True
 
-    async def _answered(self, text: str) -> bool:
-        """Answer a slash command that is not for the model. False when it is none."""
+    async def _answer_slash(self, text: str) -> bool:
+        """Answer a slash command that is not for the model. False when the text is not one."""
         from halocline.surfaces.cli.slash.dispatch import Leave, SlashContext, answer_command, find_own_command
 
         if find_own_command(text) is None:
@@ -249,11 +249,11 @@ class Conversation:
                 self._view.say(said)
         return True
 
-    async def _composed(self) -> str:
+    async def _next_prompt(self) -> str:
         return await self._compose() if self._stays else ""
 
     async def _compose(self) -> str:
-        """What the person types next; the mode that they chose for it holds from now on."""
+        """Ask for the next prompt; the mode chosen for it stays in force."""
         typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins_turn)
         if typed is None:
             return ""
@@ -265,7 +265,7 @@ class Conversation:
     async def _wait_for(
         self, asking: Coroutine[None, None, T], after: int = 0, settles: Callable[[ev.Event], bool] | None = None
     ) -> T | None:
-        """What the person says; None when a signal came first, or an event after `after`: somebody else was faster."""
+        """Wait for a person; None when a signal came first, or an event after `after` because a client was faster."""
         waiting = self._waiting = asyncio.create_task(asking)
         watching = asyncio.create_task(self._until(after, settles)) if settles else None
         try:
@@ -281,7 +281,7 @@ class Conversation:
             self._waiting = None
 
     async def _until(self, after: int, settles: Callable[[ev.Event], bool]) -> None:
-        """Wait for such an event, or until nothing more will happen."""
+        """Wait for a matching event, or until the events end."""
         async for event in self._client.events(self._task, after):
             if settles(event):
                 return
@@ -305,7 +305,11 @@ class Conversation:
     async def _answer(self, event: ev.QuestionAsked) -> None:
         answer = await self._asked.ask_question(event)
         while (
-            self._view.asks and answer and answer.startswith("/") and not self._leaving and await self._answered(answer)
+            self._view.asks
+            and answer
+            and answer.startswith("/")
+            and not self._leaving
+            and await self._answer_slash(answer)
         ):
             answer = await self._view.ask_question(event)
         if answer is None:
@@ -328,7 +332,7 @@ class Conversation:
                 self._deadline.cancel()
 
     def _on_signal(self, number: int) -> None:
-        """The first Ctrl-C ends the turn; a second one, or another signal, leaves; one more waits for nothing."""
+        """The first Ctrl-C ends the turn; the second, or another signal, quits; one more quits at once."""
         if self._leaving:
             self._give_up()
         elif number == signal.SIGINT and self._answering:
@@ -345,7 +349,7 @@ class Conversation:
             self._waiting.cancel()
 
     def _leave(self) -> None:
-        """End the turn and the task; what it still writes is shown. What another process runs goes on there."""
+        """End the turn and close the task, showing its last events. A task of another process continues there."""
         self._leaving = True
         if self._client.is_attached(self._task):
             self._give_up()
@@ -373,12 +377,12 @@ def _answers_request(request: str, event: ev.Event) -> bool:
 
 
 def _asks_no_more(event: ev.Event) -> bool:
-    """Who asked is gone: the turn is over, or somebody else goes on with it and asks anew."""
+    """True if the question is void: the turn is over, or another process resumed it and asks again."""
     return isinstance(event, ev.TurnEnded | ev.TurnResumed)
 
 
 async def close_client(client: Client) -> None:
-    """Let the tasks write their ends, for a bounded time. Raises what broke a task."""
+    """Let the tasks write their last events, for a bounded time. Raises the error that broke a task."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CLOSING_TIME):
             await client.close()

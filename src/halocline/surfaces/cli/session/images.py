@@ -1,4 +1,4 @@
-"""`--image FILE`: pictures that go with the first prompt. They are read before anything begins."""
+"""`--image FILE`: images for the first prompt. They are read before a task starts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,17 +10,17 @@ from halocline.protocol.messages import Image, UserPart
 from halocline.surfaces.cli.output.view import View
 
 MOST_PICTURES = 20
-"""Pictures that one prompt takes."""
+"""Most images in one prompt."""
 LARGEST = 50_000_000
-BLIND = "The model sees no pictures: it is only told of them. Choose another with -m, or name it in image_models."
+BLIND = "This model does not accept images: it gets only their names. Use another with -m, or add it to image_models."
 
 Pictures = Sequence[tuple[str, bytes]]
 
 
 def read_images(paths: Sequence[str]) -> Pictures:
-    """Each picture with its name. Raises UsageError."""
+    """Read each image, with its name. Raises UsageError."""
     if len(paths) > MOST_PICTURES:
-        raise UsageError(f"{len(paths)} pictures are too many: a prompt takes {MOST_PICTURES}.", "Leave some out.")
+        raise UsageError(f"Too many images: {len(paths)}; a prompt takes {MOST_PICTURES}.", "Remove some.")
     return [(Path(path).name, _read_data(path)) for path in paths]
 
 
@@ -28,16 +28,16 @@ def _read_data(text: str) -> bytes:
     path = Path(text).expanduser()
     try:
         if not path.is_file():
-            raise UsageError(f"There is no picture {text}.", "Give the path of a PNG, JPEG, GIF or WebP file.")
+            raise UsageError(f"No such image: {text}", "Give the path of a PNG, JPEG, GIF or WebP file.")
         if path.stat().st_size > LARGEST:
-            raise UsageError(f"{text} is too large: more than {LARGEST:,} bytes.", "Make it smaller.")
+            raise UsageError(f"{text} is too large: the limit is {LARGEST:,} bytes.", "Use a smaller image.")
         return path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{text} cannot be read: {error.strerror}.", "Check its permissions.") from error
+        raise UsageError(f"Cannot read {text}: {error.strerror}.", "Check its permissions.") from error
 
 
 async def attach_images(client: Client, task: str, pictures: Pictures, view: View) -> tuple[UserPart, ...]:
-    """The parts of the prompt that are the pictures. Raises UsageError for what is none, or too large."""
+    """Turn images into parts of the prompt. Raises UsageError for a file that is not an image, or too large."""
     parts = [part for name, data in pictures for part in await client.attach(task, name, data)]
     if parts and not any(isinstance(part, Image) for part in parts):
         view.show(ev.Noticed(BLIND))

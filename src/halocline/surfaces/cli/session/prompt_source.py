@@ -1,4 +1,4 @@
-"""The prompt of a call: its words, and the text that is piped in."""
+"""The first prompt: the arguments, and the text on standard input."""
 
 import sys
 
@@ -7,16 +7,15 @@ from halocline.protocol.messages import PIPED, Note, UserPart
 from halocline.surfaces.cli.stderr import print_message
 
 STDIN_WAIT = 2.0
-"""Seconds to wait for the first byte on standard input when there is something to do without it."""
-SILENT = f"Nothing came on standard input within {STDIN_WAIT:g} s, so it is not read."
-NOT_SILENT = "To skip the wait: </dev/null. Output of a slow program: write it to a file first, then: halo … <FILE"
+"""Seconds to wait for the first byte on standard input when there is also a prompt."""
+SILENT = f"No input on standard input within {STDIN_WAIT:g} s; it is ignored."
+NOT_SILENT = "To skip the wait: </dev/null. For a slow program, write its output to a file, then: halo … <FILE"
 
 
 def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart, ...]]:
-    """The words of the call, and what is piped in as a note: nobody meant what it mentions. It is the prompt itself
-    when there are no words.
+    """Return the prompt, and piped text as a note, in which mentions do not count. Without words it is the prompt.
 
-    Without words, a prompt that is `needed` is waited for. Raises UsageError for bytes that are no text.
+    Without words, a prompt that is `needed` is waited for. Raises UsageError for input that is not UTF-8.
     """
     prompt = _check_text(" ".join(words))
     piped = "" if sys.stdin is None or sys.stdin.isatty() else _read_pipe(patient=needed and not words).strip()
@@ -26,11 +25,11 @@ def prompt_text(words: list[str], *, needed: bool) -> tuple[str, tuple[UserPart,
 
 
 def _check_text(prompt: str) -> str:
-    """What the shell passed as bytes that are no text came here as lone surrogates, which no log can hold."""
+    """Refuse bytes that are not UTF-8: they arrive as lone surrogates, which the log cannot hold."""
     try:
         prompt.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("The prompt is not UTF-8 text.", "Write it anew, or pipe it in from a UTF-8 file.") from error
+        raise UsageError("The prompt is not UTF-8 text.", "Retype it, or pipe it in from a UTF-8 file.") from error
     return prompt
 
 

@@ -1,4 +1,4 @@
-"""From one task to the next within one run of `halo`: a hand-over, `/clear`, `/resume ID`."""
+"""Switch to another task within one run of `halo`: a hand-over, `/clear`, `/resume ID`."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
 
 
 class Next(Value, frozen=True):
-    """The task that comes next, the last event that is not shown anew, a prompt that nobody typed, and its past."""
+    """The next task, the last event not to show again, a prompt that is not typed, and the past events."""
 
     task: str
     after: int = 0
@@ -29,15 +29,15 @@ class Next(Value, frozen=True):
 
 
 def goes_on_elsewhere(client: Client, conversation: Conversation, task: str, view: View) -> bool:
-    """Whether the task's process goes on with another one, which the person may join; they hear of it."""
+    """True if the task was handed over in another process; the person is told how to join the new one."""
     if not conversation.handed_over or not client.is_attached(task):
         return False
-    view.say(f"It goes on as another task. Join that: halo attach {conversation.handed_over.to}")
+    view.say(f"The work continues in a new task. To join it: halo attach {conversation.handed_over.to}")
     return True
 
 
 async def next_task(client: Client, conversation: Conversation, task: str, options: TaskOptions, view: View) -> Next:
-    """Open what the person goes on with, and close this task. One that cannot be opened leaves them where they are."""
+    """Open the next task and close this one. If the next cannot be opened, stay in this one."""
     if conversation.adds:
         return await _reopen_with_folders(client, task, conversation.adds, options, view)
     handed = conversation.handed_over
@@ -52,11 +52,11 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
     kept = await _let_go(client, task)
     view.begin_anew()
     if conversation.leaves_for == ANEW:
-        view.say(f"A new task. Back to the one before: /resume {task}" if kept else "A new task.")
+        view.say(f"New task. To return to the previous one: /resume {task}" if kept else "New task.")
     if found.past:
         view.recall(found.past)
     if writer := client.is_attached(found.task) and client.writer(found.task):
-        view.say(f"Joined task {found.task}, which process {writer} runs.")
+        view.say(f"Joined task {found.task}, which is running in process {writer}.")
     if ended:
         view.show(ev.Noticed(describe_stopped(ended)))
     return found
@@ -71,7 +71,7 @@ async def _open_next(client: Client, conversation: Conversation, task: str, opti
 
 
 async def _start_successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
-    """Begin the task that goes on with another one's work, as that one was."""
+    """Start the task that continues another one's work, with that one's settings."""
     state = client.state(task)
     name = await client.start(Path(state.workspace), _as_now(client, task, options), handed.to)
     return Next(name, 0, HANDED_OVER.format(context=quiet_mentions(handed.context), task=handed.task))
@@ -83,22 +83,22 @@ async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:
 
 
 async def _open_old(client: Client, task: str, options: TaskOptions) -> Next:
-    """Open a task of the history; one that another process has open is joined, and its running turn shown from here."""
-    wish = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
+    """Open a past task; join it if another process has it open, and show its running turn."""
+    opening = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
     if client.writer(task):
-        await client.join(task, wish)
+        await client.join(task, opening)
         past = client.past(task)
         before = before_the_turn(past)
         return Next(task, before, past=tuple(past[:before]))
     past = client.past(task)
-    await client.resume(task, wish)
+    await client.resume(task, opening)
     return Next(task, past[-1].seq, past=tuple(past))
 
 
 async def _reopen_with_folders(
     client: Client, task: str, roots: tuple[str, ...], options: TaskOptions, view: View
 ) -> Next:
-    """The same task, opened anew with more folders."""
+    """Reopen the task with more folders."""
     await client.let_go(task)
     await client.resume(task, TaskOptions(attended=options.attended, trusted=options.trusted, roots=roots))
     state = client.state(task)
@@ -107,7 +107,7 @@ async def _reopen_with_folders(
 
 
 def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
-    """As the person has it now, not as they began."""
+    """Options with the task's current model, modes and folders."""
     state = client.state(task)
     model = client.only_model(task) or options.model
     return replace(
@@ -116,7 +116,7 @@ def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
 
 
 async def _let_go(client: Client, task: str) -> bool:
-    """Close a task; one in which nothing was said leaves no trace. Whether it is still there."""
+    """Close a task, and delete it if it is empty. Returns True if it still exists."""
     state = client.state(task)
     empty = state.is_empty and not client.is_attached(task)
     await client.let_go(task)

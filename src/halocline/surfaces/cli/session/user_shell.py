@@ -1,21 +1,21 @@
-"""A command that the person runs from line mode (`!`): begun, stopped and left by the keys, and known by its events."""
+"""The user's own command (`!`) in line mode."""
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 
 
 class OwnCommand:
-    """One that was begun. Its name is known once its start came by: another process may run it."""
+    """A command that was sent. Its run is known once its start event arrives, as another process may run it."""
 
     def __init__(self, client: Client, task: str, command: str) -> None:
-        """Begin it. Raises UsageError."""
+        """Send the command. Raises UsageError."""
         self._client = client
         self._task = task
         self._run = ""
         client.send(cmd.RunCommand(task=task, command=command))
 
     def is_over(self, event: ev.Event) -> bool:
-        """Learn from an event; whether it is the end of the command."""
+        """Take in an event. True if it ends the command."""
         match event:
             case ev.OwnCommandStarted(run=run, client=client) if not self._run and client == self._client.name:
                 self._run = run
@@ -28,11 +28,11 @@ class OwnCommand:
         return False
 
     def stop(self) -> None:
-        """End it with all its processes."""
+        """Stop it with all its processes."""
         if self._run:
             self._client.send(cmd.StopCommand(task=self._task, run=self._run))
 
     def leave(self) -> None:
-        """Let it go on as a job."""
+        """Let it continue as a background job."""
         if self._run:
             self._client.send(cmd.LeaveRunning(task=self._task, run=self._run))

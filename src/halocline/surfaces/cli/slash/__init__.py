@@ -1,1 +1,1 @@
-"""Slash commands in a terminal."""
+"""Slash commands in line mode."""

@@ -1,4 +1,4 @@
-"""`/auto-approve`: which kinds of acts are done without asking, and a switch for each in this task."""
+"""`/auto-approve`: show which kinds of actions run without approval, and switch each of them."""
 
 import asyncio
 import time
@@ -13,20 +13,20 @@ from halocline.surfaces.cli.output.view import View
 
 STANDS = {**{word: on for on, word in WORDS.items()}, "ask": False}
 KEEP = "keep"
-USAGE = "One in this task: /auto-approve NAME on|ask|mode; for new tasks too: /auto-approve NAME on keep"
-NOW = {"allow": "allowed", "ask": "asks", "deny": "refused"}
-_SET = {True: "on", False: "ask", None: "as the mode says"}
+USAGE = "To change one in this task: /auto-approve NAME on|ask|mode; for new tasks too: /auto-approve NAME on keep"
+NOW = {"allow": "allowed", "ask": "asks", "deny": "denied"}
+_SET = {True: "on", False: "ask", None: "by approval mode"}
 
 
 async def answer_auto_approve(rest: str, client: Client, task: str, view: View) -> str:
-    """What is said to `/auto-approve` with this behind it; a change is told by its event."""
+    """Answer `/auto-approve`; a change is shown by its event."""
     all = await asyncio.to_thread(PolicyService.open().switches, client.state(task))
     named = {one.switch.value: one for one in all}
     match rest.replace("-", "_").split():
         case []:
             return "\n".join([summary_of(all), *map(_switch_line, all), USAGE])
         case [name, *_] if name not in named:
-            return f"There is no switch {name!r}. There are {', '.join(named)}."
+            return f"Unknown switch {name!r}. Use one of: {', '.join(named)}."
         case [name, word, *more] if word in STANDS and more in ([], [KEEP]):
             return await _change_switch(named[name], STANDS[word], client, task, view, keep=bool(more))
     return USAGE
@@ -34,18 +34,18 @@ async def answer_auto_approve(rest: str, client: Client, task: str, view: View) 
 
 async def _change_switch(one: Standing, on: bool | None, client: Client, task: str, view: View, *, keep: bool) -> str:
     if allows_more(on, one.on) and not await _confirm_switch(one, on, view):
-        return f"{one.switch} stays as it is: {_SET[one.on]}"
+        return f"{one.switch} is unchanged: {_SET[one.on]}"
     client.send(cmd.SetApprovalSwitch(task=task, switch=one.switch, on=on))
     if not keep:
-        return "" if client.state(task).turn is None else f"{one.switch}: {_SET[on]}, from the next call on."
+        return "" if client.state(task).turn is None else f"{one.switch}: {_SET[on]}, starting with the next call."
     await asyncio.to_thread(client.settings.put, f"auto_approve.{one.switch}", on)
-    return f"New tasks begin with it: auto_approve.{one.switch} in settings.toml."
+    return f"Saved for new tasks: auto_approve.{one.switch} in settings.toml."
 
 
 async def _confirm_switch(one: Standing, on: bool | None, view: View) -> bool:
-    """A switch that asks less is confirmed, by one who read what it covers."""
-    yes, no = f"Switch {one.switch} to {WORDS[on]}", "Leave it"
-    text = f"{yes}? {one.hint if on else 'Then the approval mode says what is asked about.'}"
+    """Ask before a switch that allows more, showing what it covers."""
+    yes, no = f"Switch {one.switch} to {WORDS[on]}", "Keep it"
+    text = f"{yes}? {one.hint if on else 'The approval mode then decides what needs approval.'}"
     asked = ev.QuestionAsked(f"switch {time.monotonic_ns()}", text, (yes, no))
     return await view.ask_question(asked) == yes
 

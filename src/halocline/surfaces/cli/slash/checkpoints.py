@@ -1,4 +1,4 @@
-"""`/checkpoint` and `/undo`: the saved states of one task's folder. Nothing is put back before a person said yes."""
+"""`/checkpoint` and `/undo`: checkpoints of one task's folder. Nothing is restored before a person agrees."""
 
 import time
 from collections.abc import Sequence
@@ -9,21 +9,21 @@ from halocline.protocol import events as ev
 from halocline.protocol.going_back import brief_target
 from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
 from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
-from halocline.surfaces.cli.output.table import moment
+from halocline.surfaces.cli.output.table import format_time
 from halocline.surfaces.cli.output.view import View
 
 USAGE = (
-    "/checkpoint            list this task's saved states\n"
-    "/checkpoint diff N     what changed since the one with this number\n"
-    "/checkpoint restore N  put its files back, after a look at what that does"
+    "/checkpoint            list this task's checkpoints\n"
+    "/checkpoint diff N     show changes since checkpoint N\n"
+    "/checkpoint restore N  restore the files of checkpoint N, after a preview"
 )
-NONE = "No checkpoints of this task yet. They are taken when it begins and after each change."
-YES, NO = "Put the files back", "Leave them as they are"
+NONE = "No checkpoints of this task yet. It takes one when it starts and after each change."
+YES, NO = "Restore the files", "Keep them as they are"
 LISTED = 30
 
 
 async def about_checkpoints(rest: str, client: Client, task: str, view: View) -> str:
-    """What is said to `/checkpoint` with this behind it."""
+    """Answer `/checkpoint`."""
     workspace = _workspace_of(client, task)
     store = client.checkpoints(workspace)
     known = await newest_first(store, task)
@@ -37,30 +37,30 @@ async def about_checkpoints(rest: str, client: Client, task: str, view: View) ->
             name = f"{task}/{number}"
             return await _put_back(name, await client.time.plan(workspace, name), client, task, view)
         case ["diff" | "restore", number]:
-            return f"This task has no checkpoint {number}. /checkpoint lists those it has."
+            return f"This task has no checkpoint {number}. To list them: /checkpoint"
     return USAGE
 
 
 async def undo_changes(client: Client, task: str, view: View) -> str:
-    """Go back by one saved state."""
+    """Restore the previous checkpoint."""
     workspace = _workspace_of(client, task)
     step = await step_back(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
     if step is None:
-        return "There is nothing to undo: no older state of this task differs from the files as they are."
+        return "Nothing to undo: the files match all checkpoints of this task."
     return await _put_back(f"{task}/{step.to.n}", step.plan, client, task, view, step.to.label)
 
 
 async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
     if not plan.changes:
-        said = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
-        return "\n".join([*describe_plan(plan), said])
+        reason = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
+        return "\n".join([*describe_plan(plan), reason])
     view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *describe_plan(plan)]))
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
     if await view.ask_question(question) != YES:
         return "Nothing was changed."
     restored = await client.restore(_workspace_of(client, task), name)
-    kept = [f"could not be restored: {path}" for path in (*restored.kept, *restored.lost)]
-    return "\n".join([*kept, f"To take that back: halo checkpoints restore {brief_target(restored.undo, 10)}"])
+    kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
+    return "\n".join([*kept, f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}"])
 
 
 def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
@@ -68,7 +68,7 @@ def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
 
 
 def _checkpoint_line(info: Checkpoint) -> str:
-    return f"{info.n:>4}  {moment(info.at)}  {info.label}"
+    return f"{info.n:>4}  {format_time(info.at)}  {info.label}"
 
 
 def _workspace_of(client: Client, task: str) -> Path:

@@ -1,4 +1,4 @@
-"""`/compact`: shorten what the model reads, or take the latest time back. Between turns it is waited for."""
+"""`/compact`: compact the conversation, or undo the last compaction. Between turns, wait for it."""
 
 import asyncio
 
@@ -10,14 +10,14 @@ UNDO = "undo"
 
 
 async def answer_compact(rest: str, client: Client, task: str, view: View) -> str:
-    """What is said to `/compact` with this behind it."""
+    """Answer `/compact`."""
     state = client.state(task)
     command = cmd.Compact(task=task, undo=True) if rest == UNDO else cmd.Compact(task=task, focus=rest)
     client.send(command)
     if state.turn is not None:
-        return "That is done before the next request."
+        return "This will happen before the next request."
     if rest != UNDO:
-        view.say("Shortening what the model reads. Ctrl-C leaves it as it is.")
+        view.say("Compacting the conversation. Press Ctrl-C to cancel.")
     try:
         return await _describe_outcome(client, task, state.seq)
     except asyncio.CancelledError:
@@ -29,5 +29,5 @@ async def _describe_outcome(client: Client, task: str, after: int) -> str:
     async for event in client.events(task, after):
         match event:
             case ev.Compacted() | ev.CompactionUndone() | ev.ErrorRaised():
-                return ""  # each is shown as what it is
+                return ""  # the event itself is shown
     return ""

@@ -1,6 +1,6 @@
-"""What a menu offers while a slash command is typed: the words, and then what may follow one.
+"""The menu while a slash command is typed: the commands, then the values that may follow one.
 
-Nothing is looked for before a slash begins a word. What files say of themselves is made safe to show.
+Nothing is looked up before a word starts with a slash. Descriptions from files are made safe to show.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ from halocline.runtime.prompts.mcp_prompts import list_prompts
 from halocline.runtime.prompts.slash_commands import SLASH, Follows, Where
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import moment
+from halocline.surfaces.cli.output.table import format_time
 
 MOST = 60
 LONGEST_ABOUT = 200
 LONGEST_REST = 36
 WIDE, NARROW = 110, 60
-"""Columns of a terminal from which on a menu says what may follow a word, and below which it does not say its kind."""
+"""Terminal width from which the menu shows arguments, and below which it hides kinds."""
 KIND = 9
-"""Columns for what a word is, in front of its meaning."""
+"""Columns for a command's kind, before its description."""
 PATIENCE = 10.0
 
 
 class Menu:
-    """The offers for one task. Made within the event loop of its client, and asked in other threads."""
+    """The completions for one task. Created in the event loop of its client, called from other threads."""
 
     def __init__(self, client: Client, task: str) -> None:
         self._client = client
@@ -42,15 +42,15 @@ class Menu:
 
     @staticmethod
     def is_open(text: str) -> bool:
-        """Whether what is typed so far calls for the menu."""
+        """True if the text typed so far opens the menu."""
         return "\n" not in text and (text.startswith("/") or text.rpartition(" ")[2].startswith("/"))
 
     def begin(self) -> None:
-        """A new prompt is typed: there may be other files now."""
+        """Reload the commands for a new prompt, as their files may have changed."""
         self._words = None
 
     def __call__(self, before: str) -> Sequence[Choice]:
-        """What could come at the end of this text; nothing when it takes too long to find out."""
+        """Completions for the end of this text; none when looking them up takes too long."""
         if not self.is_open(before):
             return ()
         asked = asyncio.run_coroutine_threadsafe(self.offers(before), self._loop)
@@ -61,12 +61,12 @@ class Menu:
             return ()
 
     async def offers(self, text: str) -> list[Choice]:
-        """What could come at the end of this text."""
+        """Completions for the end of this text."""
         if not self.is_open(text):
             return []
         before, _, last = text.rpartition(" ")
         if last.startswith("/"):
-            return self._named(last[1:], await self._all(), in_text=bool(before.strip()))
+            return self._match_names(last[1:], await self._all(), in_text=bool(before.strip()))
         row = SLASH.get(text.partition(" ")[0][1:])
         return await self._following(row.follows, before.split()[1:], last) if row else []
 
@@ -77,8 +77,8 @@ class Menu:
             self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
         return self._words
 
-    def _named(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
-        """In the middle of a text only what the model answers, and only by its beginning: it may become a path."""
+    def _match_names(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
+        """Matching commands. Within a text, only those for the model and only by prefix, as it may become a path."""
         found = [word for word in words if not in_text or _is_for_the_model(word)]
         names = rank_names(typed, [word.name for word in found])
         if in_text:
@@ -98,7 +98,7 @@ class Menu:
         ]
 
     async def _values(self, what: Follows, given: Sequence[str]) -> list[Choice]:
-        """Every value that may stand here, whatever is typed of it."""
+        """All values possible here, whatever is typed of them."""
         match what, given:
             case Follows.MODES, []:
                 return [_offer_value(mode) for mode in ev.Mode]
@@ -118,14 +118,14 @@ class Menu:
                     _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
                 ]
             case Follows.COMPACTIONS, []:
-                return [_offer_value("undo", "let the model read again what it read before the latest time")]
+                return [_offer_value("undo", "restore the conversation as it was before the last compaction")]
             case Follows.CHECKPOINTS | Follows.JOBS, []:
                 verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
                 return [_offer_value(verb) for verb in verbs]
             case Follows.CHECKPOINTS, ["diff" | "restore"]:
                 store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
                 return [
-                    _offer_value(str(info.n), f"{moment(info.at)}  {info.label}")
+                    _offer_value(str(info.n), f"{format_time(info.at)}  {info.label}")
                     for info in await newest_first(store, self._task)
                 ]
             case Follows.JOBS, ["show" | "stop"]:
@@ -144,12 +144,12 @@ class Menu:
 
 
 def _is_for_the_model(word: Word) -> bool:
-    """Wherever it stands in a text: a server's prompt is one only where a text begins."""
+    """True if the command works anywhere in a text. Prompts of MCP servers work only at the start."""
     return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
 
 
 def rank_names(typed: str, names: Sequence[str]) -> list[str]:
-    """The names that fit: those that begin so, those that hold it, those that have its letters in this order."""
+    """Matching names: first by prefix, then by substring, then by letters in order."""
     low = typed.lower()
     begin = [name for name in names if name.lower().startswith(low)]
     hold = [name for name in names if low in name.lower()]

@@ -1,7 +1,7 @@
-"""What a person at a terminal is answered to a slash command that is not for the model.
+"""Answers to slash commands that are not for the model.
 
-The words are rows of `runtime/prompts/slash_commands.py`; each that is ours has one function here. What they say is
-shown and not sent to a model.
+The commands are rows of `runtime/prompts/slash_commands.py`; each that is answered here has one function. Answers are
+shown and never sent to a model.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from halocline.surfaces.figures import format_plural, model_name
 ANEW = "anew"
 LISTED_TASKS = 15
 INDENT = 2
-"""Columns before what is said here."""
-NO_SKILLS = "No skills here. They are folders such as .agents/skills/NAME with a SKILL.md."
-NO_SERVERS = "No MCP servers are set up here. To add one: halo mcp add"
-LATER = "{word} is for when the turn has ended: answer first, or end it with Ctrl-C."
+"""Columns before an answer."""
+NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME with a SKILL.md file."
+NO_SERVERS = "No MCP servers. To add one: halo mcp add"
+LATER = "{word} works between turns: answer first, or end the turn with Ctrl-C."
 
 
 class Leave(Value, frozen=True):
-    """The person leaves this task: for the one with this id, for a new one (`anew`), or for good.
+    """Leave this task: for the task with this ID, for a new one (`anew`), or to quit (empty).
 
-    With `roots` it is the same task, which gets these folders as well.
+    With `roots` it is the same task, reopened with these folders added.
     """
 
     to: str = ""
@@ -41,7 +41,7 @@ class Leave(Value, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SlashContext:
-    """Where a word is answered: the task, and the view that can ask about it."""
+    """Context of an answer: the task, and the view that can ask questions."""
 
     client: Client
     task: str
@@ -53,17 +53,17 @@ class SlashContext:
 
 
 Said = str | Leave
-"""An empty text says nothing: what changed is told by its event."""
+"""An empty text shows nothing: the event of the change is shown instead."""
 
 
 def find_own_command(prompt: str) -> Slash | None:
-    """The word that a prompt begins with, when it is answered here and not sent to a model."""
+    """Return the slash command at the start of a prompt if it is answered here and not sent to a model."""
     row = SLASH.get(first_word(prompt)[0])
     return row if row and not row.is_for_the_model else None
 
 
 async def answer_command(prompt: str, desk: SlashContext) -> Said:
-    """What is said to a prompt that is ours; in the middle of a turn only what needs none of it."""
+    """Answer a slash command that is ours; during a turn, only those that allow it."""
     name, rest = first_word(prompt)
     row = SLASH[name]
     if desk.client.state(desk.task).turn is not None and not row.during:
@@ -104,14 +104,14 @@ async def _answer_resume(desk: SlashContext, rest: str) -> Said:
     if rest:
         found = desk.client.find(rest)
         if found == desk.task:
-            return "You are in that task."
+            return "You are already in that task."
         here = found in (info.task for info in others)
-        return Leave(found) if here else f"That task is of another folder. Leave, and: halo --resume {found}"
-    from halocline.surfaces.cli.output.table import moment
+        return Leave(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
+    from halocline.surfaces.cli.output.table import format_time
 
-    lines = [f"{info.task}  {moment(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
+    lines = [f"{info.task}  {format_time(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
     more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
-    how = "To go on with one: /resume ID" if lines else "No other tasks here."
+    how = "To resume one: /resume ID" if lines else "No other tasks in this folder."
     return "\n".join([*lines[:LISTED_TASKS], *more, how])
 
 
@@ -119,14 +119,14 @@ async def _add_dir(desk: SlashContext, rest: str) -> Said:
     state = desk.client.state(desk.task)
     if not rest:
         folders = "\n".join((state.workspace, *state.roots))
-        return f"{folders}\nTo work in one more: /add-dir DIR"
+        return f"{folders}\nTo add one: /add-dir DIR"
     if desk.client.is_attached(desk.task):
-        return f"Process {desk.client.writer(desk.task)} runs this task. Do this there."
+        return f"This task is running in process {desk.client.writer(desk.task)}. Use /add-dir there."
     if going := desk.client.running(desk.task):
-        return f"The task is opened anew for that, which would end: {', '.join(going)}. Stop it first, or let it end."
+        return f"Adding a folder reopens the task, which would stop: {', '.join(going)}. Stop it first, or wait for it."
     with_programs = desk.client.with_code(desk.workspace, (rest,), state.roots)
     if any(folder not in (desk.workspace, *map(Path, state.roots)) for folder in with_programs):
-        desk.view.say(f"It has hooks of its own; they are off unless you trust it: halo trust add {rest}")
+        desk.view.say(f"The folder has its own hooks or MCP servers. To enable them: halo trust add {rest}")
     return Leave(desk.task, (rest,))
 
 
@@ -143,7 +143,7 @@ def _write_export(folder: Path, name: str, text: str) -> str:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        return f"{path} is there already, and stays as it is. Name another: /export FILE"
+        return f"{path} already exists. Name another: /export FILE"
     except OSError as error:
         return f"Cannot write {path}: {error.strerror}. Name another: /export FILE"
     return f"Written to {path}"
@@ -167,7 +167,7 @@ async def _answer_model(desk: SlashContext, rest: str) -> Said:
         await desk.client.change_model(desk.task, rest)
         if desk.client.state(desk.task).model != before:
             return "\n".join(desk.client.remarks(desk.task))
-    return f"The model is {model_name(before)}. Another one: /model PROVIDER/NAME"
+    return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME"
 
 
 async def _answer_effort(desk: SlashContext, rest: str) -> Said:
@@ -190,54 +190,54 @@ async def _auto_approve(desk: SlashContext, rest: str) -> Said:
 
 async def _answer_mode(desk: SlashContext, rest: str) -> Said:
     if rest and rest not in tuple(ev.Mode):
-        return f"There is no mode {rest!r}. There are plan and act."
+        return f"Unknown mode {rest!r}. Use plan or act."
     return _report_change(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
 
 
 async def _answer_approvals(desk: SlashContext, rest: str) -> Said:
     if rest and rest not in tuple(ev.ApprovalMode):
-        return f"There is no approval mode {rest!r}. There are {', '.join(ev.ApprovalMode)}."
+        return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ev.ApprovalMode)}."
     if rest and not await _confirm_mode(desk, ev.ApprovalMode(rest)):
-        return f"Approvals stay as they are: {desk.client.state(desk.task).approval_mode}"
+        return f"Approval mode unchanged: {desk.client.state(desk.task).approval_mode}"
     return _report_change(
         desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
     )
 
 
 LOOSER = {
-    ev.ApprovalMode.ACCEPT_EDITS: "It edits files in the folder without asking, and asks before commands.",
-    ev.ApprovalMode.AUTO: "It works alone in the folder, and asks about what is risky or reaches out of it.",
-    ev.ApprovalMode.YOLO: "It never asks. Every command runs as you, and what it breaks stays broken: checkpoints "
-    "bring back files of the folder only.",
+    ev.ApprovalMode.ACCEPT_EDITS: "Edits files in the folder without approval, but asks before commands.",
+    ev.ApprovalMode.AUTO: "Works in the folder without approval, but asks before risky actions and outside the folder.",
+    ev.ApprovalMode.YOLO: "Never asks. Every command runs with your permissions, and checkpoints can restore only "
+    "files in the folder.",
 }
-"""What a person reads before a mode holds that asks less."""
+"""Confirmation texts for modes that ask less."""
 
 
 async def _confirm_mode(desk: SlashContext, mode: ev.ApprovalMode) -> bool:
-    """A mode that asks less is confirmed, by one who read what it means."""
+    """Ask before switching to a mode that asks less, showing what it means."""
     if not is_looser(mode, desk.client.state(desk.task).approval_mode):
         return True
-    yes, no = f"Switch to {mode}", "Leave it"
+    yes, no = f"Switch to {mode}", "Keep it"
     text = f"Switch to {mode}? {LOOSER[mode]}"
     asked = ev.QuestionAsked(f"mode {time.monotonic_ns()}", text, (yes, no))
     return await desk.view.ask_question(asked) == yes
 
 
 def _report_change(desk: SlashContext, command: cmd.AnyCommand | None, what: str) -> str:
-    """Between turns a change is told by its event."""
+    """Report a change; between turns its event is shown instead."""
     before = desk.client.state(desk.task)
     if command:
         desk.client.send(command)
     state = desk.client.state(desk.task)
-    told = state.seq > before.seq and state.turn is None
-    return "" if told else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
+    is_shown = state.seq > before.seq and state.turn is None
+    return "" if is_shown else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
 
 
 async def _answer_cost(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.costs import by_turn, turns_of
 
     lines = by_turn(turns_of(desk.client.past(desk.task)))
-    return "\n".join([*lines, f"Step by step: halo tasks show {desk.task} --cost"]) if lines else "Nothing yet."
+    return "\n".join([*lines, f"For each step: halo tasks show {desk.task} --cost"]) if lines else "No requests yet."
 
 
 async def _answer_compact(desk: SlashContext, rest: str) -> Said:
@@ -249,7 +249,7 @@ async def _answer_compact(desk: SlashContext, rest: str) -> Said:
 async def _answer_todos(desk: SlashContext, rest: str) -> Said:
     marks = {ev.TodoStatus.PENDING: "○", ev.TodoStatus.IN_PROGRESS: "▸", ev.TodoStatus.COMPLETED: "✓"}
     todos = desk.client.state(desk.task).todos
-    return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "Nothing is on the list."
+    return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "The to-do list is empty."
 
 
 async def _answer_jobs(desk: SlashContext, rest: str) -> Said:
@@ -277,7 +277,7 @@ async def _answer_mcp(desk: SlashContext, rest: str) -> Said:
     lines = [f"{clean(each.name)}  {each.state}  {format_plural(each.tools, 'tool')}" for each in servers]
     lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
     prompts = [f"/{clean(prompt.command)}" for prompt in desk.client.mcp_prompts(desk.task)]
-    return "\n".join([*(lines or [NO_SERVERS]), *([f"Their prompts: {', '.join(prompts)}"] if prompts else [])])
+    return "\n".join([*(lines or [NO_SERVERS]), *([f"Prompts: {', '.join(prompts)}"] if prompts else [])])
 
 
 async def _answer_rules(desk: SlashContext, rest: str) -> Said:
@@ -292,7 +292,7 @@ async def _answer_fork(desk: SlashContext, rest: str) -> Said:
 
     last = desk.client.state(desk.task).seq
     if rest and not rest.isdecimal():
-        return "From which event? halo tasks show TASK --points lists those one may go back to."
+        return f"Give an event number: /fork EVENT. To list them: halo tasks show {desk.task} --points"
     return Leave(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
 
 
@@ -321,4 +321,4 @@ ANSWERS: dict[str, Callable[[SlashContext, str], Awaitable[Said]]] = {
     "rules": _answer_rules,
     "skills": _answer_skills,
 }
-"""Who answers each word that is not for the model."""
+"""Function of each slash command that is not for the model."""

@@ -1,34 +1,34 @@
-"""`/effort`: how hard the model thinks in this task, what it can be told, and another wish."""
+"""`/effort`: show or change the reasoning effort in this task."""
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
 from halocline.surfaces.figures import model_name
-from halocline.surfaces.row_words import effort_said
+from halocline.surfaces.row_words import describe_effort
 
 DEFAULT = "default"
-ANEW = "The provider may read the conversation anew once, and not from its cache."
+ANEW = "The next request may miss the provider's cache."
 
 
 def answer_effort(rest: str, client: Client, task: str) -> str:
-    """What is said of it; a change is told by its event, and what that costs here."""
+    """Answer `/effort`; a change is shown by its event, its cost here."""
     state = client.state(task)
     known = client.efforts(state.model, state.mode)
     if not known.levels:
-        return f"{model_name(state.model)} is not told how hard to think."
+        return f"{model_name(state.model)} has no effort levels."
     listed = ", ".join((*known.levels, DEFAULT))
     if not rest:
-        own = effort_said(state.effort, state.thinking_budget)
-        usual = effort_said(known.usual, known.usual_budget) or "left to the model"
-        now = f"The effort is {own} in this task." if own else f"The effort is as in the settings: {usual}."
-        return f"{now} Another one: /effort with {listed}, or a number of tokens."
+        own = describe_effort(state.effort, state.thinking_budget)
+        usual = describe_effort(known.usual, known.usual_budget) or "left to the model"
+        now = f"The effort in this task is {own}." if own else f"The effort is from the settings: {usual}."
+        return f"{now} To change it: /effort with {listed}, or a number of tokens."
     if rest.isdecimal():
-        wish = cmd.SetEffort(task=task, budget=min(int(rest), 1_000_000))
+        change = cmd.SetEffort(task=task, budget=min(int(rest), 1_000_000))
     elif rest == DEFAULT or rest in known.levels:
-        wish = cmd.SetEffort(task=task, effort=None if rest == DEFAULT else Effort(rest))
+        change = cmd.SetEffort(task=task, effort=None if rest == DEFAULT else Effort(rest))
     else:
-        return f"{model_name(state.model)} knows no effort {rest!r}. There are {listed}, or a number of tokens."
-    if (wish.effort, wish.budget) == (state.effort, state.thinking_budget):
-        return "It is so already."
-    client.send(wish)
+        return f"{model_name(state.model)} has no effort {rest!r}. Use {listed}, or a number of tokens."
+    if (change.effort, change.budget) == (state.effort, state.thinking_budget):
+        return "The effort is already set to that."
+    client.send(change)
     return ANEW if state.steps else ""

@@ -1,30 +1,30 @@
-"""`/jobs`: the commands that a task let go on."""
+"""`/jobs`: background jobs of a task."""
 
 from halocline.client import Client
 from halocline.protocol.commands import StopJob
 from halocline.protocol.jobs import JobInfo, JobState
 
-USAGE = "/jobs          list the jobs\n/jobs show ID  the end of what one printed\n/jobs stop ID  end one"
+USAGE = "/jobs          list jobs\n/jobs show ID  show the end of a job's output\n/jobs stop ID  stop a job"
 
 
 def about_jobs(rest: str, client: Client, task: str) -> str:
-    """What is said to `/jobs` with this behind it."""
+    """Answer `/jobs`."""
     jobs = {job.name: job for job in client.jobs(task)}
     match rest.split():
         case []:
             return "\n".join(_describe_job(job, client.job_tail(task, job.name)) for job in jobs.values()) or "No jobs."
         case ["show", name] if name in jobs:
-            return f"{_describe_status(jobs[name])}\n{client.job_tail(task, name) or '[it printed nothing]'}"
+            return f"{_describe_status(jobs[name])}\n{client.job_tail(task, name) or '[no output]'}"
         case ["stop", name] if name in jobs:
             return _stop_job(jobs[name], client, task)
         case ["show" | "stop", name]:
-            return f"There is no job {name!r}. There are: {', '.join(jobs) or 'none'}."
+            return f"No job {name!r}. Jobs: {', '.join(jobs) or 'none'}."
     return USAGE
 
 
 def _stop_job(job: JobInfo, client: Client, task: str) -> str:
     if job.state is JobState.ENDED:
-        return f"{job.name} has ended already."
+        return f"{job.name} has already ended."
     client.send(StopJob(task=task, job=job.name))
     return f"Stopping {job.name}: {_short_line(job.command)}"
 
@@ -40,10 +40,10 @@ def _describe_status(job: JobInfo) -> str:
 
 def _describe_state(job: JobInfo) -> str:
     if job.state is not JobState.ENDED:
-        from halocline.surfaces.figures import format_duration  # which a run without a person does not need
+        from halocline.surfaces.figures import format_duration  # not needed in unattended runs
 
         ports = f", port {', '.join(map(str, job.ports))}" if job.ports else ""
-        return f"runs for {format_duration(job.seconds)}{ports}"
+        return f"running for {format_duration(job.seconds)}{ports}"
     if job.stopped:
         return f"stopped ({job.stopped})"
     return "ended" if job.exit_code is None else f"ended with exit code {job.exit_code}"

@@ -1,4 +1,4 @@
-"""`/leave`: what the person allowed for good, numbered, and a way to take one back."""
+"""`/leave`: list permissions with numbers, and revoke one."""
 
 import time
 from pathlib import Path
@@ -10,16 +10,16 @@ from halocline.protocol.permission_rules import Rule
 from halocline.services.policy.grants import GivenGrant, list_grants
 from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.cli.output.sanitize import reveal
-from halocline.surfaces.row_words import leave_said
+from halocline.surfaces.row_words import brief_grant
 
-NONE = "Nothing is allowed for good. When you are asked, a and s allow more than one call."
-HOW = "To take one back: /leave forget N"
-GONE = "It is taken back: you are asked again."
-USAGE = "/leave           what is allowed for good\n/leave forget N  take one back"
+NONE = "No permissions. To grant one, press a or s at an approval."
+HOW = "To revoke one: /leave forget N"
+GONE = "Permission revoked: you will be asked again."
+USAGE = "/leave           list permissions\n/leave forget N  revoke one"
 
 
 def answer_permissions(rest: str, client: Client, task: str) -> str:
-    """What is said to `/leave` with this behind it."""
+    """Answer `/leave`."""
     desk = PolicyService.open()
     given: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
     given += desk.kept(Path(client.state(task).workspace))
@@ -31,7 +31,7 @@ def answer_permissions(rest: str, client: Client, task: str) -> str:
         case ["forget", number] if number.isdecimal() and 0 < int(number) <= len(given):
             return _forget_grant(given[int(number) - 1], desk, client, task)
         case ["forget", number]:
-            return f"There is no number {number}. /leave lists them."
+            return f"No permission {number}. To list them: /leave"
     return USAGE
 
 
@@ -39,19 +39,19 @@ def _forget_grant(one: GivenGrant | Rule, desk: PolicyService, client: Client, t
     if isinstance(one, GivenGrant):
         client.send(cmd.TakeBack(task=task, grant=one.grant))
         return "" if client.state(task).turn is None else GONE
-    return GONE if desk.take_out(one) else "It is gone already."
+    return GONE if desk.take_out(one) else "It was already revoked."
 
 
 def _grant_line(number: int, one: GivenGrant | Rule) -> str:
     if isinstance(one, GivenGrant):
         when = time.strftime("%H:%M", time.localtime(one.at))
         who = f"{when}, {one.client}" if one.client else when
-        return f"{number}  in this task     {reveal(leave_said(one.grant))}  ({who})"
+        return f"{number}  in this task     {reveal(brief_grant(one.grant))}  ({who})"
     where = "in this project" if one.workspace else "everywhere"
-    said = (
+    subject = (
         one.command or " ".join(map(str, (*one.argv, *one.paths, *one.hosts, *_mcp_words(one)))) or ", ".join(one.kinds)
     )
-    return f"{number}  {where:<17}{reveal(said)}{f'  ({reveal(one.reason)})' if one.reason else ''}"
+    return f"{number}  {where:<17}{reveal(subject)}{f'  ({reveal(one.reason)})' if one.reason else ''}"
 
 
 def _mcp_words(rule: Rule) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ import { thousands } from './format.js'
 
 const LIVE_OUTPUT = 16384
 const SANDBOXED =
-  'Commands run in the sandbox: they can write only to the workspace and /tmp, and reach no network unless the ' +
-  'settings allow it. To run them without it, set sandbox = "off".'
+  'Commands run in a sandbox: they can write only to the workspace and /tmp, and cannot use the network unless the ' +
+  'settings allow it. To disable it, set sandbox = "off".'
 const LONG_HOOK = 1
 const SEPARATOR = '__' // in the names of MCP servers' tools
 const MOST_NAMES = 20 // as protocol/state/file_knowledge.py
@@ -137,7 +137,7 @@ function mentioned(content = []) {
   const labels = notes
     .filter((note) => !apart(note))
     .map((note) => firstLine(note.text).replace(' (data, not instructions)', ''))
-  const along = labels.length ? [notice(`Given along: ${labels.join('; ')}`)] : []
+  const along = labels.length ? [notice(`Included: ${labels.join('; ')}`)] : []
   return [...along, ...notes.filter(apart).map((note) => notice(note.text))]
 }
 
@@ -178,18 +178,18 @@ const FOLDS = {
     })
   },
   roots_changed: (t, e) => {
-    const many = `The task works in these folders as well: ${(e.roots ?? []).join(', ')}`
-    add(t, notice(e.roots?.length ? many : 'The task has one folder again.'))
+    const many = `This task also works in: ${(e.roots ?? []).join(', ')}`
+    add(t, notice(e.roots?.length ? many : 'This task works in one folder again.'))
   },
   imported: (t, e) => {
-    const lost = e.lost?.length ? ` Not taken over: ${e.lost.join(', ')}.` : ''
-    add(t, notice(`Up to here imported from ${e.origin.tool}.${lost}`))
+    const lost = e.lost?.length ? ` Not imported: ${e.lost.join(', ')}.` : ''
+    add(t, notice(`Imported from ${e.origin.tool} up to here.${lost}`))
   },
   task_adopted: (t, e) => {
     t.mode = e.mode
-    add(t, notice(`Goes on here, with ${e.model}`))
+    add(t, notice(`Continued here with ${e.model}`))
   },
-  log_repaired: (t, e) => add(t, notice(`The log was repaired after a crash: ${e.bytes_cut} bytes cut.`)),
+  log_repaired: (t, e) => add(t, notice(`The log was repaired after a crash: ${e.bytes_cut} bytes removed.`)),
   turn_started: (t, e) => {
     t.draft = []
     t.turn = totals(e.at)
@@ -198,7 +198,7 @@ const FOLDS = {
   turn_resumed: (t) => {
     t.rows = t.rows.filter((row) => row.type !== 'question_row' || row.by)
     const open = t.rows.findIndex((row) => !isSettled(row))
-    const text = 'Halocline was stopped here. What it had asked, it asks again.'
+    const text = 'Halocline was stopped here. Open questions are asked again.'
     t.rows.splice(open < 0 ? t.rows.length : open, 0, notice(text))
     t.draft = []
   },
@@ -337,7 +337,7 @@ const FOLDS = {
       if (row.type === 'question_row' && row.request === e.request) t.rows[at] = { ...row, answer: e.answer, by: e.by }
     })
   },
-  answer_refused: (t, e) => add(t, notice(`The answer does not fit the schema. ${(e.problems ?? []).join(' ')}`)),
+  answer_refused: (t, e) => add(t, notice(`The answer does not match the schema. ${(e.problems ?? []).join(' ')}`)),
   todos_changed: (t, e) => {
     t.todos = e.todos ?? []
     t.turn = { ...t.turn, planned: true }
@@ -350,18 +350,18 @@ const FOLDS = {
   model_changed: (t, e) => add(t, notice(`Model: ${e.model}`)),
   grant_taken_back: (t, { client, grant }) => {
     const what = grant.argv?.length ? `${grant.argv.join(' ')} …` : grant.mcp || grant.subject || grant.kind
-    add(t, notice(`Leave is taken back${client ? '' : ' (its rule is gone)'}: ${what}`))
+    add(t, notice(`Permission revoked${client ? '' : ' (its rule was removed)'}: ${what}`))
   },
   effort_changed: (t, e) => {
-    const tokens = e.budget == null ? 'as in the settings' : `${e.budget.toLocaleString('en-US')} tokens`
+    const tokens = e.budget == null ? 'from the settings' : `${e.budget.toLocaleString('en-US')} tokens`
     add(t, notice(`Effort: ${e.effort ?? tokens}`))
   },
   approval_switched: (t, e) =>
     add(
       t,
       notice(
-        `Auto-approve: ${e.switch.replace(/_/g, ' ')} ` +
-          (e.on == null ? 'as the approval mode says' : e.on ? 'done without asking' : 'asked about') +
+        `Auto-approve ${e.switch.replace(/_/g, ' ')}: ` +
+          (e.on == null ? 'by approval mode' : e.on ? 'on' : 'always ask') +
           (e.client ? `, set by ${e.client}` : ''),
       ),
     ),
@@ -369,15 +369,15 @@ const FOLDS = {
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })
   },
-  conversation_restored: (t, e) => add(t, notice(`Went back to event ${e.to}: what came since is not read.`)),
-  task_forked: (t, e) => add(t, notice(`Task ${e.to} goes on from event ${e.point}.`)),
+  conversation_restored: (t, e) => add(t, notice(`Rewound to event ${e.to}. The model no longer sees what came after it.`)),
+  task_forked: (t, e) => add(t, notice(`Forked to task ${e.to} after event ${e.point}.`)),
   checkpoint_restored: (t, e) =>
     add(t, { type: 'restored_row', checkpoint: e.checkpoint, undo: e.undo, changed: e.changed }),
   job_ended: (t, e) =>
     add(t, { type: 'job_end_row', job: e.job, command: e.command, exit_code: e.exit_code, stopped: e.stopped }),
   files_changed_outside: (t, e) => {
     const names = (e.files ?? []).filter((f) => !f.by).map((f) => (f.content == null ? `${f.path} (deleted)` : f.path))
-    if (names.length) add(t, notice(`Changed by somebody else: ${listed(names)}`))
+    if (names.length) add(t, notice(`Changed outside this task: ${listed(names)}`))
   },
   diagnostics_reported: (t, e) => add(t, ...found(e.content)),
   instructions_loaded: (t, e) => add(t, { type: 'rules_row', files: e.files, gone: e.gone }),

@@ -140,7 +140,7 @@ const Start = ({ row }) =>
   </div>`
 
 function Notice({ row }) {
-  const other = /^Task (\S+) goes on from event/.exec(row.text)?.[1]
+  const other = /^Forked to task (\S+) after event/.exec(row.text)?.[1]
   return html`<div class="notice soft">
     <pre>${shown(row.text)}</pre>
     ${other && html`<a href=${`#/task/${other}`}>Open</a>`}
