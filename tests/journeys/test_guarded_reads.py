@@ -127,7 +127,7 @@ async def test_a_list_gives_the_names_of_secrets_and_says_so(journey):
     journey.write(".env", "x")
     journey.write("a.txt", "x")
     await journey.run(Turn(calls=(Call("list_files", {}),)), DONE, options=ASK)
-    assert journey.results == [".env  [may hold secrets: reading it asks the person]\na.txt"]
+    assert journey.results == [".env  [may hold secrets: reading it asks the user]\na.txt"]
 
 
 SPECIAL = {

@@ -46,7 +46,7 @@ async def test_a_picture_reaches_a_model_that_takes_pictures(journey):
 async def test_a_model_that_takes_no_pictures_is_told(journey):
     journey.write("a.png", PIXEL)
     await journey.run(Turn(calls=(Call("read_file", {"path": "a.png"}),)), DONE)
-    assert "you cannot be shown pictures" in journey.results[0]
+    assert "This model cannot view images" in journey.results[0]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     # A script begins anew with each task, so the new one proposes another hand-over first.
     hand_over = {"call": [*SERVE["call"], call("new_task", context="# Work\n\nAll of it.")]}
     person = Person(halo, "-y", "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
-    person.sees("All of it.", "Go on with this in a new task?", "Start the new task").presses("1")
+    person.sees("All of it.", "Continue this in a new task?", "Start the new task").presses("1")
     person.sees(
         "goes on with this", "Stopped 1 job: echo up; sleep 60", "All of it.", "Handed over by task", "Stay in this one"
     ).presses("2")
