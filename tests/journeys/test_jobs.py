@@ -163,7 +163,7 @@ expect = "job-1 ({background[:40]}"
     journey.task = log.parent.name
     await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_turns(script)))
     (told,) = [event for event in journey.logged if isinstance(event, ev.JobsReported)]
-    assert "is gone: it ended with the process that ran it." in told.content[0].text
+    assert "is gone: it ended when Halocline was closed." in told.content[0].text
     assert "Commands start in the workspace again" in told.content[0].text
     assert "COLOUR" in told.content[0].text
     assert journey.state.jobs == ()

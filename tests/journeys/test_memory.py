@@ -50,7 +50,7 @@ async def test_an_accepted_note_is_a_line_with_date_and_task_that_the_next_task_
     assert f"+{line}" in asked.diffs[0].text
     await journey.run(DONE, memory=True)
     assert FACT in prompt_of(journey)
-    assert "The person's own:" in prompt_of(journey)
+    assert "Personal, of the user:" in prompt_of(journey)
 
 
 async def test_a_note_for_the_project_is_a_file_of_the_project(journey):

@@ -103,7 +103,7 @@ async def test_a_list_that_is_not_updated_is_reminded_of_ever_more_rarely(journe
     await journey.run(Turn(calls=(update("c1"),)), *looks, DONE, todo_reminder=3)
     steps = [type(event).__name__ for event in journey.logged if isinstance(event, TodosReminded | ev.StepStarted)]
     assert [steps[:at].count("StepStarted") for at, kind in enumerate(steps) if kind == "TodosReminded"] == [4, 10]
-    first = "To-do list not updated for 3 steps: 1 of 3 done, now at: Write. Update it, if that is out of date."
+    first = "To-do list not updated for 3 steps: 1 of 3 done, now at: Write. Update it if it is out of date."
     assert reminders(journey)[0] == first
     assert len(first) / 4 < 25  # tokens
 
@@ -122,7 +122,7 @@ async def test_an_open_list_is_recalled_once_when_the_person_changes_the_mode(jo
     client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
     await journey.prompt(client)
     await journey.prompt(client)
-    assert reminders(journey) == ["Mode is act now. To-do list: 1 of 3 done, now at: Write. Keep it in step."]
+    assert reminders(journey) == ["Mode is act now. To-do list: 1 of 3 done, now at: Write. Keep it up to date."]
     await client.close()
 
 

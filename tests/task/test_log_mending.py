@@ -77,7 +77,7 @@ def test_lines_that_are_doubled_swapped_or_strange_cost_nothing(path, lines, dam
     before = path.read_bytes()
     done, aside = mend_log(path)
     assert LOSSLESS[damage] in done.text
-    assert f"all {LAST} events are there" in done.text
+    assert f"all {LAST} events are intact" in done.text
     assert path.read_bytes() == b"".join(lines)
     assert aside.read_bytes() == before
     assert find_damage(path) is None

@@ -107,7 +107,7 @@ async def test_a_rule_replaces_nothing(context):
     rules.unlink()
     rules.mkdir()
     (rules / "x.md").write_text("old")
-    with pytest.raises(ToolFailure, match="there already"):
+    with pytest.raises(ToolFailure, match="already exists"):
         await new_rule.preview(new_rule.Input("x", "y"), context)
     assert (rules / "x.md").read_text() == "old"
 

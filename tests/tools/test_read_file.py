@@ -90,7 +90,7 @@ async def test_a_folder_a_binary_file_and_a_giant_are_refused_with_advice(say, w
     (workspace / "binary").write_bytes(b"\x7fELF\0")
     with (workspace / "giant").open("wb") as giant:
         giant.truncate(2 << 30)
-    for name, advice in [("folder", "Use list_files"), ("binary", r"binary file \(5 bytes\)"), ("giant", "search_files")]:
+    for name, advice in [("folder", "Use list_files"), ("binary", r"file \(5 bytes\)"), ("giant", "search_files")]:
         with pytest.raises(ToolFailure, match=advice):
             await say("read_file", path=name)
 

@@ -1,4 +1,4 @@
-"""What tools act on: the doors of one task to the world."""
+"""The host of a task: everything its tools act on."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class TaskHost(Value, frozen=True):
-    """What tools act on. `takes_images` says it of a model that is named as `provider/model`.
+    """Everything a task's tools act on. `takes_images` tells whether a model (`provider/model`) accepts images.
 
-    `folder` is the task's own; without `web_search` no engine is set up. A replay pays no `attention`.
-    `redact` removes secrets from what tools, hooks and programs say; `restored` puts those that marks in an edit's
-    text stand for back, from the text that has them, and raises `redaction.UnknownMark`.
+    `folder` is the task's own; `web_search` is None if no engine is set up; `attention` is None in a replay.
+    `redact` removes secrets from the output of tools, hooks and programs; `restored` replaces redaction marks in an
+    edit by the secrets of the original text, and raises `redaction.UnknownMark`.
     """
 
     files: Files
@@ -64,6 +64,6 @@ class TaskHost(Value, frozen=True):
     subagents: "Subagents | None" = None
 
     async def close(self) -> None:
-        """End what was started on it."""
+        """Close everything that was started."""
         others = [part.close() for part in (self.browser, self.mcp) if part]
         await asyncio.gather(self.shell.close(), self.diagnostics.close(), *others)
