@@ -85,7 +85,7 @@ def test_a_tool_that_cannot_be_had_is_named(project, home):
     ("text", "why"),
     [
         ("You review.", "needs a name"),
-        ("---\nname: reviewer\n---\nYou review.", "no description"),
+        ("---\nname: reviewer\n---\nYou review.", "needs a description"),
         ("---\nname: ../up\ndescription: x\n---\nYou review.", "needs a name"),
         ("---\nname: reviewer\ndescription: x\n---\n", "no system prompt"),
         ("---\nname: reviewer\ndescription: x\ntools: Edit, Write\n---\nYou review.", "cannot have any of its tools"),

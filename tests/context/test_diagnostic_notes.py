@@ -31,5 +31,5 @@ def test_what_is_told_is_bounded_in_number_and_length():
 
 def test_no_errors_and_nothing_known_are_different():
     assert note_problems((), HERE).text.startswith("No errors")
-    assert note_problems(None, HERE).text.startswith("Not known")
+    assert note_problems(None, HERE).text.startswith("Unknown: no language server")
     assert note_problems((problem(),), HERE).text.startswith("1 error:\na.py:1")

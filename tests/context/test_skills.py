@@ -67,7 +67,7 @@ def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
     found = found_skills(project, home)
     assert found.skills == ()
     (told,) = found.skipped
-    assert told.startswith(f"The skill {folder} is left out: ")
+    assert told.startswith(f"The skill {folder} is ignored: ")
     assert why in told
 
 

@@ -131,7 +131,7 @@ async def test_an_error_that_is_found_late_is_told_before_a_later_request(journe
 
 
 async def test_a_prompt_that_asks_for_problems_hears_when_nobody_knows_them(journey):
-    await journey.run(Turn(text="I see.", expect="Not known"), prompt="Mend the @problems.")
+    await journey.run(Turn(text="I see.", expect="Unknown: no language server"), prompt="Mend the @problems.")
     await journey.run(Turn(text="I see."), prompt="Mail me@problems.example about @problemsolving.")
     assert reported(journey) == []
 

@@ -85,7 +85,10 @@ async def test_without_a_person_no_server_asks_the_model_unless_the_settings_say
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({"sampling_requests": 1}, "ask the model 1 times"), ({"sampling_tokens": 20}, "may use 20 tokens in a task")],
+    [
+        ({"sampling_requests": 1}, "limit of 1 sampling requests"),
+        ({"sampling_tokens": 20}, "sampling limit of 20 tokens"),
+    ],
 )
 async def test_a_budget_of_requests_and_tokens_is_kept(journey, servers, settings, said):
     servers(test="samples twice")

@@ -111,7 +111,7 @@ async def test_a_model_that_cannot_be_opened_fails_its_lane_only(journey: Journe
     client = client_of(journey, (asks("one", agent="lost"), DONE))
 
     await journey.run(client=client)
-    assert "It failed" in journey.results[0]
+    assert "[Failed: " in journey.results[0]
 
 
 def describe(journey: Journey, name: str, *lines: str, place: str = ".halocline/agents") -> None:

@@ -38,7 +38,9 @@ async def test_the_list_is_a_file_of_the_task_that_says_what_is_done_and_what_is
 
 
 async def test_a_list_that_a_person_edited_is_told_before_the_next_request_and_once(journey):
-    client = journey.client([Turn(calls=(update("c1"),)), DONE, Turn(text="I see", expect=("Ask Ada", "It holds now"))])
+    client = journey.client(
+        [Turn(calls=(update("c1"),)), DONE, Turn(text="I see", expect=("Ask Ada", "This version replaces"))]
+    )
     await journey.open(client)
     await journey.prompt(client)
     file_of(journey).write_text(f"# My plan\n\n{THEIRS}and some words\n")
@@ -67,7 +69,7 @@ async def test_an_edit_made_while_nobody_had_the_task_open_is_told_on_resume(jou
 
 
 async def test_an_untouched_list_is_told_to_nobody(journey):
-    turns = [Turn(calls=(update("c1"),)), DONE, Turn(text="again", unexpected="The person edited")]
+    turns = [Turn(calls=(update("c1"),)), DONE, Turn(text="again", unexpected="The user edited")]
     await journey.run(*turns)
     await journey.run(*turns, resume=journey.task)
     assert [event.by for event in journey.logged if isinstance(event, TodosChanged)] == ["model"]

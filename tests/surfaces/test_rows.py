@@ -233,7 +233,7 @@ def test_many_rows_are_the_same_all_at_once_as_one_after_the_other(log: Path) ->
         ("exit code 127 (command not found) in 0.0 s", "exit 127", ""),
         ("exit code 137 (SIGKILL) in 2.0 s; the folder x no longer exists, so it ran in the workspace", "exit 137", ""),
         ("killed by SIGSEGV after 2.0 s", "SIGSEGV", ""),
-        ("stopped: it was still running after 5 s; for a long one set timeout", "timed out", ""),
+        ("stopped: it was still running after 5 s; for a long command set timeout", "timed out", ""),
         ("still running as job-1", "", ""),
         ("exit code 1: nothing was found, in 0.1 s", "", "nothing was found"),
         ("exit code 1 in 0.1 s", "exit 1", ""),

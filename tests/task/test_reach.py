@@ -88,7 +88,7 @@ async def test_leave_for_a_private_network_covers_the_name_and_the_port_that_wer
 async def test_a_name_never_leads_to_where_machines_get_their_keys():
     names = Names(metadata_google_internal=[("169.254.169.254",)])
     to = reach("http://metadata.google.internal/", names, ApprovalMode.YOLO)
-    with pytest.raises(ToolFailure, match="given their keys"):
+    with pytest.raises(ToolFailure, match="cloud credentials"):
         await to("http://metadata.google.internal/")
 
 

@@ -20,7 +20,7 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 ALWAYS, CHANGED, HELD = "always", "it changed", "it held before"
-WHOSE = {"managed": "the administrator's", "person": "the person's", "project": "the project's"}
+WHOSE = {"managed": "the administrator's", "person": "the user's", "project": "the project's"}
 OFFERED = "\nThese rules apply when their subject comes up; read the file with read_file before you start on it:\n"
 JOINS = "From now on, this rules file also applies; rules grant no permissions."
 CHANGED_TEXT = "This rules file changed. The following replaces its previous content."
