@@ -62,7 +62,7 @@ BAD = {
     "no JSON": ('{"type": "object",', "is no JSON: Expecting property name enclosed in double quotes: line 1 column"),
     "a list": ('{"type": "array"}', 'has no object at its root ("type": "object" is missing there)'),
     "wrong type": ('{"type": "object", "properties": {"n": {"type": "int"}}}', "At /properties/n/type: 'int' is not"),
-    "nowhere": ('{"type": "object", "properties": {"n": {"$ref": "#/x"}}}', "The reference #/x cannot be resolved within"),
+    "nowhere": ('{"type": "object", "properties": {"n": {"$ref": "#/x"}}}', "The reference #/x cannot be resolved"),
     "fetched": ('{"type": "object", "properties": {"n": {"$ref": "http://x"}}}', "nothing is fetched"),
 }
 

@@ -49,7 +49,11 @@ def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     person = Person(halo, "-y", "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
     person.sees("All of it.", "Continue this in a new task?", "Start the new task").presses("1")
     person.sees(
-        "continues this work", "Stopped 1 job: echo up; sleep 60", "All of it.", "Handed over by task", "Stay in this one"
+        "continues this work",
+        "Stopped 1 job: echo up; sleep 60",
+        "All of it.",
+        "Handed over by task",
+        "Stay in this one",
     ).presses("2")
     person.sees("Going on.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
