@@ -95,12 +95,12 @@ class Controller:
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
             task = self.assembly.task(log, new, workspace, model, attended=options.attended, trusted=options.trusted)
-            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
             tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ())
             odd = offer_tools(task, tools)
-            said = await task.machine.files.mend()
+            said = await task.host.tools.files.mend()
         return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), said)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -121,7 +121,7 @@ class Controller:
             place = Path(state.workspace)
             up = taken_up(state, options.roots)
             task = self.assembly.task(log, up.state, place, model, attended=options.attended, trusted=options.trusted)
-            said = await task.machine.files.mend(edits_cut_short(past, place))
+            said = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
             if not state.system_prompt:  # imported, and opened for the first time
                 adopt_task(task, self.assembly, options, chosen.names)
@@ -254,13 +254,13 @@ class Controller:
         """The commands that an open task let go on."""
         if attached := self._elsewhere(name):
             return attached.jobs
-        return self.task(name).machine.shell.jobs.list()
+        return self.task(name).host.shell.jobs.list()
 
     def job_tail(self, name: str, job: str) -> str:
         """The end of what a job printed. Raises ToolFailure when there is no such job."""
         if attached := self._elsewhere(name):
             return f"[what it prints is seen in process {attached.pid}]"
-        return self.task(name).machine.shell.jobs.tail(job)
+        return self.task(name).host.shell.jobs.tail(job)
 
     def find(self, name: str) -> str:
         """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
@@ -276,7 +276,7 @@ class Controller:
         if self._elsewhere(name):
             return ()
         task = self.task(name)
-        return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
+        return await task.host.sources.mentions.sizes((text,), task.state) if task.host.sources.mentions else ()
 
     @property
     def handing(self) -> "Handing":
@@ -327,7 +327,7 @@ class Controller:
 
     def mcp(self, name: str) -> "Mcp | None":
         """An open task's MCP servers; None where it has none, or another process writes it."""
-        return None if self._elsewhere(name) else self.task(name).machine.mcp
+        return None if self._elsewhere(name) else self.task(name).host.mcp
 
     async def let_go(self, name: str) -> Exception | None:
         """Close one task, with its jobs, once its turn has ended; of one that another process writes only this end.
@@ -368,7 +368,7 @@ class Controller:
 
     def _stop_job(self, task: Task, job: str) -> bool:
         """Begin to end a job; its end is an event. False when there is no such job."""
-        jobs = task.machine.shell.jobs
+        jobs = task.host.tools.shell.jobs
         if job not in (info.name for info in jobs.list()):
             return False
         self._run_errand(jobs.stop(job))

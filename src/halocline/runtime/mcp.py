@@ -77,14 +77,14 @@ class FolderServers:
 
     def task(self, parts: dict[str, Any], roots: Iterable[str], *, trusted: bool) -> Task:
         """A task of these parts, in `roots` as well, with its servers and what their settings allow for good."""
-        log, machine = parts["log"], parts["machine"]
+        log, host = parts["log"], parts["host"]
 
         def tell(text: str) -> None:
             log.show(Noticed(text))
 
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
-        machine = replace(machine, mcp=hub, leave=ServersLeave(machine.leave, self.servers))
-        task = Task(**{**parts, "machine": machine})
+        host = replace(host, mcp=hub, leave=ServersLeave(host.permissions, self.servers))
+        task = Task(**{**parts, "machine": host})
         self._lend(hub, task)
         return task
 

@@ -62,13 +62,13 @@ def summary(input: Input) -> Summary:
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if not 1 <= len(input.agents) <= MOST:
         raise ToolFailure(f"Send 1 to {MOST} agents, not {len(input.agents)}. None was started.")
-    if ctx.subagents is None:
+    if ctx.host.subagents is None:
         raise ToolFailure("Sub-agents are not available in this task. Investigate it yourself.")
     if empty := [one.name for one in list_wanted(input) if not one.prompt]:
         raise ToolFailure(
             f"These agents have no prompt: {', '.join(empty)}. None was started; send the call again with prompts."
         )
-    reports = await ctx.subagents.run(list_wanted(input), ctx.call, ctx.rule)
+    reports = await ctx.host.subagents.run(list_wanted(input), ctx.call.id, ctx.call.rule)
     if all(report.ended.end in (LaneEnd.FAILED, LaneEnd.STOPPED) and not report.said for report in reports):
         raise ToolFailure(describe_reports(reports))
     return ToolOutput.of(describe_reports(reports))

@@ -52,7 +52,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 async def _follow_redirects(url: str, ctx: ToolContext) -> tuple[str, WebAnswer]:
     """Return the final URL and its answer. Every hop is judged before it is requested."""
     for _ in range(MOST_REDIRECTS):
-        answer = await ctx.web.get(url, await ctx.reach(url))
+        answer = await ctx.host.web.get(url, await ctx.reach(url))
         if not answer.location:
             return url, answer
         url = urljoin(url, answer.location).partition("#")[0]

@@ -230,7 +230,7 @@ class Assembly:
             from halocline.runtime.subagents.runner import lean_parts
 
             return Task(**lean_parts(parts))
-        parts["machine"] = structs.replace(parts["machine"], subagents=build_subagents(self.settings, trusted=trusted))
+        parts["host"] = structs.replace(parts["host"], subagents=build_subagents(self.settings, trusted=trusted))
         if any_servers(self.home, self.settings, workspace, self.env):
             return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
         return Task(**parts)
@@ -262,13 +262,13 @@ class Assembly:
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
         return {
-            "machine": (machine := self._machine(log, state, workspace, hooks)),
+            "machine": (host := self._host(log, state, workspace, hooks)),
             "log": log,
             "state": state,
             "context": self.context(),
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
-            "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
+            "checkpoints": self._checkpoints(workspace, state.roots, log.task, host),
             "governor": Governor(self.limits()),
             "home": self.home.root,
         }
@@ -284,16 +284,16 @@ class Assembly:
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
-    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: TaskHost) -> Checkpoints:
-        store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, host: TaskHost) -> Checkpoints:
+        store = partial(self.shadow_git, task=task, is_busy=has_jobs(host))
         is_plain = self.settings.checkpoints and not roots
         return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
-    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
+    def _host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
         attention = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
         log.attach(attention)
-        machine = TaskHost(
+        host = TaskHost(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -330,7 +330,7 @@ class Assembly:
             redact=self.secrets.redact,
             restored=self.secrets.restored,
         )
-        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
+        return structs.replace(host, mentions=LazyMentions(host, self.home))
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """The files of rules that hold in a folder and further ones; None where they are switched off."""
