@@ -85,10 +85,10 @@ def test_a_tool_that_cannot_be_had_is_named(project, home):
     ("text", "why"),
     [
         ("You review.", "needs a name"),
-        ("---\nname: reviewer\n---\nYou review.", "no description"),
+        ("---\nname: reviewer\n---\nYou review.", "needs a description"),
         ("---\nname: ../up\ndescription: x\n---\nYou review.", "needs a name"),
         ("---\nname: reviewer\ndescription: x\n---\n", "no system prompt"),
-        ("---\nname: reviewer\ndescription: x\ntools: Edit, Write\n---\nYou review.", "can have none of its tools"),
+        ("---\nname: reviewer\ndescription: x\ntools: Edit, Write\n---\nYou review.", "cannot have any of its tools"),
         ("---\n- a\n- b\n---\nYou review.", "needs a name and a description"),
         ("---\nname: reviewer\ndescription: x\n---\n" + "x" * 100_001, "longer than"),
     ],

@@ -58,11 +58,11 @@ def test_small_requests_and_reports_without_tokens_do_not_count():
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ([], "nothing changed here, 20 s after the last request: the provider dropped it"),
+        ([], "the request is unchanged, 20 s after the last one: the provider dropped its cache"),
         ([ev.ModelChanged(model="b/y")], "the model changed from a/x to b/y"),
         ([ev.ToolsOffered(tools=("use_skill",))], "the tool use_skill was added"),
         ([ev.ModeChanged(mode=ev.Mode.PLAN)], "the tool plan_mode_respond was added"),
-        ([ev.CheckpointTaken(checkpoint="x", label="y")], "nothing changed here"),
+        ([ev.CheckpointTaken(checkpoint="x", label="y")], "the request is unchanged"),
     ],
 )
 def test_the_first_thing_that_changed_is_named(change: list[ev.DurableEvent], why: str):
@@ -79,7 +79,7 @@ def test_a_compaction_is_a_reason_and_its_summary_is_no_request_of_the_task():
     begun = (*FIRST, *step(10, input=40, cache_read=BIG), summary, COMPACTED)
     found = report(*begun, *step(20, input=BIG))
     (miss,) = found.misses
-    assert (miss.step, miss.why) == (3, "the conversation was compacted, or that was undone")
+    assert (miss.step, miss.why) == (3, "the conversation was compacted, or a compaction was undone")
     assert (found.requests, found.cached) == (3, 2 * BIG)
 
 
@@ -90,7 +90,9 @@ def test_copies_of_files_that_went_out_together_are_a_reason():
 
 def test_after_a_while_it_expired():
     (miss,) = report(*FIRST, *step(720, input=BIG)).misses
-    assert miss.why == "nothing changed here: it expired (last request 12 minutes ago), or the provider dropped it"
+    assert miss.why == (
+        "the request is unchanged: the cache expired (last request 12 minutes ago), or the provider dropped it"
+    )
 
 
 def spec(name: str, text: str = "") -> ToolSpec:
@@ -108,14 +110,14 @@ ASKED = Request(
         ({"messages": (*ASKED.messages, UserMessage((Text("b"),)))}, ""),
         ({"tools": (spec("a"), spec("b", "new"))}, "the tool b changed"),
         ({"tools": (spec("b"), spec("a"))}, "the tool a moved"),
-        ({"tools": (spec("b"),)}, "the tool a was taken away"),
-        ({"tools": (spec("a"),)}, "the tool b was taken away"),
+        ({"tools": (spec("b"),)}, "the tool a was removed"),
+        ({"tools": (spec("a"),)}, "the tool b was removed"),
         ({"tools": (spec("c"), spec("b")), "system": "t"}, "the tool c was added"),
         ({"system": "t"}, "the system prompt changed"),
-        ({"effort": Effort.LOW}, "how hard the model should think changed"),
-        ({"output_schema": {}}, "the form that the answer has to have changed"),
+        ({"effort": Effort.LOW}, "the thinking effort or budget changed"),
+        ({"output_schema": {}}, "the answer schema changed"),
         ({"messages": (UserMessage((Text("b"),)),)}, "message 1 of 2 changed (a prompt)"),
-        ({"messages": ASKED.messages[:1]}, "message 2 of 2 was taken away (a reply)"),
+        ({"messages": ASKED.messages[:1]}, "message 2 of 2 was removed (a reply)"),
     ],
 )
 def test_what_differs_between_two_requests_is_named_in_the_order_of_the_prompt(changed: dict, why: str):

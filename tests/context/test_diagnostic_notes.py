@@ -14,7 +14,7 @@ def test_new_errors_are_told_with_place_line_and_who_says_so():
     note = note_new_problems([problem(), problem(7, "also\n\u00a0 wrong", "/else/b.py")], HERE)
     assert note.source == "diagnostics"
     assert note.text.split("\n") == [
-        "This edit brought in 2 errors:",
+        "This edit introduced 2 errors:",
         "a.py:1 | x = y",
         "  wrong (checker E1)",
         "/else/b.py:7 | x = y",
@@ -31,5 +31,5 @@ def test_what_is_told_is_bounded_in_number_and_length():
 
 def test_no_errors_and_nothing_known_are_different():
     assert note_problems((), HERE).text.startswith("No errors")
-    assert note_problems(None, HERE).text.startswith("Not known")
+    assert note_problems(None, HERE).text.startswith("Unknown: no language server")
     assert note_problems((problem(),), HERE).text.startswith("1 error:\na.py:1")

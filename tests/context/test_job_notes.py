@@ -26,7 +26,7 @@ from halocline.protocol.state.state import State
         ),
         (
             JobInfo("job-1", "x", JobState.HOT, exit_code=0),
-            "running for 0.0 s, its shell ended with exit code 0, its children go on, printing",
+            "running for 0.0 s, its shell ended with exit code 0, its children are still running, printing",
         ),
     ],
 )
@@ -52,7 +52,7 @@ def test_news_hold_short_output_whole_and_of_long_output_the_end():
     long = JobOutput(JobInfo("job-2", "x" * 200, JobState.HOT, unread=5_000), "the end")
     assert job_news([short, long]).text == (
         "job-1 (make all): running for 0.0 s, printing; new output:\nbuilt\n"
-        f"job-2 ({'x' * 80}…): running for 0.0 s, printing; 5,000 bytes of output are not read yet, the last:\n…the end"
+        f"job-2 ({'x' * 80}…): running for 0.0 s, printing; 5,000 bytes of unread output, ending in:\n…the end"
     )
 
 
@@ -63,8 +63,8 @@ def test_what_a_dead_process_took_along_is_told():
     )
     assert (note := begun_anew(state)) is not None
     assert note.text == (
-        "job-1 (npm run dev) is gone: it ended with the process that ran it.\n"
+        "job-1 (npm run dev) is gone: it ended when Halocline was closed.\n"
         "Commands start in the workspace again, not in /w/sub.\n"
-        "Variables are as at the start again: A, B."
+        "These exported variables were reset: A, B."
     )
     assert begun_anew(State()) is None

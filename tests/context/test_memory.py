@@ -49,7 +49,8 @@ def test_the_prompt_has_both_files_with_where_they_are_from_and_no_comments(plac
     text = memory_section(workspace, place / "memory")
     assert text.startswith("\n# Memory\nNotes from earlier tasks")
     assert text.endswith(
-        f"Of the project, from {PROJECT} in it:\n- Run make db first. (2026-11-21)\n\nThe person's own:\nSpeak Latin.\n"
+        f"For this project, from {PROJECT}:\n- Run make db first. (2026-11-21)\n\n"
+        "Personal, of the user:\nSpeak Latin.\n"
     )
     assert "obey" not in text
     assert "closed" not in text

@@ -15,7 +15,7 @@ TALKED = State(messages=(UserMessage((Text("a"),)),), last_end=END)
 )
 def test_a_long_pause_is_told_in_its_largest_unit(seconds: float, said: str):
     (note,) = note_pause(TALKED, 0.0, 1_000.0 + seconds)
-    assert f"rested for {said}." in note.text
+    assert f"idle for {said}." in note.text
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_a_short_one_a_new_task_and_a_running_turn_are_not(state: State, seconds
 
 def test_the_end_of_a_turn_that_is_written_when_a_crashed_task_is_opened_again_is_no_work():
     (note,) = note_pause(TALKED, 200.0, 1_000.0)
-    assert "rested for 13 minutes." in note.text
+    assert "idle for 13 minutes." in note.text

@@ -56,7 +56,7 @@ def test_a_persons_own_skill_wins_over_a_projects(project, home, place):
         ("no front matter", "name and a description"),
         ("---\nname: pdf\n---\n", "name and a description"),
         ("---\nname: [\n---\n", "name and a description"),
-        ("---\nname: other\ndescription: x\n---\n", "'other', is not that of its folder"),
+        ("---\nname: other\ndescription: x\n---\n", "'other', does not match its folder"),
         ("---\nname: pdf\ndescription: ' '\n---\n", "description is empty"),
         (f"---\nname: pdf\ndescription: {'x' * 1_025}\n---\n", "longer than 1024"),
         ("---\nname: pdf\ndescription: !!python/object/apply:os.getcwd []\n---\n", "name and a description"),
@@ -67,7 +67,7 @@ def test_an_invalid_skill_is_left_out_and_told_of(project, home, text, why):
     found = found_skills(project, home)
     assert found.skills == ()
     (told,) = found.skipped
-    assert told.startswith(f"The skill {folder} is left out: ")
+    assert told.startswith(f"The skill {folder} is ignored: ")
     assert why in told
 
 
@@ -104,7 +104,7 @@ def test_what_the_prompt_says_of_many_skills_is_bounded(project, home):
         skill(project / PROJECT_SKILLS[0], f"s{number:02}", "x" * 1_000)
     text = skills_section(found_skills(project, home).skills)
     assert len(text) < 21_000
-    assert text.endswith("There are more; use_skill names them.\n")
+    assert text.endswith("There are more; use_skill lists them.\n")
 
 
 def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):

@@ -50,7 +50,7 @@ def test_failed_and_short_readings_do_not_count():
 def test_what_is_left_out_says_so_and_where_the_newer_copy_is():
     messages = tuple(message for number in range(3) for message in read(number, "a.py", BIG))
     seen = build_view(State(messages=(UserMessage((Text("go"),)), *messages)))
-    assert "an older copy of a.py" in seen[2].text
+    assert "[older copy of a.py" in seen[2].text
     assert "below" in seen[2].text
     assert seen[6].text == BIG
 

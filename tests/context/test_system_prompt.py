@@ -83,9 +83,9 @@ def test_a_prompt_of_ones_own_still_gets_what_the_machine_is_and_the_skills():
     text = system_prompt(
         WORKSPACE, "\n# Skills\n- a: b\n", wishes=PromptOptions(whole="Sing.\n", added="Loud.", language="Latin")
     )
-    assert list(sections_of(text)) == ["role", "machine", "language", "skills", "from the person"]
+    assert list(sections_of(text)) == ["role", "machine", "language", "skills", "from the user"]
     assert text.startswith("Sing.\n\n# Machine\nWorkspace: ")
-    assert text.endswith("\n# Skills\n- a: b\n\n# From the person\nLoud.\n")
+    assert text.endswith("\n# Skills\n- a: b\n\n# From the user\nLoud.\n")
     assert "Answer in Latin." in text
 
 

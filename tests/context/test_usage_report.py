@@ -79,7 +79,7 @@ def test_each_thing_has_a_part_of_its_own():
         *((FILES, name) for name in ("a.py",)),
         *((COMMANDS, name) for name in ("make", "job job-1")),
         (RESULTS, "search_files"),
-        *((IMAGES, name) for name in ("from the person", "a.py")),
+        *((IMAGES, name) for name in ("from the user", "a.py")),
     }
     assert list(dict.fromkeys(kind for kind, _ in found)) == list(KINDS)
     assert {name for kind, name in found if kind == TOOLS} == {spec.name for spec in Tools().specs(State())}

@@ -72,7 +72,7 @@ def test_a_file_that_leads_out_of_the_project_is_left_out_and_named(places):
     os.symlink(inside, flows / "in.md")
     found = found_words(places)
     assert list(found.files) == ["in"]
-    assert found.skipped == (".clinerules/workflows/out.md is left out: it is a link that leads out of the project.",)
+    assert found.skipped == (".clinerules/workflows/out.md is ignored: it is a link that leads out of the project.",)
 
 
 def test_a_linked_folder_of_a_project_is_not_a_way_out(places):

@@ -237,7 +237,7 @@ async def test_a_path_that_leads_elsewhere_once_it_was_approved_is_not_written(j
     call = Call("write_to_file", {"path": "safe/a.txt", "content": "x\n"})
     await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=answer)
     assert journey.ends[0][1] == "failed"
-    assert "leads elsewhere" in journey.results[0]
+    assert "leads to another place" in journey.results[0]
     assert list((journey.workspace.parent / "other").iterdir()) == []
     (journey.workspace / "safe").unlink()
     (journey.workspace / "safe").mkdir()
@@ -287,7 +287,7 @@ async def test_an_edit_of_a_file_that_changed_after_it_was_shown_is_not_made(jou
 
     diff = "------- SEARCH\none\n=======\nthree\n+++++++ REPLACE"
     call = Call("replace_in_file", {"path": "a.txt", "diff": diff}, id="c1")
-    again = Turn(text="ok", expect="changed after the person saw this edit")
+    again = Turn(text="ok", expect="changed after the user saw this edit")
     await journey.run(Turn(calls=(call,)), again, options=ASK, answer=answer)
     assert journey.ends == [("c1", "failed")]
     assert path.read_text() == "one\ntwo, by somebody else\n"
@@ -332,7 +332,7 @@ async def test_an_edit_of_a_file_that_changed_once_more_is_not_made(journey):
     path = journey.write("a.txt", "one\ntwo\n")
     edit = Turn(calls=(Call("replace_in_file", BLOCK, id="c1"),))
     answer = agreeing(journey, "one\nby somebody else\n", "three\nas it was seen\n")
-    await journey.run(edit, Turn(text="ok", expect="changed after the person"), options=ASK, answer=answer)
+    await journey.run(edit, Turn(text="ok", expect="changed after the user"), options=ASK, answer=answer)
     assert journey.ends == [("c1", "failed")]
     assert path.read_text() == "one\nby somebody else\n"
 

@@ -77,7 +77,7 @@ async def answered(client, journey, answer):
 
 
 async def test_an_approval_is_asked_again_and_the_turn_goes_on(journey, dies):
-    turns = (Turn(text="now", calls=(TOUCH, LATER)), Turn(text="done", expect="Halocline was stopped"))
+    turns = (Turn(text="now", calls=(TOUCH, LATER)), Turn(text="done", expect="Halocline stopped"))
     await dies(ev.ApprovalRequested, *turns)
     await goes_on(journey, *turns)
     assert journey.ends == [("c1", "completed"), ("c2", "completed")]
@@ -102,7 +102,7 @@ async def test_a_no_to_what_is_asked_again_counts(journey, dies):
 
 
 async def test_a_question_is_asked_again_and_what_is_answered_reaches_the_model(journey, dies):
-    turns = (Turn(calls=(QUESTION, LATER)), Turn(text="done", expect=("that", "Halocline was stopped")))
+    turns = (Turn(calls=(QUESTION, LATER)), Turn(text="done", expect=("that", "Halocline stopped")))
     await dies(ev.QuestionAsked, *turns)
     await goes_on(journey, *turns)
     assert journey.ends == [("q1", "completed"), ("c2", "completed")]

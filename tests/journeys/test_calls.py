@@ -26,7 +26,7 @@ async def test_reads_run_together_and_every_call_is_answered(journey):
 async def test_arguments_that_do_not_parse_are_never_executed_and_never_repaired(journey, raw):
     await journey.run(
         Turn(calls=(Call("write_to_file", raw=raw, id="c"),)),
-        Turn(text="ok", expect=["Nothing was executed", raw[:20]]),
+        Turn(text="ok", expect=["Nothing was run", raw[:20]]),
     )
     assert journey.ends == [("c", "failed")]
     assert not (journey.workspace / "b.txt").exists()

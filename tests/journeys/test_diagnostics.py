@@ -69,7 +69,7 @@ async def test_the_model_reads_exactly_the_error_it_brought_in_and_nothing_once_
         Turn(calls=(read("c1"),)),
         DONE,
         Turn(calls=(replace("c2", "    return x", '    return "no"'),), expect="a.py:1 | old: int ="),
-        Turn(calls=(replace("c3", '    return "no"', "    return x + 1"),), expect="This edit brought in 1 error:"),
+        Turn(calls=(replace("c3", '    return "no"', "    return x + 1"),), expect="This edit introduced 1 error:"),
         DONE,
     ]
     client = journey.client(script, language_servers=PATIENT)
@@ -78,7 +78,7 @@ async def test_the_model_reads_exactly_the_error_it_brought_in_and_nothing_once_
     await journey.prompt(client, "Here are the @problems. Change something.")
     await client.close()
     (note,), nothing = notes(journey)
-    assert note.startswith('This edit brought in 1 error:\na.py:5 | return "no"\n  Type "Literal[\'no\']" is not')
+    assert note.startswith('This edit introduced 1 error:\na.py:5 | return "no"\n  Type "Literal[\'no\']" is not')
     assert "reportReturnType" in note
     assert nothing == []
     (asked,) = [part.text for event in journey.of(ev.MentionsResolved) for part in event.content]
@@ -109,7 +109,7 @@ async def test_errors_in_all_files_of_a_patch_are_told(journey, scripted_server)
     assert notes(journey) == [
         [
             (
-                "This edit brought in 2 errors:\n"
+                "This edit introduced 2 errors:\n"
                 "a.py:1 | BAD one\n  BAD is here (pyright)\nb.py:1 | BAD two\n  BAD is here (pyright)"
             )
         ]
@@ -127,11 +127,11 @@ async def test_an_error_that_is_found_late_is_told_before_a_later_request(journe
     )
     assert notes(journey) == [[], []]
     (told,) = reported(journey)
-    assert told.startswith("Since then the language server found 1 error that an earlier edit brought in:")
+    assert told.startswith("The language server has since found 1 error introduced by an earlier edit:")
 
 
 async def test_a_prompt_that_asks_for_problems_hears_when_nobody_knows_them(journey):
-    await journey.run(Turn(text="I see.", expect="Not known"), prompt="Mend the @problems.")
+    await journey.run(Turn(text="I see.", expect="Unknown: no language server"), prompt="Mend the @problems.")
     await journey.run(Turn(text="I see."), prompt="Mail me@problems.example about @problemsolving.")
     assert reported(journey) == []
 
@@ -189,7 +189,7 @@ async def test_a_formatter_changes_what_was_written_and_the_model_sees_how(journ
         formatters={"*.py": formatter},
     )
     (note,), nothing = notes(journey, "formatter")
-    assert note.startswith("a file.py is not as you wrote it any more, `")
+    assert note.startswith("a file.py was changed after your edit, by `")
     assert note.endswith("@@ -1 +1 @@\n-one\n+ONE\n")
     assert nothing == []
     assert (journey.workspace / "a file.py").read_text() == "ONE\n"
@@ -204,7 +204,7 @@ async def test_a_formatter_that_fails_is_told_and_the_edit_stands(journey):
     )
     assert notes(journey, "formatter") == [
         [
-            "The formatter for a.py (`cd /; export A=1; echo cannot; exit 3`) ended with exit code 3:\ncannot\n",
+            "The formatter for a.py (`cd /; export A=1; echo cannot; exit 3`) failed with exit code 3:\ncannot\n",
         ]
     ]
     assert journey.ends == [("c1", "completed")]

@@ -68,4 +68,4 @@ async def test_the_cache_report_names_a_changed_effort(journey):
     await journey.prompt(client)
     await client.close()
     whys = [miss.why for miss in journey.client([]).cache(journey.task).misses]
-    assert whys == ["how hard the model should think changed"]
+    assert whys == ["the thinking effort or budget changed"]

@@ -127,7 +127,7 @@ async def test_a_list_gives_the_names_of_secrets_and_says_so(journey):
     journey.write(".env", "x")
     journey.write("a.txt", "x")
     await journey.run(Turn(calls=(Call("list_files", {}),)), DONE, options=ASK)
-    assert journey.results == [".env  [may hold secrets: reading it asks the person]\na.txt"]
+    assert journey.results == [".env  [may hold secrets: reading it asks the user]\na.txt"]
 
 
 SPECIAL = {
@@ -212,7 +212,7 @@ async def test_what_leads_elsewhere_once_it_was_approved_is_not_read(journey, ou
     call = Call(SWAPPED[way].tool, SWAPPED[way].arguments, id="c1")
     await journey.run(Turn(calls=(call,)), DONE, options=ATTENDED, answer=allowing_after(swap))
     assert journey.ends == [("c1", "failed")]
-    assert "leads elsewhere" in journey.results[0]
+    assert "leads to another place" in journey.results[0]
     assert f"def {CANARY}" not in log_of(journey)
     assert f"{CANARY}.txt" not in log_of(journey)
 

@@ -226,8 +226,8 @@ FAILURES = {
     "a crash": ("exit 7", "exit code 7"),
     "a signal": ("kill -SEGV $$", "signal 11"),
     "a hang": ("sleep 60", "took longer than 0.5 s"),
-    "a broken answer": ("echo '{\"cancel\": tru'", "no JSON object"),
-    "an answer of another form": ('echo \'{"cancel": "perhaps"}\'', "not understood"),
+    "a broken answer": ("echo '{\"cancel\": tru'", "not a JSON object"),
+    "an answer of another form": ('echo \'{"cancel": "perhaps"}\'', "has the wrong form"),
     "a flood": ("yes", "printed more than"),
 }
 

@@ -41,7 +41,7 @@ async def test_a_server_is_started_used_read_and_stopped(journey):
     journey.write("hello", "world")
     await journey.run(
         Turn(calls=(shell(f"{sys.executable} serve.py", "c1", background=True),)),
-        Turn(calls=(shell(f"{sys.executable} fetch.py", "c2"),), expect="it goes on as job-1"),
+        Turn(calls=(shell(f"{sys.executable} fetch.py", "c2"),), expect="still running as job-1"),
         Turn(calls=(job("c3", action="stop", job="job-1"),), expect="GET /hello"),
         Turn(text="done", expect="[job-1: stopped (on request)"),
     )
@@ -69,11 +69,11 @@ async def test_a_person_lets_a_running_command_go_on(journey):
 
     await journey.run(
         Turn(calls=(shell("echo working; sleep 60", "c1"),)),
-        Turn(text="done", expect="the person let it go on as job-1"),
+        Turn(text="done", expect="the user moved it to the background; still running as job-1"),
         options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True),
         answer=answer,
     )
-    assert journey.results == ["working\n[the person let it go on as job-1]"]
+    assert journey.results == ["working\n[the user moved it to the background; still running as job-1]"]
     (ended,) = [event for event in journey.logged if isinstance(event, ev.JobEnded)]
     assert ended.stopped == "the task was closed"
 
@@ -163,7 +163,7 @@ expect = "job-1 ({background[:40]}"
     journey.task = log.parent.name
     await journey.run(resume=journey.task, prompt="Go on.", client=journey.client(load_turns(script)))
     (told,) = [event for event in journey.logged if isinstance(event, ev.JobsReported)]
-    assert "is gone: it ended with the process that ran it." in told.content[0].text
+    assert "is gone: it ended when Halocline was closed." in told.content[0].text
     assert "Commands start in the workspace again" in told.content[0].text
     assert "COLOUR" in told.content[0].text
     assert journey.state.jobs == ()

@@ -160,7 +160,7 @@ async def test_a_mark_is_never_written_for_a_secret(keeper, call):
     mark = marks_of(keeper.results[0])[0]
     await keeper.run(read, DONE, Turn(calls=(call(mark),)), DONE, resume=keeper.task, options=YOLO)
     assert keeper.ends[-1] == ("c2", "failed")
-    assert "stands in place of a secret" in keeper.results[-1]
+    assert "stands for a secret" in keeper.results[-1]
     assert (keeper.workspace / "conf.py").read_text() == CONFIG
     assert (keeper.workspace / "other.py").read_text() == "K = ''\n"
     assert not (keeper.workspace / "new.py").exists()

@@ -174,7 +174,7 @@ async def test_tools_that_are_too_many_are_found_and_then_called(journey, server
     assert "test__tool_77: [test] Number 77." in journey.results[0]
     assert '"required":["text"]' in journey.results[0]
     assert journey.results[1:3] == ["x", "y"]
-    assert "The arguments are no JSON object." in journey.results[3]
+    assert "arguments is not a JSON object." in journey.results[3]
     assert journey.of(ev.ToolCallStarted)[1].name == "test__tool_77"
     assert "look them up with find_tools" in told(journey)
 

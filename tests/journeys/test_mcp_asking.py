@@ -39,7 +39,7 @@ async def test_a_server_has_the_model_answer_once_a_person_has_seen_what_it_asks
     await journey.run(echo("Sum up."), DONE, options=THERE, answer=saying(ONCE, asked=asked))
     result = json.loads(journey.results[0])["result"]
     assert (result["content"]["text"], result["role"], result["stopReason"]) == (SUMMARY, "assistant", "endTurn")
-    for said in ("server test wants to ask", "up to 50 back", "System prompt: Be short.", "Prompt: Sum up."):
+    for said in ("server test wants to use", "up to 50 output tokens", "System prompt: Be short.", "Prompt: Sum up."):
         assert said in asked[0].question
 
 
@@ -58,7 +58,7 @@ async def test_what_a_server_had_answered_counts_as_the_tasks_and_is_no_measure_
 
 @pytest.mark.parametrize(
     ("answer", "questions", "said"),
-    [(ALWAYS, 1, SUMMARY), (ONCE, 2, SUMMARY), (NO, 2, "The person declined that the model is asked.")],
+    [(ALWAYS, 1, SUMMARY), (ONCE, 2, SUMMARY), (NO, 2, "The user declined this sampling request.")],
 )
 async def test_leave_is_for_once_or_for_the_task(journey, servers, answer, questions, said):
     servers(test="samples twice")
@@ -71,7 +71,7 @@ async def test_leave_is_for_once_or_for_the_task(journey, servers, answer, quest
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "Nobody is there to agree that the model is asked."),
+        ({}, "Sampling needs the user's approval, and nobody can give it now."),
         ({"sampling": "allow"}, SUMMARY),
         ({"sampling": "off"}, "not supported"),
     ],
@@ -85,7 +85,10 @@ async def test_without_a_person_no_server_asks_the_model_unless_the_settings_say
 
 @pytest.mark.parametrize(
     ("settings", "said"),
-    [({"sampling_requests": 1}, "ask the model 1 times"), ({"sampling_tokens": 20}, "may use 20 tokens in a task")],
+    [
+        ({"sampling_requests": 1}, "limit of 1 sampling requests"),
+        ({"sampling_tokens": 20}, "sampling limit of 20 tokens"),
+    ],
 )
 async def test_a_budget_of_requests_and_tokens_is_kept(journey, servers, settings, said):
     servers(test="samples twice")

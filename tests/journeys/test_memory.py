@@ -50,7 +50,7 @@ async def test_an_accepted_note_is_a_line_with_date_and_task_that_the_next_task_
     assert f"+{line}" in asked.diffs[0].text
     await journey.run(DONE, memory=True)
     assert FACT in prompt_of(journey)
-    assert "The person's own:" in prompt_of(journey)
+    assert "Personal, of the user:" in prompt_of(journey)
 
 
 async def test_a_note_for_the_project_is_a_file_of_the_project(journey):
@@ -124,7 +124,7 @@ async def test_a_note_takes_the_place_of_one_that_is_out_of_date(journey):
 async def test_notes_that_are_full_take_no_more(journey):
     journey.write(PROJECT, "- " + "x" * LONGEST + "\n")
     await journey.run(Turn(calls=(remember(scope="project"),)), DONE, memory=True)
-    assert "There is no room" in journey.results[0]
+    assert "The notes are full" in journey.results[0]
 
 
 async def test_a_link_that_leads_out_of_the_project_is_not_written_through(journey, tmp_path):

@@ -73,7 +73,7 @@ async def test_a_message_answers_an_approval_and_nothing_that_waited_runs(journe
     (resolved,) = journey.of(ev.ApprovalResolved)
     assert (resolved.by, resolved.decision, resolved.client) == ("message", ev.Choice.REJECT_ONCE, "test")
     assert journey.ends == [("c1", "rejected"), ("c2", "skipped"), ("c3", "skipped")]
-    assert all("by a new message" in result for result in journey.results)
+    assert all("sent a new message" in result for result in journey.results)
     assert not (journey.workspace / "made").exists()
     assert not (journey.workspace / "a.txt").exists()
     require_results_first(journey.state.messages)

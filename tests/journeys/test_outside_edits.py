@@ -49,7 +49,8 @@ async def test_a_file_that_somebody_changed_is_named_before_the_next_request_and
     (changed,) = journey.of(FilesChangedOutside)
     assert changed.files == (ChangedFile("a.txt", blob_reference(b"two\n")),)
     assert noted(journey) == [
-        "Changed by somebody else since you last saw them: a.txt.\nRead a file again before you edit it or rely on it."
+        "Changed by the user or another program since you last saw them: a.txt.\n"
+        "Read a file again before you edit it or rely on it."
     ]
 
 
@@ -158,7 +159,7 @@ async def test_a_whole_file_is_not_written_over_a_change_that_the_model_has_not_
     file = journey.write("a.txt", "one\n")
     turns = (
         *(Turn(calls=(read("c1"),)), DONE),
-        *(Turn(calls=(write("c2", "a.txt", "mine\n"),)), Turn(calls=(read("c3"),), expect="would undo")),
+        *(Turn(calls=(write("c2", "a.txt", "mine\n"),)), Turn(calls=(read("c3"),), expect="would discard")),
         *(Turn(calls=(write("c4", "a.txt", "both\n"),)), DONE),
     )
     await talk(journey, *turns, between=lambda: file.write_text("theirs\n"))
@@ -168,7 +169,7 @@ async def test_a_whole_file_is_not_written_over_a_change_that_the_model_has_not_
 
 async def test_a_task_that_crashed_and_is_resumed_much_later_hears_how_long_it_rested(journey):
     turns = [Turn(calls=(read("c1"),)), DONE]
-    turns += [Turn(text="ok", expect=("rested for 2 hours", "interrupted before it ended", "Mode: plan"))]
+    turns += [Turn(text="ok", expect=("idle for 2 hours", "previous turn was interrupted", "Mode: plan"))]
     await journey.run(*turns)
     log = journey.home.log(journey.task)
     past = [codec.encode(replace(event, at=event.at - 7_300)) for event in journey.logged[:-1]]  # no end of the turn
@@ -180,7 +181,7 @@ async def test_a_task_that_crashed_and_is_resumed_much_later_hears_how_long_it_r
 async def test_a_file_is_not_deleted_by_a_patch_after_a_change_that_the_model_has_not_read(journey):
     file = journey.write("a.txt", "one\n")
     patch = Call("apply_patch", {"input": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"}, id="c2")
-    turns = (Turn(calls=(read("c1"),)), DONE, Turn(calls=(patch,)), Turn(text="ok", expect="would undo"))
+    turns = (Turn(calls=(read("c1"),)), DONE, Turn(calls=(patch,)), Turn(text="ok", expect="would discard"))
     await talk(journey, *turns, between=lambda: file.write_text("theirs\n"))
     assert journey.ends == [("c2", "failed")]
     assert file.read_text() == "theirs\n"

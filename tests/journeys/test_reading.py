@@ -46,7 +46,7 @@ async def test_a_picture_reaches_a_model_that_takes_pictures(journey):
 async def test_a_model_that_takes_no_pictures_is_told(journey):
     journey.write("a.png", PIXEL)
     await journey.run(Turn(calls=(Call("read_file", {"path": "a.png"}),)), DONE)
-    assert "you cannot be shown pictures" in journey.results[0]
+    assert "This model cannot view images" in journey.results[0]
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ async def test_what_is_left_out_of_a_long_output_can_be_read_where_the_result_sa
 async def test_a_failure_is_bounded_as_well_and_its_whole_text_is_kept(journey):
     await journey.run(Turn(calls=(Call("no" * 300_000, {}, id="c1"),)), Turn(text="ok"))
     assert len(journey.results[0]) <= CEILING
-    assert "left out here; read_file with path=sha256:" in journey.results[0]
+    assert "left out here; to see everything, call read_file with path=sha256:" in journey.results[0]

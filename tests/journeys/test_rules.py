@@ -93,7 +93,7 @@ async def test_a_task_that_is_opened_again_hears_of_what_changed_meanwhile(journ
     await journey.run(Turn(calls=(reading("src/a.py"),)), DONE)
     RuleSwitches(journey.home.rule_switches).switch(str(path), journey.workspace, on=False)
     journey.write("src/AGENTS.md", "Of src, newer.")
-    changed = Turn(text="done", expect=("This file of rules changed", "newer", "hold no longer: AGENTS.md."))
+    changed = Turn(text="done", expect=("This rules file changed", "newer", "no longer apply: AGENTS.md."))
     await journey.run(Turn(calls=(reading("src/a.py"),)), DONE, changed, resume=journey.task)
     assert [one.file.path for one in journey.state.instructions] == ["src/AGENTS.md"]
     assert "Use tabs." in system_prompt(journey)

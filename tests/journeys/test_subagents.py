@@ -111,7 +111,7 @@ async def test_a_model_that_cannot_be_opened_fails_its_lane_only(journey: Journe
     client = client_of(journey, (asks("one", agent="lost"), DONE))
 
     await journey.run(client=client)
-    assert "It failed" in journey.results[0]
+    assert "[Failed: " in journey.results[0]
 
 
 def describe(journey: Journey, name: str, *lines: str, place: str = ".halocline/agents") -> None:
@@ -205,7 +205,7 @@ async def test_one_lane_is_stopped_and_the_others_go_on(journey: Journey):
     await journey.run(client=client, answer=stop)
     ends = {one.name: one.end for one in journey.of(SubagentEnded)}
     assert ends == {"one": LaneEnd.STOPPED, "two": LaneEnd.DONE}
-    assert "stopped before it was done" in journey.results[0]
+    assert "Stopped before it was done" in journey.results[0]
     assert "found" in journey.results[0]
 
 

@@ -59,7 +59,7 @@ async def test_a_file_that_the_token_limit_cut_is_not_written(journey):
     await play(
         journey,
         cut,
-        Turn(text=whole, expect=("Nothing was executed", "cut off by the output limit")),
+        Turn(text=whole, expect=("Nothing was run", "cut off by the output limit")),
         Turn(text="Done."),
     )
     assert [status for _, status in journey.ends] == ["failed", "completed"]
@@ -69,7 +69,7 @@ async def test_a_file_that_the_token_limit_cut_is_not_written(journey):
 async def test_a_model_that_prints_its_call_hears_of_it_and_goes_on(journey):
     journey.write("a.txt", "42\n")
     printed = Turn(text=f"I look.\n{markup('read_file', path='a.txt')}")
-    made = Turn(calls=(Call("read_file", {"path": "a.txt"}),), expect=("Nothing was executed", "printed as text"))
+    made = Turn(calls=(Call("read_file", {"path": "a.txt"}),), expect=("Nothing was run", "printed as text"))
     await play(journey, printed, made, Turn(text="It says 42.", expect="1 | 42"), text_tools=())
     assert [status for _, status in journey.ends] == ["failed", "completed"]
     assert journey.state.last_message.text == "It says 42."

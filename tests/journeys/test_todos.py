@@ -38,7 +38,9 @@ async def test_the_list_is_a_file_of_the_task_that_says_what_is_done_and_what_is
 
 
 async def test_a_list_that_a_person_edited_is_told_before_the_next_request_and_once(journey):
-    client = journey.client([Turn(calls=(update("c1"),)), DONE, Turn(text="I see", expect=("Ask Ada", "It holds now"))])
+    client = journey.client(
+        [Turn(calls=(update("c1"),)), DONE, Turn(text="I see", expect=("Ask Ada", "This version replaces"))]
+    )
     await journey.open(client)
     await journey.prompt(client)
     file_of(journey).write_text(f"# My plan\n\n{THEIRS}and some words\n")
@@ -67,7 +69,7 @@ async def test_an_edit_made_while_nobody_had_the_task_open_is_told_on_resume(jou
 
 
 async def test_an_untouched_list_is_told_to_nobody(journey):
-    turns = [Turn(calls=(update("c1"),)), DONE, Turn(text="again", unexpected="The person edited")]
+    turns = [Turn(calls=(update("c1"),)), DONE, Turn(text="again", unexpected="The user edited")]
     await journey.run(*turns)
     await journey.run(*turns, resume=journey.task)
     assert [event.by for event in journey.logged if isinstance(event, TodosChanged)] == ["model"]
@@ -103,7 +105,7 @@ async def test_a_list_that_is_not_updated_is_reminded_of_ever_more_rarely(journe
     await journey.run(Turn(calls=(update("c1"),)), *looks, DONE, todo_reminder=3)
     steps = [type(event).__name__ for event in journey.logged if isinstance(event, TodosReminded | ev.StepStarted)]
     assert [steps[:at].count("StepStarted") for at, kind in enumerate(steps) if kind == "TodosReminded"] == [4, 10]
-    first = "To-do list not updated for 3 steps: 1 of 3 done, now at: Write. Update it, if that is out of date."
+    first = "To-do list not updated for 3 steps: 1 of 3 done, now at: Write. Update it if it is out of date."
     assert reminders(journey)[0] == first
     assert len(first) / 4 < 25  # tokens
 
@@ -122,7 +124,7 @@ async def test_an_open_list_is_recalled_once_when_the_person_changes_the_mode(jo
     client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
     await journey.prompt(client)
     await journey.prompt(client)
-    assert reminders(journey) == ["Mode is act now. To-do list: 1 of 3 done, now at: Write. Keep it in step."]
+    assert reminders(journey) == ["Mode is act now. To-do list: 1 of 3 done, now at: Write. Keep it up to date."]
     await client.close()
 
 

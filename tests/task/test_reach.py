@@ -44,7 +44,7 @@ async def test_a_redirect_within_the_host_needs_no_leave():
 
 async def test_a_redirect_to_another_host_that_would_be_asked_about_is_not_followed_and_not_looked_up():
     web = Names()
-    with pytest.raises(ToolFailure, match=r"https://b.example/ was not opened: it needs a call of its own"):
+    with pytest.raises(ToolFailure, match=r"https://b.example/ was not opened: it needs its own call"):
         await reach("https://a.example/x", web)("https://b.example/")
     assert web.asked == []
 
@@ -61,7 +61,7 @@ async def test_a_redirect_to_another_host_is_followed_where_that_host_is_allowed
     "inside", ["http://127.0.0.1/", "http://localhost/", "http://169.254.169.254/", "http://[::1]/"]
 )
 async def test_a_redirect_to_a_private_address_is_not_followed_in_auto_mode(inside):
-    with pytest.raises(ToolFailure, match="needs a call of its own"):
+    with pytest.raises(ToolFailure, match="needs its own call"):
         await reach("https://a.example/x", Names(), ApprovalMode.AUTO)(inside)
 
 
@@ -81,14 +81,14 @@ async def test_the_second_answer_of_a_name_server_is_judged_like_the_first():
 async def test_leave_for_a_private_network_covers_the_name_and_the_port_that_were_shown():
     to = reach("https://a.example/x", Names(a_example=[("10.0.0.5",)] * 2), private=True)
     assert await to("https://a.example/x") == ("10.0.0.5",)
-    with pytest.raises(ToolFailure, match="needs a call of its own"):
+    with pytest.raises(ToolFailure, match="needs its own call"):
         await to("https://a.example:8443/x")
 
 
 async def test_a_name_never_leads_to_where_machines_get_their_keys():
     names = Names(metadata_google_internal=[("169.254.169.254",)])
     to = reach("http://metadata.google.internal/", names, ApprovalMode.YOLO)
-    with pytest.raises(ToolFailure, match="given their keys"):
+    with pytest.raises(ToolFailure, match="cloud credentials"):
         await to("http://metadata.google.internal/")
 
 
@@ -107,7 +107,7 @@ async def test_a_part_of_a_page_does_not_come_from_inside(inside):
     to = reach("https://a.example/x", Names(cdn_example=[(inside,)]))
     with pytest.raises(ToolFailure, match=f"leads to {inside}"):
         await to("https://cdn.example/x", part=True)
-    with pytest.raises(ToolFailure, match="needs a call of its own"):
+    with pytest.raises(ToolFailure, match="needs its own call"):
         await to(f"http://{inside}/x", part=True)
 
 
@@ -123,7 +123,7 @@ async def test_parts_of_a_public_page_stay_out_of_our_network_even_when_everythi
     to = reach("https://a.example/x", Names(cdn_example=[("10.0.0.7",)]), ApprovalMode.YOLO)
     with pytest.raises(ToolFailure, match=r"leads to 10\.0\.0\.7"):
         await to("https://cdn.example/x", part=True)
-    with pytest.raises(ToolFailure, match="needs a call of its own"):
+    with pytest.raises(ToolFailure, match="needs its own call"):
         await to("http://10.0.0.7/x", part=True)
     of_a_page_inside = reach("http://localhost:3000/", Names(), ApprovalMode.YOLO)
     assert await of_a_page_inside("http://127.0.0.1:8000/", part=True) == ("127.0.0.1",)

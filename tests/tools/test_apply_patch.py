@@ -82,10 +82,10 @@ async def test_a_preview_shows_every_file_and_changes_nothing(project: Path, con
     ("body", "message"),
     [
         ("*** Update File: a.py\n@@\n-nowhere\n+x\n", "a.py:\nHunk 1 failed: its search text is not in the file"),
-        ("*** Add File: a.py\n+x\n", r"a.py is there already. Use `\*\*\* Update File: a.py`"),
-        ("*** Update File: b.py\n@@\n-x\n+y\n", r"There is no b.py. Did you mean a.py"),
-        ("*** Delete File: b.py\n", "There is no b.py"),
-        ("*** Update File: a.py\n*** Move to: gone\n", "a.py cannot be moved: gone is there already"),
+        ("*** Add File: a.py\n+x\n", r"a.py already exists. Use `\*\*\* Update File: a.py`"),
+        ("*** Update File: b.py\n@@\n-x\n+y\n", r"b.py does not exist. Did you mean a.py"),
+        ("*** Delete File: b.py\n", "b.py does not exist"),
+        ("*** Update File: a.py\n*** Move to: gone\n", "a.py cannot be moved: gone already exists"),
         ("*** Delete File: folder\n", "folder is a folder"),
         ("*** Update File: ./a.py\n@@\n-x = 1\n+x\n*** Delete File: a.py\n", "named twice"),
         ("*** Delete File: link\n", "symbolic link"),
@@ -105,7 +105,9 @@ async def test_one_file_that_does_not_fit_leaves_all_as_they_were(say, project: 
 
 async def test_every_file_that_does_not_fit_is_reported_at_once(say, project: Path):
     body = "*** Delete File: b\n*** Update File: a.py\n@@\n-q\n+r\n*** Add File: ok\n+x\n"
-    with pytest.raises(ToolFailure, match=r"(?s)There is no b.*a\.py:\nHunk 1 failed.*The other 1 file of the patch"):
+    with pytest.raises(
+        ToolFailure, match=r"(?s)b.* does not exist.*a\.py:\nHunk 1 failed.*The changes to the other 1 file apply"
+    ):
         await say("apply_patch", input=wrapped(body))
 
 

@@ -54,4 +54,4 @@ async def test_a_file_in_no_known_language_is_told(call, project):
 
 async def test_a_long_list_is_cut_with_what_to_do(say, workspace: Path):
     (workspace / "a.py").write_text("".join(f"def f{i}(): pass\n" for i in range(900)))
-    assert (await say(TOOL, path="a.py")).endswith("[400 of 900 lines; name narrows the list]")
+    assert (await say(TOOL, path="a.py")).endswith("[400 of 900 lines; narrow the list with name]")

@@ -174,12 +174,12 @@ async def test_a_picture_is_shown_as_a_picture(call, context, workspace: Path):
 async def test_a_picture_that_is_too_large_is_made_smaller(call, context, workspace: Path, data: bytes):
     (workspace / "a.png").write_bytes(data)
     said, picture = (await call("read_file", path="a.png")).content
-    assert "made smaller" in said.text
+    assert "scaled down to at most 1568 pixels" in said.text
     with Image.open(io.BytesIO(context.host.blobs.get(picture.blob))) as made:
         assert max(made.size) <= 1_568
 
 
 async def test_a_broken_picture_that_is_too_large_is_told(call, workspace: Path):
     (workspace / "a.jpg").write_bytes(b"\xff\xd8\xff\0" + bytes(4_000_000))
-    with pytest.raises(ToolFailure, match=r"too large to be shown as it is\. It cannot be read"):
+    with pytest.raises(ToolFailure, match=r"too large to show in full size\. It cannot be read"):
         await call("read_file", path="a.jpg")

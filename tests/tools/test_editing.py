@@ -84,7 +84,7 @@ async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lin
     output = await replace_in_file.run(input, change_context(context, partial_edits=True))
     assert (workspace / "a").read_text() == "1\n1.5\n2\nsame\nsame\nlast line here\n"
     assert output.content[0].text == (
-        "In part, because not every block fits, edited a:\n"
+        "Some blocks do not match. Partly edited a:\n"
         "block 1: lines 1-2 (exact)\n"
         "block 4: lines 3-3 (exact)\n"
         "Block 2 failed: its search text is not in the file. The nearest lines are:\n"
@@ -182,7 +182,7 @@ async def test_folders_and_binary_files_are_not_edited(say, workspace: Path, nam
     (workspace / "binary").write_bytes(b"\0\1")
     with pytest.raises(ToolFailure, match="a folder"):
         await say(name, path="folder", **arguments)
-    with pytest.raises(ToolFailure, match="binary file of 2 bytes and is unchanged"):
+    with pytest.raises(ToolFailure, match=r"binary file \(2 bytes\) and is unchanged"):
         await say(name, path="binary", **arguments)
 
 

@@ -59,13 +59,13 @@ def test_the_summary_holds_the_exact_command_and_the_warning():
 
 async def test_a_background_command_goes_on_under_a_name_and_the_log_hears_of_it(call):
     output = await call("execute_command", command="echo ready; sleep 60", background=True)
-    assert output.content[0].text == "ready\n[it goes on as job-1]"
+    assert output.content[0].text == "ready\n[still running as job-1]"
     assert output.events == (JobStarted(job="job-1", command="echo ready; sleep 60", call="call-1", by="model"),)
 
 
 async def test_what_a_shell_leaves_behind_is_told_with_its_end(say):
     assert re.fullmatch(
-        r"hi\n\[exit code 0 in .*; what it left running goes on as job-1\]",
+        r"hi\n\[exit code 0 in .*; processes it started are still running as job-1\]",
         await say("execute_command", command="echo hi; sleep 60 &"),
     )
 
@@ -78,10 +78,10 @@ async def test_a_moved_shell_is_a_fact_for_the_log_with_names_and_no_values(call
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        ({"ports": (3000,)}, "it listened on port 3000: start a server with background=true"),
-        ({"stuck": True, "quiet": 50.0}, "it had been silent for 50 s and used no processor"),
-        ({"stuck": True, "quiet": 1.0}, "for a long one set timeout"),
-        ({"quiet": 50.0}, "for a long one set timeout"),
+        ({"ports": (3000,)}, "it listened on port 3000: start servers with background=true"),
+        ({"stuck": True, "quiet": 50.0}, "it was silent for 50 s and used no CPU"),
+        ({"stuck": True, "quiet": 1.0}, "for a long command set timeout"),
+        ({"quiet": 50.0}, "for a long command set timeout"),
     ],
 )
 def test_the_limit_comes_with_advice_that_fits(result: dict, words: str):
@@ -92,7 +92,7 @@ def test_the_limit_comes_with_advice_that_fits(result: dict, words: str):
 async def test_a_folder_that_is_gone_is_told(say):
     await say("execute_command", command="mkdir sub; cd sub")
     await say("execute_command", command="rmdir ../sub")
-    assert "/sub is gone, so it ran in the workspace]" in await say("execute_command", command="pwd")
+    assert "/sub no longer exists, so it ran in the workspace]" in await say("execute_command", command="pwd")
 
 
 async def test_one_that_the_sandbox_stopped_says_how_to_ask(context: ToolContext, workspace: Path, tmp_path: Path):

@@ -107,7 +107,7 @@ async def test_programs_that_the_repository_names_are_not_run(explaining, worksp
 async def test_a_long_diff_is_cut_and_says_so(explaining, workspace):
     (workspace / "a.py").write_text("".join(f"{n}\n" for n in range(5_000)))
     text = said(await explain(explaining, "HEAD"))
-    assert "[The diff goes on; nearer refs show the rest.]" in text
+    assert "[The diff is cut off here; use refs that are closer together to see the rest.]" in text
     assert text.count("\n") < 2_010
 
 

@@ -72,7 +72,7 @@ async def test_more_matches_than_can_be_shown_are_said_to_exist(say, workspace: 
     (workspace / "a").write_text("hit\n" * 1_000)
     text = await say("search_files", regex="hit")
     assert text.count("hit") == 300
-    assert text.endswith("[300 of 1,000 matches, the most telling files first; narrow the regex, path or file_pattern]")
+    assert text.endswith("[300 of 1,000 matches, most relevant files first; narrow regex, path or file_pattern]")
 
 
 async def test_of_many_files_none_takes_all_the_room(say, workspace: Path):
@@ -83,7 +83,7 @@ async def test_of_many_files_none_takes_all_the_room(say, workspace: Path):
     assert text.startswith("a.py\n1: def hit(): ...\n")
     assert text.count(": hit()") + text.count(": def hit") == 300
     assert text.count(".py\n") == 30
-    assert text.endswith("[300 of 2,001 matches, the most telling files first; narrow the regex, path or file_pattern]")
+    assert text.endswith("[300 of 2,001 matches, most relevant files first; narrow regex, path or file_pattern]")
 
 
 async def test_what_is_not_even_looked_at_is_said(say, workspace: Path):
@@ -101,12 +101,12 @@ async def test_long_results_are_cut(say, workspace: Path):
     (workspace / "a").write_text(("hit" + "\u00e9" * 490 + "\n" + "x" * 490 + "\n") * 300)
     text = await say("search_files", regex="hit")
     assert 240_000 < len(text) < 250_200
-    assert re.search(r"\n\[25\d of 300 matches, the most telling files first; [^\n]+\]$", text)
+    assert re.search(r"\n\[25\d of 300 matches, most relevant files first; [^\n]+\]$", text)
     assert text.count("hit") == int(text.split("\n[")[1].split(" ")[0])
 
 
 async def test_a_wrong_expression_and_a_missing_folder_are_failures(say):
     with pytest.raises(ToolFailure, match="unclosed group"):
         await say("search_files", regex="(")
-    with pytest.raises(ToolFailure, match=r"There is no lib\."):
+    with pytest.raises(ToolFailure, match=r"lib does not exist\."):
         await say("search_files", regex="x", path="lib")

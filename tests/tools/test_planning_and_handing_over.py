@@ -87,7 +87,7 @@ async def test_a_rule_becomes_a_file_in_the_folder_of_rules(context, path):
     assert new_rule.summary(given).paths == (".clinerules/tests.md",)
     output = await new_rule.run(given, context)
     assert (context.workspace / ".clinerules/tests.md").read_text() == "Test first.\n"
-    assert said(output) == "Made the rule .clinerules/tests.md (1 line)."
+    assert said(output) == "Created the rule .clinerules/tests.md (1 line)."
     assert [event.path for event in output.events] == [".clinerules/tests.md"]
 
 
@@ -95,19 +95,19 @@ async def test_a_rule_becomes_a_file_in_the_folder_of_rules(context, path):
     "path", ["", ".", "../x.md", "/etc/x.md", "a/../../x.md", "~/x.md", "x.sh", "skills/x.md", ".clinerules/hooks/x.md"]
 )
 def test_a_rule_has_its_place(path):
-    with pytest.raises(ToolFailure, match="no place for a rule"):
+    with pytest.raises(ToolFailure, match="not a valid path for a rule"):
         new_rule.summary(new_rule.Input(path, "x"))
 
 
 async def test_a_rule_replaces_nothing(context):
     rules = context.workspace / ".clinerules"
     rules.write_text("all of them")
-    with pytest.raises(ToolFailure, match="one file here"):
+    with pytest.raises(ToolFailure, match="is a single file in this project"):
         await new_rule.run(new_rule.Input("x", "y"), context)
     rules.unlink()
     rules.mkdir()
     (rules / "x.md").write_text("old")
-    with pytest.raises(ToolFailure, match="there already"):
+    with pytest.raises(ToolFailure, match="already exists"):
         await new_rule.preview(new_rule.Input("x", "y"), context)
     assert (rules / "x.md").read_text() == "old"
 

@@ -29,5 +29,5 @@ async def test_a_skill_gives_its_text_and_names_its_files(say, workspace, name):
 
 async def test_an_unknown_skill_is_answered_with_those_there_are(say, workspace):
     make(workspace)
-    with pytest.raises(ToolFailure, match=r"no skill 'docx'. The skills are: pdf\."):
+    with pytest.raises(ToolFailure, match=r"No skill is named 'docx'\. Available skills: pdf\."):
         await say("use_skill", skill_name="docx")

@@ -115,8 +115,8 @@ async def test_results_that_do_not_keep_to_the_domains_are_left_out(context):
     [
         ({"query": " "}, "empty"),
         ({"query": "x", "allowed_domains": ["a.org"], "blocked_domains": ["b.org"]}, "not both"),
-        ({"query": "x", "allowed_domains": ["a org"]}, "is no domain"),
-        ({"query": "x", "blocked_domains": ["a.org"] * 21}, "At most 20"),
+        ({"query": "x", "allowed_domains": ["a org"]}, "is not a domain"),
+        ({"query": "x", "blocked_domains": ["a.org"] * 21}, "at most 20"),
     ],
 )
 async def test_a_query_that_cannot_be_meant_is_refused_before_anybody_is_asked(context, given, told):

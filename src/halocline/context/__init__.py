@@ -1,1 +1,1 @@
-"""What the model gets to read."""
+"""The context: everything the model reads."""

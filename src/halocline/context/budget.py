@@ -1,7 +1,7 @@
-"""The one authority on how much the model is given to read: lines, characters, the length of a line.
+"""All limits on what the model reads: lines, characters, line length.
 
-What must stay true: the sentence about what is left out is made last, from what is really shown, and what is left out
-can be had: from the file, from a blob that `read_file` opens by its reference, or from the copy of a command's output.
+What must stay true: the note on what is left out is written last, from what is really shown, and the rest stays
+reachable: in the file, in a blob that `read_file` opens by its reference, or in the copy of a command's output.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from halocline.protocol.values import Value
 
 
 class Budget(Value, frozen=True):
-    """The most of one text: its lines (None: any number), all characters, the characters of one line."""
+    """Limits of one text: lines (None: any number), characters in total, characters per line."""
 
     lines: int | None
     characters: int
@@ -23,37 +23,37 @@ MATCHES = Budget(None, 250_000, 2_000)
 LISTING = Budget(200, 100_000, 1_000)
 DEFINITIONS = Budget(400, 40_000, 300)
 COMMAND = 30_000
-"""Characters of what a command printed; of more, the head and the tail."""
+"""Characters of a command's output; of more, the head and the tail are shown."""
 RULE, RULES = 40_000, 100_000
-"""Characters of one file of rules with what it imports, and of all that are told at once; the rest is named."""
+"""Characters of one rules file with its imports, and of all rules sent at once; the rest is named."""
 NEWS, NEWS_END = 1_000, 300
-"""Characters of a job's new output that are told unasked; of more, only so many from the end."""
+"""Characters of a job's new output in a note; of more, only `NEWS_END` from the end."""
 MATCH_LINE = 500
-"""Characters of a line that a search found."""
+"""Characters of one matching line of a search."""
 MENTIONED = 200_000
 """Characters of all that one prompt mentions by `@`."""
 MENTIONED_ONCE = 40_000
-"""Characters of a mention that is no file: a folder's files, a diff, another task."""
+"""Characters of a mention that is not a file: a folder's files, a diff, another task."""
 CEILING = 450_000
-"""Characters of one result, whatever the tool. Above every budget, so that it never cuts what a tool has counted."""
+"""Characters of one result of any tool. Above every budget, so it never cuts what a tool has counted."""
 
 
 class Fitted(Value, frozen=True):
-    """The lines that fit, each short enough; `cut` says that more would have come."""
+    """Lines that fit, each short enough; `cut` tells that there were more."""
 
     lines: tuple[str, ...]
     cut: bool
 
 
 def shorten_line(line: str, most: int) -> str:
-    """The line, or its beginning and how much is left out."""
+    """Return the line, or its beginning and how much is left out."""
     return line if len(line) <= most else f"{line[:most]} … [{len(line) - most:,} more characters]"
 
 
 def fit_lines(lines: Iterable[str], budget: Budget, numbered_from: int | None = None) -> Fitted:
-    """As many lines from the first on as the budget holds; always at least one, when there is one.
+    """Return as many leading lines as the budget allows; at least one, if there is one.
 
-    A line's label, `12 | ` when they are numbered, counts for the whole but not for the line.
+    The label of a numbered line, `12 | `, counts toward the total but not toward the line.
     """
     kept: list[str] = []
     size = 0
@@ -68,7 +68,7 @@ def fit_lines(lines: Iterable[str], budget: Budget, numbered_from: int | None = 
 
 
 def bound_text(text: str, most: int, keep: Callable[[bytes], str]) -> str:
-    """The text; of one that is too long the head and the tail, with the whole kept and named between them."""
+    """Return the text; if it is too long, its head and tail with a reference to the stored whole between them."""
     if len(text) <= most:
         return text
     reference = keep(text.encode("utf-8", "replace"))
@@ -78,11 +78,11 @@ def bound_text(text: str, most: int, keep: Callable[[bytes], str]) -> str:
 
 
 def _gap_text(missing: int, reference: str) -> str:
-    return describe_gap(f"{missing:,} characters are", f"read_file with path={reference} has the whole")
+    return describe_gap(f"{missing:,} characters", f"to see everything, call read_file with path={reference}")
 
 
 def describe_gap(missing: str, where: str) -> str:
-    """What stands between a head and a tail: what is left out, and how it can be had."""
+    """Return the marker between a head and a tail: what is left out, and how to get it."""
     return f"\n[… {missing} left out here; {where} …]\n"
 
 
@@ -90,7 +90,7 @@ Part = Text | Note | Image
 
 
 def fit_parts(parts: Sequence[Part], most: int, keep: Callable[[bytes], str]) -> tuple[Part, ...]:
-    """The parts of a result, their texts together at most `most` characters long and a little for each gap."""
+    """Limit the texts of a result to `most` characters in total, plus a little for each gap."""
     total = sum(len(part.text) for part in parts if not isinstance(part, Image))
     return tuple(parts) if total <= most else tuple(_fair_shares(parts, most, total, keep))
 

@@ -1,4 +1,4 @@
-"""What a picture is by its first bytes, and how large: pure, nothing is unpacked."""
+"""Type and size of an image from its first bytes. Pure: nothing is decoded."""
 
 import struct
 
@@ -8,7 +8,7 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 class PictureFacts(Value, frozen=True):
-    """`width` and `height` are in pixels; 0 when the file does not say."""
+    """Facts of an image; `width` and `height` are in pixels, 0 if unknown."""
 
     media_type: str
     width: int = 0
@@ -16,7 +16,7 @@ class PictureFacts(Value, frozen=True):
 
 
 def picture_facts(data: bytes) -> PictureFacts | None:
-    """The facts of a PNG, JPEG, GIF or WebP file; None for anything else."""
+    """Return the facts of a PNG, JPEG, GIF or WebP file; None for anything else."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return PictureFacts("image/png", *_unpack_size(">II", data, 16))
     if data.startswith((b"GIF87a", b"GIF89a")):
@@ -36,7 +36,7 @@ def _unpack_size(form: str, data: bytes, at: int) -> tuple[int, int]:
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int]:
-    """Width and height stand in the first frame; the segments before it are skipped."""
+    """Read width and height from the first frame; the segments before it are skipped."""
     at = 2
     while at + 9 < len(data) and data[at] == 0xFF:
         if data[at + 1] in _JPEG_FRAMES:
@@ -47,7 +47,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """The three kinds of WebP say it in three ways."""
+    """Read width and height; the three kinds of WebP store them differently."""
     match data[12:16]:
         case b"VP8X":
             return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")

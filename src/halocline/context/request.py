@@ -1,7 +1,7 @@
-"""From what a task knows to what the model reads: a pure step from state to request.
+"""Builds the request to the model from the state of a task. Pure.
 
-The system prompt was fixed when the task began and messages are only appended, so the bytes of one request are a prefix
-of the next and the provider's cache holds; `view` says when that is given up.
+The system prompt is fixed when the task starts and messages are only appended, so one request is a prefix of the next
+and the provider's cache stays valid; `view` documents the exceptions.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from halocline.protocol.values import Value
 
 
 class Thinking(Value, frozen=True):
-    """How hard to think: a word for it, or a bound in tokens. None leaves it to the vendor."""
+    """Thinking settings: an effort level, or a budget in tokens. None leaves it to the vendor."""
 
     effort: Effort | None = None
     budget: int | None = None
@@ -28,8 +28,8 @@ class Thinking(Value, frozen=True):
 class Context:
     """Builds requests. `max_tokens` bounds one reply, None leaves it to the model; `thinking` is by mode.
 
-    `at` is the part of the window from which on a conversation is crowded; None: as `context.room` has it. `sees` says
-    of a model whether pictures may be sent to it.
+    `at` is the share of the window at which to compact, None for the default of `find_room`. `sees` tells whether a
+    model accepts images.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Context:
         self._sum = Sum()
 
     def request(self, state: State, toolset: Toolset) -> Request:
-        """What the model is asked now."""
+        """Build the next request."""
         thinking = Thinking(state.effort, state.thinking_budget)
-        if thinking == Thinking():  # the task has no wish of its own
+        if thinking == Thinking():  # the task sets none of its own
             thinking = self._thinking.get(state.mode, thinking)
         return Request(
             model=state.model,
@@ -65,12 +65,12 @@ class Context:
         )
 
     def visible(self, state: State) -> tuple[Message, ...]:
-        """What of the conversation the model reads. Where its window is known, no message takes more than a third."""
+        """Return the messages that the model reads. If its window is known, no message takes more than a third."""
         return self._view.of(state, self._most(state), sees=self._sees(state.model))
 
     def passes(self, state: State) -> Shortened:
-        """What `visible` leaves out of the conversation, makes up and cuts."""
-        from halocline.context.reports.removals import report_removals  # for people who ask
+        """Report what `visible` leaves out, makes up and shortens."""
+        from halocline.context.reports.removals import report_removals  # only needed for the report
 
         return report_removals(state, self._most(state), sees=self._sees(state.model))
 
@@ -78,12 +78,12 @@ class Context:
         return self.room(state).allowed // 3 if state.window or state.limit else None
 
     def room(self, state: State) -> Room:
-        """How much there is room for."""
+        """Return the context window and how much of it a request may use."""
         return find_room(state, state.limits.compacts_at if state.limits else self._at)
 
     def used(self, state: State, toolset: Toolset) -> int:
-        """Tokens of the request that would be made now: what the provider counted last and what came since.
+        """Return the tokens of the next request: the provider's last count and what came since.
 
-        Where it has counted nothing, an estimate of the whole.
+        If it has counted nothing yet, estimate the whole.
         """
         return count_used(state) if state.last_usage.total else request_tokens(self.request(state, toolset), self._sum)

@@ -1,4 +1,4 @@
-"""The Markdown templates of what the model reads: `prompts/*.md`."""
+"""Markdown templates of the prompts: `prompts/*.md`."""
 
 from pathlib import Path
 

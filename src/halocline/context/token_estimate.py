@@ -1,7 +1,7 @@
-"""How many tokens a text, a message or a request is, about: no vendor's counter is asked and nothing is loaded.
+"""Estimates the tokens of a text, a message or a request, without a vendor's tokenizer.
 
-What must stay true: sizes add up and cost little, so that a list of messages is summed as it grows. Whoever has a
-figure of the provider scales by it.
+What must stay true: sizes add up and are cheap, so a list of messages is summed as it grows. Callers that have the
+provider's count scale by it.
 """
 
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ from halocline.protocol.messages import Image, Message, Note, Text, Thinking, To
 BYTES = 3.6
 """Bytes of UTF-8 in a token of code or English prose."""
 IMAGE = 1_600
-"""Tokens of a picture: what a screen of 900 × 600 to 1,500 × 1,000 costs with most vendors."""
+"""Tokens of an image: the cost of a screenshot of 900 × 600 to 1,500 × 1,000 with most vendors."""
 FRAME = 6
-"""Tokens of what a vendor puts around a message or a part of one."""
+"""Tokens that a vendor adds around a message or a part of one."""
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text is. Bytes count, not letters: beyond ASCII a letter is often a token by itself."""
+    """Estimate the tokens of a text. Bytes count, not letters: beyond ASCII a letter is often its own token."""
     length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return ceil(length / BYTES)
 
 
 def message_tokens(message: Message) -> int:
-    """About how many tokens a message is."""
+    """Estimate the tokens of a message."""
     return FRAME + sum(_estimate_part(part) for part in message.content)
 
 
@@ -47,12 +47,12 @@ def _estimate_arguments(call: ToolCall) -> int:
 
 
 def request_tokens(request: Request, messages: "Sum | None" = None) -> int:
-    """About how many tokens a request is, with what stands around the conversation. `messages` spares counting."""
+    """Estimate the tokens of a whole request. `messages` saves counting them again."""
     return overhead_tokens(request) + (messages or Sum()).of(request.messages)
 
 
 class Sum:
-    """The tokens of a list of messages, at the price of what is new since it was last asked."""
+    """Incremental token count of a list of messages: each call costs only what is new."""
 
     def __init__(self) -> None:
         self._messages: Sequence[Message] = ()
@@ -67,6 +67,6 @@ class Sum:
 
 
 def overhead_tokens(request: Request) -> int:
-    """The part of a request that is there before anything was said: the system prompt and the tools."""
+    """Estimate the tokens of the fixed part of a request: the system prompt and the tools."""
     tools = sum(estimate_tokens(f"{tool.name} {tool.description} {tool.schema}") for tool in request.tools)
     return estimate_tokens(request.system) + tools

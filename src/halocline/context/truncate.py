@@ -1,6 +1,6 @@
-"""Messages made shorter, when a model could not read them whole: head and tail stay, and what is missing is said.
+"""Shortens messages that a model cannot read whole: head and tail stay, and a marker says how much is missing.
 
-The last resort of the context: whatever else is left out, a message keeps its place, its calls and their ids.
+This is the last resort: whatever else is left out, a message keeps its place, its calls and their ids.
 """
 
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from halocline.context.budget import describe_gap
 from halocline.context.token_estimate import BYTES, IMAGE, estimate_tokens, message_tokens
 from halocline.protocol.messages import AssistantMessage, Image, Message, Note, Text, Thinking, ToolCall
 
-NO_PICTURE = "[a picture is left out here: there is no room for it]"
-UNSEEN = "[a picture is left out here: you cannot see pictures]"
-WHERE = "there is no room for all of it: what you need again, read again in parts"
+NO_PICTURE = "[image omitted: not enough room]"
+UNSEEN = "[image omitted: this model cannot view images]"
+WHERE = "not enough room for all of it: read again, in parts, what you still need"
 SHORTEST = 200
-"""Characters that a text keeps, however little room there is."""
+"""Minimum characters that a text keeps."""
 
 
 def shorten_message(message: Message, most: int) -> Message:
-    """The message with at most about so many tokens; the same object when it has no more.
+    """Shorten the message to about `most` tokens; return the same object if it fits.
 
-    Signed thinking cannot be cut, so it goes as a whole.
+    Signed thinking cannot be cut, so it is dropped whole.
     """
     size = message_tokens(message)
     if size <= most:
@@ -35,7 +35,7 @@ def shorten_message(message: Message, most: int) -> Message:
 
 
 def without_pictures(message: Message) -> Message:
-    """The message for a model that sees none; the same object when it has none."""
+    """Replace images for a model that cannot view them; return the same object if there are none."""
     parts: Iterable[Any] = message.content
     if not any(isinstance(part, Image) for part in parts):
         return message
@@ -66,12 +66,12 @@ def _shorten_value(value: Any, share: float) -> Any:
 
 
 def _cut_text(text: str, share: float) -> str:
-    """The text's share of what it was; short ones stay whole."""
+    """Cut the text to its share; short texts stay whole."""
     if len(text) <= SHORTEST:
         return text
-    # A letter may be more than a byte: what counts are tokens.
+    # Tokens count, and a letter may be several bytes.
     room = max(SHORTEST, int(len(text) * share * min(1.0, len(text) / (BYTES * estimate_tokens(text)))) - 120)
     missing = len(text) - room
     if missing <= 0:
         return text
-    return text[: room - room // 2] + describe_gap(f"{missing:,} characters are", WHERE) + text[len(text) - room // 2 :]
+    return text[: room - room // 2] + describe_gap(f"{missing:,} characters", WHERE) + text[len(text) - room // 2 :]

@@ -1,7 +1,7 @@
-"""What of a conversation the model reads: all of it, or what a compaction and outdated copies of files leave.
+"""The messages that the model reads: the conversation without what a compaction and outdated file copies remove.
 
-What must stay true: it is a pure function of the log, so that a replay shows the same; between two compactions a view
-only grows, except when outdated copies go out together (`stale`).
+What must stay true: it is a pure function of the log, so a replay shows the same; between two compactions a view only
+grows, except when outdated copies are removed together (`stale`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,11 +19,11 @@ MISSING = "No result of this call was recorded. Do not assume that it took effec
 
 
 STAYS = ("rule", "rules", "instructions", "memory", "skill")
-"""Sources of notes that are shown again after a compaction."""
+"""Sources of notes that are repeated after a compaction."""
 
 
 class View:
-    """`build_view`, at the price of what is new since it was last asked."""
+    """An incremental `build_view`: each call costs only what is new since the last one."""
 
     def __init__(self) -> None:
         self._compaction: Compacted | None = None
@@ -35,7 +35,7 @@ class View:
         self.stale = Stale()
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
-        """The same as `view(state, most, sees=sees)`."""
+        """Return the same as `build_view(state, most, sees=sees)`."""
         messages, compaction = state.messages, state.compaction
         same = compaction is self._compaction and (most, sees) == (self._most, self._sees)
         if not same or not _begins_with(messages, self._known):
@@ -46,7 +46,7 @@ class View:
         if len(self.stale.left_out) != left_out:
             self._settled, self._at = self._headed(messages, compaction), _kept_from(compaction)
         self._known = messages
-        # What comes before a reply is settled: no later result is an answer to it.
+        # Everything before the newest reply is settled: no later result can belong to it.
         if (newest := _newest_reply(messages, self._at)) > self._at:
             self._settled += self._seen(messages, self._at, newest)
             self._at = newest
@@ -78,15 +78,15 @@ class View:
 
 
 def build_view(state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
-    """What the model reads, with every call answered directly after its message; of each at most so many tokens.
+    """Return what the model reads: every call answered directly after its message, each message at most `most` tokens.
 
-    Pictures are for a model that `sees`.
+    Images stay only for a model that `sees`.
     """
     return View().of(state, most, sees=sees)
 
 
 def replies_left_out(state: State) -> int:
-    """How many of the model's replies it does not read any more."""
+    """Count the model's replies that it no longer reads."""
     kept_from = _kept_from(state.compaction)
     return sum(isinstance(message, AssistantMessage) for message in state.messages[:kept_from])
 
@@ -96,7 +96,7 @@ def _kept_from(compaction: Compacted | None) -> int:
 
 
 def _compaction_head(messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
-    """What stands for everything before the messages that were kept."""
+    """Return the messages that stand for everything before the kept ones."""
     if compaction is None:
         return ()
     said = UserMessage((*compaction.content, *_carried_notes(messages, compaction)))
@@ -116,7 +116,7 @@ def _carried_notes(messages: Sequence[Message], compaction: Compacted) -> Iterat
 
 
 def pair_results(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall]]:
-    """Where results stand, and the calls that they answer."""
+    """Yield the index of each result with the call it answers."""
     calls: dict[str, ToolCall] = {}
     for at, message in enumerate(messages):
         if isinstance(message, AssistantMessage):
@@ -130,15 +130,15 @@ def _begins_with(messages: Sequence[Message], known: Sequence[Message]) -> bool:
 
 
 def _newest_reply(messages: Sequence[Message], begin: int) -> int:
-    """Where the newest reply after `begin` stands; `begin` when there is none."""
+    """Return the index of the newest reply after `begin`; `begin` if there is none."""
     places = range(len(messages) - 1, begin, -1)
     return next((at for at in places if isinstance(messages[at], AssistantMessage)), begin)
 
 
 def pair_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages with every call answered directly after its message, in order, and no result without its call.
+    """Put every result directly after the message of its call, in order.
 
-    A sound history comes back as it is. What is missing is made up and says so; what is stray is left out.
+    A sound history is returned as it is. A missing result is made up and says so; a stray one is dropped.
     """
     out: list[Message] = []
     waiting: dict[str, int] = {}  # ids are unique within one message only, so an answer belongs to the latest one

@@ -1,7 +1,8 @@
-"""Keeps a conversation within what its model can read, and asks for replies.
+"""Keeps a conversation within its model's context window, and requests replies.
 
-What must stay true: it always ends. A summary that fails is done without; what a server calls too long is shortened
-twice, the second time to hardly anything; only then its error is the turn's. Nothing is asked that cannot save enough.
+What must stay true: it always ends. If a summary fails, the compaction goes without; if a server calls a request too
+long, it is compacted twice, the second time to hardly anything; only then the error ends the turn. No summary is
+requested that cannot save enough.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -33,19 +34,19 @@ from halocline.task.inbox import InboxRequest
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks  # most tasks have none
 
-NOT_WORTH = "Not compacted: too little would be saved."
-WHY_NOT = "The newest messages are kept as they are, and they are nearly all there is."
-BLOCKED = "Not compacted, a hook says: {why}"
+NOT_WORTH = "Not compacted: it would save too little."
+WHY_NOT = "Compacting keeps the newest messages, and this conversation has few others."
+BLOCKED = "Not compacted. {why}"
 NOTHING = "There is no compaction to undo."
-WITHOUT = "The model gave no summary ({why}): the conversation was shortened without one."
+WITHOUT = "The model gave no summary ({why}), so the conversation was compacted without one."
 REFUSED, FAILED, NOT_UNDONE = "not_compacted", "compaction_failed", "nothing_to_undo"
 SECOND_TRIES = (0, 4)
-"""Where in `compaction.SHARES` to begin when a server calls a request too long: the first time, and the second."""
+"""Index in `compaction.plan.SHARES` to start at when a server calls a request too long: first and second time."""
 SUSPECT = 0.9
 
 
 class Compactor:
-    """One task's. `automatic` lets it act before a request that would be too long, not only after."""
+    """The compactor of one task. With `automatic` it acts before a request gets too long, not only after."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Compactor:
         self._hooks = hooks
 
     async def reply(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
-        """Ask for the next reply; make room first where a person wants it or it is needed."""
+        """Request the next reply; compact first if the user asked for it or it is needed."""
         async for event in self._before(wish):
             yield event
         for share in (*SECOND_TRIES, None):
@@ -83,7 +84,7 @@ class Compactor:
             yield shorter
 
     async def grant(self, wish: InboxRequest) -> AsyncGenerator[Event, None]:
-        """Do what a person wants: its last event is the answer."""
+        """Carry out a request of the user; the last event is the answer."""
         if wish.undo:
             undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
             yield undone
@@ -98,7 +99,7 @@ class Compactor:
         elif self._is_automatic and self._uses_more_than(self._context.room(self._state()).allowed):
             async for event in self._compact(CompactionCause.CROWDED):
                 yield event
-        # A request that is known to be too long is not made.
+        # Do not send a request that is known to be too long.
         state = self._state()
         is_known = state.window or state.limit
         if is_known and self._uses_more_than(self._context.room(state).window) and (made := self._shortest()):
@@ -113,7 +114,7 @@ class Compactor:
         return self._context.used(self._state(), self._toolset) > tokens
 
     def _shortest(self) -> Compacted | None:
-        """What fits without asking anybody."""
+        """Return a compaction that fits, without a summary."""
         from halocline.context.compaction.plan import Tight, try_compactions
 
         state, request = self._state(), self._request()
@@ -123,7 +124,7 @@ class Compactor:
         )
 
     async def _compact(self, cause: CompactionCause, focus: str = "") -> AsyncGenerator[Event, None]:
-        """Have a summary made, when so much can be saved that it is worth one."""
+        """Compact with a summary, if that saves enough to be worth it."""
         from halocline.context.compaction.plan import (  # most tasks need none of it
             Tight,
             summary_request,
@@ -140,7 +141,7 @@ class Compactor:
                 text, hint = (NOT_WORTH, WHY_NOT) if made is None else (BLOCKED.format(why=blocked), "")
                 yield ErrorRaised(code=REFUSED, text=text, hint=hint)
             return
-        state, request = self._state(), self._request()  # a hook may have told the model something
+        state, request = self._state(), self._request()  # a hook may have added a note
         yield CompactionStarted(cause=cause, tokens=before, focus=focus)
         summary = ""
         try:
@@ -150,18 +151,18 @@ class Compactor:
                         yield event
                     elif isinstance(event, AssistantMessageCompleted):
                         summary = event.message.text.strip()
-            why = "" if summary else "it said nothing"
+            why = "" if summary else "its reply was empty"
         except ModelError as error:
             why = error.text
         if why:
             yield Noticed(WITHOUT.format(why=why))
         with_summary = try_compactions(state, request, before, room, replace(tight, summary=summary))
-        # A long summary of little may save nothing: then none, or it would be asked for and paid again with every step.
+        # A long summary of little may save nothing: then use none, or it would be paid for again at every step.
         made = with_summary or try_compactions(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
     async def _blocked(self, made: Compacted, request: Request, tokens: int) -> str:
-        """Why a hook will not have it; empty when none objects."""
+        """Return why a hook blocks the compaction; empty if none does."""
         if self._hooks is None:
             return ""
         from halocline.ports.hooks import Shortening
@@ -178,7 +179,7 @@ class Compactor:
         return (await self._hooks.before_compaction(what)).blocked
 
     def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
-        """What to go on with after an error; None when nothing helps."""
+        """Return the compaction to continue with after an error; None if nothing helps."""
         from halocline.context.compaction.plan import Tight, limit_in, try_compactions
 
         state = self._state()
@@ -190,7 +191,7 @@ class Compactor:
         return try_compactions(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
 
     def _is_suspect(self, error: ModelError, before: int) -> bool:
-        """A refusal without a known reason, of a request that nearly fills the window."""
+        """True if a request that nearly fills the window was refused for an unknown reason."""
         window = self._state().window
         return error.kind is ModelErrorKind.INVALID_REQUEST and window is not None and before > window * SUSPECT
 
@@ -198,5 +199,5 @@ class Compactor:
         return self._context.request(self._state(), self._toolset)
 
     def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        # Models are async generators: only those promise to close what is left early.
+        # Models are async generators: only those guarantee cleanup when left early.
         return cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))

@@ -1,7 +1,7 @@
-"""Budgets and loops: one object that is asked before each step and answers go on, pause and ask, or stop.
+"""Limits and loop detection: before each step, decides whether to continue, ask or stop.
 
-The judgement is a pure function of the state, so budgets survive a crash and a resume: they live in the log. Only time
-is measured here: the log has the time of a wall clock, which may be set.
+The verdict is a pure function of the state, so budgets live in the log and survive a crash and a resume. Only time is
+measured here: the log has wall clock time, which may be changed.
 """
 
 import time
@@ -16,28 +16,28 @@ from halocline.protocol.values import Value
 
 WARN_AT = 3
 STOP_AT = 5
-"""How many times in a row the same call may give the same result: a remark first, then a pause (TL-06)."""
+"""Number of identical calls in a row with the same result before a note, and before a stop (TL-06)."""
 
 ANSWERS = 3
-"""How many answers in a row may miss the form that was asked for: the model is told what is wrong in between."""
+"""Number of answers in a row that may fail the schema; the model gets the errors in between."""
 
 SECONDS_REACHED = "seconds is reached."
-"""How a verdict on time ends."""
+"""End of the verdict on time, which replays recognize."""
 GO_ON = "Go on"
 STOP = "Stop here"
 
 
 class Verdict(Value, frozen=True):
-    """A limit is reached: which one, and what is said about it."""
+    """A limit that was reached: its name, and a text for the user."""
 
     limit: str
     text: str
 
 
 class Stopwatch:
-    """How long the running turn has taken in this process, whatever happens to the wall clock.
+    """Time that the running turn has taken in this process, independent of the wall clock.
 
-    It begins anew when the turn's time limit does. A suspended machine's sleep does not count.
+    It restarts when the turn's time limit does. Time in suspend does not count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,7 +45,7 @@ class Stopwatch:
         self._turn = self._since = 0.0
 
     def seconds(self, state: State) -> float:
-        """Since the turn was first asked about."""
+        """Return the seconds since the first call for this turn."""
         if state.turn is None:
             return 0.0
         now = self._clock()
@@ -56,16 +56,16 @@ class Stopwatch:
 
 class Governor:
     def __init__(self, limits: Limits, seconds: Callable[[State], float] | None = None) -> None:
-        """`seconds` tells how long the running turn has taken."""
+        """Set the limits; `seconds` returns how long the running turn has taken."""
         self.limits = limits
         self._seconds = seconds or Stopwatch().seconds
 
     def verdict(self, state: State) -> Verdict | None:
-        """What stands in the way of another step, or None."""
+        """Return the limit that prevents another step, or None."""
         return check_limits(state, limits_of(state, self.limits), self._seconds(state))
 
     def seconds_left(self, state: State) -> float | None:
-        """Time until the time limit of the running turn; None when there is none."""
+        """Return the seconds until the turn's time limit; None if there is none."""
         limit = limits_of(state, self.limits).seconds
         if limit is None or state.turn is None:
             return None
@@ -73,7 +73,7 @@ class Governor:
 
 
 def limits_of(state: State, limits: Limits) -> Limits:
-    """The task's limits: those of its log; `limits` where an older log has none. A sub-agent's are its own."""
+    """Return the task's limits from its log, or `limits` if an older log has none. A sub-agent has its own."""
     limits, given = state.limits or limits, state.subtask
     if given is None:
         return limits
@@ -81,18 +81,18 @@ def limits_of(state: State, limits: Limits) -> Limits:
 
 
 def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None:
-    """The first limit that is reached, when the running turn has taken so many seconds."""
+    """Return the first limit reached, given the seconds that the running turn has taken."""
     steps = state.steps - state.forgiven_steps
     if limits.steps is not None and steps >= limits.steps:
         return Verdict("steps", f"The limit of {limits.steps} steps is reached.")
-    if limits.cost is not None and (said := _over_cost(state, limits.cost)):
-        return Verdict("cost", said)
+    if limits.cost is not None and (problem := _over_cost(state, limits.cost)):
+        return Verdict("cost", problem)
     if limits.seconds is not None and state.turn is not None and seconds >= limits.seconds:
         return Verdict("time", f"The limit of {limits.seconds:g} {SECONDS_REACHED}")
     if state.failures_in_row >= limits.failures:
         return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed or were refused.")
     if refused := state.answers_refused[ANSWERS - 1 :]:
-        return Verdict("answer", f"{ANSWERS} answers in a row did not fit the schema. {refused[-1].problems[0]}")
+        return Verdict("answer", f"{ANSWERS} answers in a row did not match the schema. {refused[-1].problems[0]}")
     if state.same_call_in_row >= STOP_AT:
         return Verdict("repetition", f"The same call gave the same result {state.same_call_in_row} times in a row.")
     return None
@@ -100,13 +100,13 @@ def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None
 
 def _over_cost(state: State, limit: float) -> str:
     if state.cost is None:
-        return "What the task has cost is not known, so its limit cannot be kept."
+        return "The cost of this task is unknown, so its cost limit cannot be enforced."
     spent = state.cost - state.forgiven_cost
     return f"The limit of ${limit:.2f} is reached (${spent:.4f} spent)." if spent >= limit else ""
 
 
 def note_repetition(state: State, call: ToolCall, result: str) -> str:
-    """What the model is told when it repeats itself; empty when it does not."""
+    """Return a warning for the model if it repeats itself; otherwise empty."""
     count = state.same_call_in_row + 1
     if (call_signature(call), result) != state.last_outcome or count < WARN_AT:
         return ""

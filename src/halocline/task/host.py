@@ -1,4 +1,4 @@
-"""The world that one task acts on: its tools' host, its secrets, its permissions, and what tells it of changes."""
+"""The host of a task: what its tools act on, its secrets, its permissions, and what adds to its context."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -37,9 +37,9 @@ class ContextSources(Value, frozen=True):
 
 
 class TaskHost(Value, frozen=True):
-    """The world of one task. `folder` holds the task's own files.
+    """Everything a task acts on. `folder` holds its own files.
 
-    `takes_images` answers for a model that is named as `provider/model`.
+    `takes_images` tells whether a model (`provider/model`) accepts images.
     """
 
     folder: Path
@@ -54,6 +54,6 @@ class TaskHost(Value, frozen=True):
     hooks: "Hooks | None" = None
 
     async def close(self) -> None:
-        """End what was started on it."""
+        """Close everything that was started."""
         others = [part.close() for part in (self.tools.browser, self.tools.mcp) if part]
         await asyncio.gather(self.tools.shell.close(), self.sources.diagnostics.close(), *others)

@@ -1,7 +1,7 @@
-"""What people send to a running task, and the waiting for it.
+"""Input for a running task: prompts, steering, decisions and answers.
 
-Prompts queue; steering is taken once; decisions and answers are bound to the id of what was asked, so a stale one is
-dropped. Nothing here is remembered: what mattered is in the log.
+Prompts queue; steering is consumed once; decisions and answers carry the id of their request, so stale ones are
+dropped. Nothing here is persistent: what matters is in the log.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ Content = tuple[UserPart, ...]
 
 
 class Prompt(Value, frozen=True):
-    """What a turn begins with: what is said, and the JSON Schema of the answer when it has to fit one."""
+    """Start of a turn: the content, and the JSON Schema that the answer must match, if any."""
 
     content: Content
     output_schema: JsonObject | None = None
 
 
 class InboxRequest(Value, frozen=True):
-    """A person wants the conversation shortened, or, with `undo`, the latest compaction taken back."""
+    """Request to compact the conversation or, with `undo`, to undo the latest compaction."""
 
     focus: str = ""
     undo: bool = False
@@ -42,9 +42,9 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """The turn was asked to end. `limit` names the budget that asked, when it was not a person.
+    """The turn was interrupted. `limit` names the budget that did it; empty if it was the user.
 
-    In a replay of a turn that broke, `raised` is what was said of that.
+    In a replay of a turn that crashed, `raised` is the recorded error.
     """
 
     def __init__(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
@@ -54,7 +54,7 @@ class Interrupted(Exception):
 
 
 class Inbox:
-    """One task's inbox. `attended` says that whoever opened the task can answer what is asked; guests may, too."""
+    """One task's inbox. `attended` if the client that opened the task can answer questions; peers may, too."""
 
     def __init__(self, *, attended: bool) -> None:
         self.attended = attended
@@ -69,20 +69,20 @@ class Inbox:
 
     @property
     def can_ask(self) -> bool:
-        """Somebody is there now who can answer."""
+        """True if a client is connected that can answer."""
         return self.attended or self._guests > 0
 
     @property
     def is_interrupted(self) -> bool:
-        """The running turn is being ended."""
+        """True if the running turn is being interrupted."""
         return self._why is not None
 
     def welcome(self) -> None:
-        """A guest who can answer came."""
+        """Count a peer that can answer."""
         self._guests += 1
 
     def dismiss(self) -> None:
-        """A guest left. When nobody is there any more, nobody answers what was asked."""
+        """Discount a peer. If no client is left, open questions end without an answer."""
         self._guests -= 1
         if not self.can_ask:
             _settle_all(self._decisions, None)
@@ -92,15 +92,15 @@ class Inbox:
         self._prompts.put_nowait(prompt)
 
     def go_on(self) -> None:
-        """Go on with the turn that is open."""
+        """Continue the open turn."""
         self.prompt(Prompt(()))
 
     def steer(self, content: "Content | asyncio.Future[Content]") -> None:
-        """Words for the running turn; those that are still being read up are waited for, in their order."""
+        """Queue steering for the running turn; content that is still being prepared is awaited in order."""
         self._steering.append(content)
 
     def interject(self, content: "Content | asyncio.Future[Content]", client: str = "") -> None:
-        """A person's message for the running turn: the answer to all that is asked now, once it is read up."""
+        """Queue a message for the running turn; once it is ready, it answers everything that is being asked."""
         self.steer(content)
         if isinstance(content, asyncio.Future):
             content.add_done_callback(lambda read: self._answer_all(client) if _has_words(read) else None)
@@ -112,46 +112,46 @@ class Inbox:
         _settle_all(self._answers, Interjected(client))
 
     def wish(self, wish: InboxRequest) -> None:
-        """In a turn it is for the next request, between turns it comes in its turn among the prompts."""
+        """Queue a request: in a turn for its next model request, between turns among the prompts."""
         if self._turn is None:
             self._prompts.put_nowait(wish)
         else:
             self._wish = wish
 
     def wished(self) -> InboxRequest | None:
-        """What a person wanted since the last look; the latest counts."""
+        """Take the latest request since the last call, or None."""
         wish, self._wish = self._wish, None
         return wish
 
     def close(self) -> None:
-        """No more prompts: `prompts` ends after those that wait."""
+        """Accept no more prompts: `prompts` ends after the queued ones."""
         self._prompts.put_nowait(None)
 
     def abandon(self) -> None:
-        """End the running turn and take up nothing more, not even the prompts that wait."""
+        """Interrupt the running turn and drop everything queued."""
         while not self._prompts.empty():
             self._prompts.get_nowait()
         self.interrupt()
         self.close()
 
     async def prompts(self) -> AsyncIterator[Prompt | InboxRequest]:
-        """What there is to do, one thing after the other."""
+        """Yield prompts and requests in order."""
         while (prompt := await self._prompts.get()) is not None:
             yield prompt
 
     async def steering(self) -> Content:
-        """All text sent since the last look, joined; empty when there is none."""
+        """Take all steering since the last call, joined; empty if there is none."""
         parts: Content = ()
         while self._steering:
             first = self._steering[0]
-            said = await asyncio.shield(first) if isinstance(first, asyncio.Future) else first
-            if self._steering and self._steering[0] is first:  # of several who wait for it, one has it
+            content = await asyncio.shield(first) if isinstance(first, asyncio.Future) else first
+            if self._steering and self._steering[0] is first:  # only one of several waiters takes it
                 self._steering.popleft()
-                parts += said
+                parts += content
         return parts
 
     def interrupt(self, limit: str = "", raised: ErrorRaised | None = None) -> None:
-        """End the running turn, or the one whose prompt waits; without either, nothing happens."""
+        """Interrupt the running turn, or the one whose prompt is queued; otherwise do nothing."""
         if self._why is not None or (self._turn is None and self._prompts.empty()):
             return
         self._why = Interrupted(limit, raised)
@@ -160,7 +160,7 @@ class Inbox:
 
     @asynccontextmanager
     async def interruptible(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """Make `interrupt` reach the body, and end it after `seconds`. Raises Interrupted."""
+        """Let `interrupt` cancel the body, and interrupt it after `seconds`. Raises Interrupted."""
         turn = asyncio.current_task()
         assert turn is not None
         if why := self._forget():
@@ -181,34 +181,34 @@ class Inbox:
                 timer.cancel()
 
     def _forget(self) -> Interrupted | None:
-        """The interrupt that arrived, if one did; it counts for one turn only."""
+        """Take the interrupt that arrived, if any; it counts for one turn only."""
         why, self._why = self._why, None
         return why
 
     def decision(self, request: str) -> "Waiting[ResolveApproval]":
-        """Somebody's decision, to be waited for; begin before the request is shown, or an answer may come too early."""
+        """Wait for a decision; enter before the request is shown, or an answer may come too early."""
         return Waiting(self._decisions, request, attended=self.can_ask)
 
     def answer(self, request: str) -> "Waiting[AnswerQuestion]":
-        """Somebody's answer, to be waited for in the same way."""
+        """Wait for an answer, in the same way."""
         return Waiting(self._answers, request, attended=self.can_ask)
 
     def resolve(self, command: ResolveApproval) -> bool:
-        """Pass a decision on. False when nothing waits for it (already answered, or never asked)."""
+        """Deliver a decision. Return False if nothing waits for it (already answered, or never asked)."""
         return _settle_future(self._decisions, command.request, command)
 
     def reply(self, command: AnswerQuestion) -> bool:
-        """Pass an answer on. False when nothing waits for it."""
+        """Deliver an answer. Return False if nothing waits for it."""
         return _settle_future(self._answers, command.request, command)
 
     def withdraw(self, request: str) -> None:
-        """Who asked does not want to know any more: the waiting is cancelled."""
+        """Cancel the wait for an answer, because the question was withdrawn."""
         if future := self._answers.get(request):
             future.cancel()
 
 
 class Waiting(Generic[T]):
-    """`with` it from before the question is shown until it is answered; `arrives` gives None when nobody can answer."""
+    """Context manager around a question, from before it is shown; `arrives` returns None if nobody can answer."""
 
     def __init__(
         self, waiting: dict[str, asyncio.Future[T | Interjected | None]], request: str, *, attended: bool
@@ -246,5 +246,5 @@ def _settle_all(waiting: dict[str, asyncio.Future[T | Interjected | None]], valu
 
 
 def _has_words(read: asyncio.Future[Content]) -> bool:
-    """Tell whether something was read up that can be said."""
+    """True if the content is ready and not empty."""
     return not read.cancelled() and read.exception() is None and bool(read.result())

@@ -1,6 +1,6 @@
-"""What goes on in a task at this moment and is not in its log: what is being written, the output of calls.
+"""Live snapshot: what is going on in a task now and is not in its log, such as partial replies and output of calls.
 
-Who begins to listen in the middle is told this first, and then misses nothing. It is bounded, and cheap to keep.
+A client that connects in the middle gets it first, and then misses nothing. It is bounded, and cheap to keep.
 """
 
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ from halocline.protocol.events import (
 from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed
 
 LONGEST = 16_384
-"""Characters of a running call's output that are kept; surfaces show no more of it."""
+"""Characters kept of a running call's output; surfaces show no more."""
 
 Delta = TextDelta | ThinkingDelta
 
 
 class Now:
-    """Learns from every event; `events` are those that say the same at once."""
+    """Follows every event; `events` yields the fewest events that give the same picture."""
 
     def __init__(self) -> None:
         self._draft: list[Delta] = []
@@ -63,11 +63,11 @@ class Now:
             case StepStarted() | AssistantMessageCompleted():
                 self._draft, self._calls, self._retry = [], {}, None
             case TurnEnded():
-                own = {run: said for run, said in self._outputs.items() if run in self._own}
+                own = {run: output for run, output in self._outputs.items() if run in self._own}
                 self._draft, self._calls, self._outputs, self._retry, self._lanes = [], {}, own, None, {}
 
     def events(self) -> Iterator[StepRetried | Delta | ToolCallDelta | ToolCallProgressed | SubagentProgressed]:
-        """What would have told all this, neighbours joined."""
+        """Yield events that reproduce the snapshot, adjacent ones merged."""
         if self._retry:
             yield self._retry
         run: list[Delta] = []
@@ -92,7 +92,7 @@ def _join_deltas(run: list[Delta]) -> Delta:
 
 
 def _bound_pieces(pieces: list[str], text: str) -> list[str]:
-    """The pieces with one more; joined and cut once they are twice too long, so that it costs little for each."""
+    """Append a piece; joins and cuts the pieces only now and then, so each append is cheap."""
     pieces.append(text)
     if len(pieces) > 256 or len(text) > LONGEST:
         return ["".join(pieces)[-LONGEST:]]

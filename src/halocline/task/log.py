@@ -1,8 +1,8 @@
-"""The append-only log of one task: one JSON object a line, `seq` from 1, one writer.
+"""The append-only log of one task: one JSON object per line, `seq` from 1, one writer.
 
-A line is flushed when it is written, so a killed process loses nothing that was shown; `sync` makes it survive a power
-cut too, and before it what it refers to. A torn last line is cut when the log is opened for writing. Readers in this
-process get the past from disk and then the live tail, without a gap; readers in another process follow the file.
+A line is flushed when it is written, so a killed process loses nothing that was shown; `sync` makes it, and first what
+it refers to, survive a power cut. A torn last line is cut when the log is opened for writing. Readers in this process
+get the past from disk and then the live tail, without a gap; readers in another process follow the file.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from halocline.task.stream import Stream
 
 _TAIL = 64 * 1024
 REPLACED = "\ufffd".encode()
-"""In the place of what cannot be written as UTF-8."""
+"""Replacement for text that cannot be written as UTF-8."""
 
 D = TypeVar("D", bound=DurableEvent)
 
 
 class LogUnwritable(HaloclineError):
-    """The log cannot be written, so the task cannot go on; what was shown before is safe."""
+    """The log cannot be written, so the task cannot continue; everything shown before is safe."""
 
     code = "log_unwritable"
 
@@ -66,11 +66,11 @@ class Log(Stream):
         self._blot: Callable[[str], str] = lambda text: text
 
     def refers_to(self, sync: Callable[[], None]) -> None:
-        """`sync` makes what events refer to survive a power cut; it may raise OSError."""
+        """Set the function that makes what events refer to survive a power cut; it may raise OSError."""
         self._sync_first = sync
 
     def leaves_out(self, redact: Callable[[str], str]) -> None:
-        """Let no event hold what `redact` takes out of texts: neither on disk nor in the state that is made of it."""
+        """Set the function that removes secrets from events, on disk and in the state built from them."""
         self._blot = redact
 
     def load(self) -> list[DurableEvent]:
@@ -87,7 +87,7 @@ class Log(Stream):
         """Number, date and write one event, then show it. Raises LogUnwritable; the file then ends as before."""
         stamped = replace(event, seq=self.seq + 1, at=round(self._clock(), 3), task=self.task)
         line = codec.encode(stamped)
-        if REPLACED in line:  # the state is made of what is written
+        if REPLACED in line:  # the state must match what is written
             stamped = cast(D, codec.decode(line))
         if self._blot(text := line.decode()) != text:
             stamped = redact_event(stamped, self._blot)
@@ -109,12 +109,12 @@ class Log(Stream):
     def _make_safe(self) -> None:
         self._sync_first()
         os.fdatasync(self._file)
-        if not self._synced:  # the name of a new log is in folders, which may be new as well
+        if not self._synced:  # a new log may be in new folders, whose names must be synced too
             for folder in list(self.path.parents)[:3]:
                 sync_names(folder)
 
     def close(self) -> None:
-        """Let the readers end and give the lock back."""
+        """End the readers and release the lock."""
         self.finish()
         os.close(self._file)
         lock.give_back(self._lock)
@@ -124,7 +124,7 @@ class Log(Stream):
         try:
             written = os.write(self._file, line)
             if written < len(line):
-                raise OSError("the disk took only part of a line")
+                raise OSError("only part of a line was written")
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, size)
@@ -133,14 +133,14 @@ class Log(Stream):
     def _unwritable(self, error: OSError) -> LogUnwritable:
         return LogUnwritable(
             f"Cannot write the task's log {self.path}: {error}.",
-            f"Everything up to event {self.seq} is safe. Make room or repair the disk, "
-            f"then go on with: halo -r {self.task}",
+            f"Everything up to event {self.seq} is safe. Free space or repair the disk, "
+            f"then continue with: halo -r {self.task}",
         )
 
 
 def redact_event(event: D, redact: Callable[[str], str]) -> D:
-    """The event with `redact` applied to each of its texts, so that its form stays what it is."""
-    from halocline.protocol.secrets.redaction import each_text  # which most events do not need
+    """Apply `redact` to each text of the event; its structure stays."""
+    from halocline.protocol.secrets.redaction import each_text  # most events do not need it
 
     return msgspec.convert(each_text(msgspec.to_builtins(event), redact), type(event))
 
@@ -157,12 +157,12 @@ def sync_names(folder: Path) -> None:
 def _not_opened(folder: Path, error: OSError) -> LogUnwritable:
     return LogUnwritable(
         f"Cannot open a task's log in {folder}: {error.strerror or error}.",
-        "Make room, or look at its permissions. HALOCLINE_HOME names another place.",
+        "Free space or check its permissions. Set HALOCLINE_HOME to use another folder.",
     )
 
 
 def _whole_and_torn(file: int) -> tuple[int, int]:
-    """Return how many bytes of a log on disk are whole lines, and how many follow them; only its end is looked at."""
+    """Return the bytes of a log in whole lines, and the bytes after them; reads only its end."""
     size = at = os.fstat(file).st_size
     tail = b""
     while at and b"\n" not in tail:

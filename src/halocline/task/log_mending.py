@@ -1,7 +1,7 @@
-"""Mends a log that is damaged, as far as that takes no guess: `seq` says where each line belongs.
+"""Repairs a damaged log without guessing: `seq` says where each line belongs.
 
-Lines that are doubled or out of order cost nothing. Where an event is missing, what comes after it cannot be
-trusted, and the log ends before it. The log as it was is put aside whole, beside the new one: nothing is thrown away.
+Duplicate lines and lines out of order lose nothing. Events after a missing one cannot be trusted, so the log ends
+before it. The damaged log is kept whole beside the new one: nothing is thrown away.
 """
 
 import os
@@ -29,17 +29,17 @@ class LogDamage(Value, frozen=True):
 
     @property
     def text(self) -> str:
-        """One sentence for a person."""
+        """Description for the user."""
         wrong = ", ".join(self.wrong)
         if not self.kept:
-            return f"{wrong}; its beginning is gone, so nothing of it can be mended."
+            return f"{wrong}; its beginning is missing, so it cannot be repaired."
         if self.lost:
-            return f"{wrong}; events 1 to {self.kept} are whole, {self.lost} after them cannot be used."
-        return f"{wrong}; all {self.kept} events are there."
+            return f"{wrong}; events 1 to {self.kept} are intact, {self.lost} after them cannot be used."
+        return f"{wrong}; all {self.kept} events are intact."
 
 
 class _Lines(Value, frozen=True):
-    """The offset of each event's line, the number of unreadable lines, and the doubled and contradicting events."""
+    """Offset of each event's line, number of unreadable lines, and duplicate and conflicting events."""
 
     places: dict[int, int]
     unreadable: int = 0
@@ -50,13 +50,13 @@ class _Lines(Value, frozen=True):
 
 
 def find_damage(path: Path) -> LogDamage | None:
-    """The damage of a log; None when it is whole. Raises LogTooNew, and OSError."""
+    """Return the damage of a log; None if it is intact. Raises LogTooNew and OSError."""
     with open(path, "rb") as file:
         return _damage_of(_read_lines(file, path))
 
 
 def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
-    """Write a damaged log anew and put the old one aside; gives where to. None: it is whole, or beyond mending.
+    """Rewrite a damaged log and return the path of the old one. None: it is intact, or cannot be repaired.
 
     Raises:
         TaskBusy: a process has the task open.
@@ -134,7 +134,7 @@ def _damage_of(lines: _Lines) -> LogDamage | None:
 
 
 def _describe_damage(lines: _Lines, last: int) -> Iterator[str]:
-    """Each kind of damage in words."""
+    """Yield each kind of damage in words."""
     if lines.unreadable:
         yield f"{lines.unreadable} line{'s'[: lines.unreadable != 1]} cannot be read"
     if missing := [seq for seq in range(1, last) if seq not in lines.places]:
@@ -142,7 +142,7 @@ def _describe_damage(lines: _Lines, last: int) -> Iterator[str]:
     if lines.doubled:
         yield f"{_count_events(lines.doubled)} written twice"
     if lines.contradicting:
-        yield f"{_count_events(lines.contradicting)} there in two versions"
+        yield f"{_count_events(lines.contradicting)} present in two versions"
     if not lines.is_sorted:
         yield "lines are out of order"
 

@@ -1,7 +1,7 @@
-"""Reads logs: the past from disk, and what another process goes on writing.
+"""Reads logs: the past from disk, and what another process keeps writing.
 
-Events are counted as they are read: a line that is missing, doubled, swapped or unreadable ends the reading with a
-`LogDamaged` that says how far the log is whole. Nothing is guessed; `log_mending` mends on request.
+Events are counted as they are read: a missing, duplicate, swapped or unreadable line raises `LogDamaged`, which says
+how far the log is intact. Nothing is guessed; `log_mending` repairs on request.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from halocline.protocol.errors import LogDamaged, LogTooNew
 from halocline.protocol.events import DurableEvent
 
 FOLLOW_EVERY = 0.05
-"""Seconds between looks at a log that another process writes."""
+"""Seconds between polls of a log that another process writes."""
 
 
 def read_log(path: Path, after: int = 0) -> Iterator[DurableEvent]:
-    """The events of a log after `after`; a last line that is not whole yet is left out.
+    """Yield the events of a log after `after`; an incomplete last line is skipped.
 
     Raises:
         LogDamaged: a line that is not the last one cannot be read, or is not the next event.
     """
     with suppress(FileNotFoundError), open(path, "rb") as file:
-        # Line by line, as a log may be large; and never beyond one that is being written just now.
+        # Line by line, as a log may be large, and never past a line that is still being written.
         for event in _decode_lines(takewhile(is_whole, file), path):
             if event.seq > after:
                 yield event
@@ -39,7 +39,7 @@ def is_whole(line: bytes) -> bool:
 
 
 async def follow_log(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
-    """Past and future events of a log that another process writes; goes on until it is cancelled."""
+    """Yield past and future events of a log that another process writes, until canceled."""
     tail = Tail(path)
     while True:
         for event in await asyncio.to_thread(tail.read):
@@ -50,7 +50,7 @@ async def follow_log(path: Path, after: int = 0) -> AsyncIterator[DurableEvent]:
 
 
 class Tail:
-    """Reads a log that somebody else writes, each line once."""
+    """Reads a log that another process writes, each line once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,7 +59,7 @@ class Tail:
         self._ahead: deque[DurableEvent] = deque()
 
     def read(self, up_to: int | None = None) -> list[DurableEvent]:
-        """Return what is new in the log, no further than to `up_to`. Raises LogDamaged."""
+        """Return the new events, up to `up_to`. Raises LogDamaged."""
         if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
             self._ahead.extend(self._new())
         found = []
@@ -79,17 +79,17 @@ class Tail:
 
 
 def check_format(line: bytes, path: Path) -> None:
-    """Raises LogTooNew when the first line of a log names a format that this version does not read."""
+    """Raises LogTooNew if the first line of a log names a format newer than this version reads."""
     if (written := codec.format_of(line)) > codec.FORMAT:
         raise LogTooNew(
             f"The log {path} was written by a newer version of Halocline, in format {written}; this "
             f"version reads up to format {codec.FORMAT}.",
-            "Update Halocline to go on with this task. Nothing was changed.",
+            "Update Halocline to continue this task. Nothing was changed.",
         )
 
 
 def _decode_lines(lines: Iterable[bytes], path: Path, seq: int = 0) -> Iterator[DurableEvent]:
-    """The events of lines that follow event `seq`."""
+    """Decode the lines that follow event `seq`."""
     for line in lines:
         if not line or line.isspace():
             continue
@@ -97,7 +97,7 @@ def _decode_lines(lines: Iterable[bytes], path: Path, seq: int = 0) -> Iterator[
             check_format(line, path)
         event = _decode_event(line, seq, path)
         if event.seq != seq + 1:
-            raise _damaged_log(f"event {event.seq} stands where event {seq + 1} belongs", seq, path)
+            raise _damaged_log(f"event {event.seq} found in place of event {seq + 1}", seq, path)
         seq = event.seq
         yield event
 
@@ -106,14 +106,14 @@ def _decode_event(line: bytes, seq: int, path: Path) -> DurableEvent:
     try:
         return codec.decode(line)
     except msgspec.DecodeError as error:
-        raise _damaged_log(f"Line {seq + 1} cannot be read: {error}", seq, path) from error
+        raise _damaged_log(f"line {seq + 1} cannot be read: {error}", seq, path) from error
 
 
 def _damaged_log(wrong: str, whole: int, path: Path) -> LogDamaged:
-    kept = f"Events 1 to {whole} are whole" if whole else "No event before it is whole"
+    kept = f"Events 1 to {whole} are intact" if whole else "No event before it is intact"
     return LogDamaged(
         f"The log of task {path.parent.name} is damaged: {wrong}. {kept}. The log: {path}",
-        "halo doctor --fix mends what can be mended and puts the damaged log aside; then the task can go on."
+        "Run halo doctor --fix: it repairs what it can and keeps the damaged log; then the task can continue."
         if whole
-        else "halo doctor --fix looks for its beginning further on; a backup may have it, too.",
+        else "Run halo doctor --fix: it looks for the beginning further on. A backup may have it, too.",
     )

@@ -1,7 +1,7 @@
-"""The task's model for MCP servers that ask something of it (sampling), within bounds and with a person's leave.
+"""MCP sampling: lets servers use the task's model, within bounds and with the user's permission.
 
-What must stay true: nobody's model is asked without leave, and where nobody is there, only if the settings say so;
-what it took is an event, and counts as the task's. A budget is kept by the log, so it holds after a crash, too.
+What must stay true: the model is used only with permission, and if nobody can answer, only if the settings allow it;
+usage is an event and counts toward the task. The budget is kept in the log, so it survives a crash.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -20,11 +20,11 @@ from halocline.protocol.values import Value
 
 ONCE, ALWAYS, NO = "Allow this once", "Allow it in this task", "Decline"
 SHOWN = 1_500
-"""Characters of a prompt that a person reads before they agree."""
+"""Characters of a prompt shown to the user for approval."""
 
 
 class Bounds(Value, frozen=True):
-    """How much servers may have a task's model answer. `asks`: a person has to agree."""
+    """Limits on servers' use of a task's model. `asks`: the user must approve."""
 
     asks: bool = True
     requests: int = 20
@@ -32,13 +32,13 @@ class Bounds(Value, frozen=True):
 
 
 class Asker(Protocol):
-    """Puts a question to the person while a call runs; None when nobody can answer."""
+    """Asks the user a question while a call runs; returns None if nobody can answer."""
 
     def __call__(self, question: str, options: Sequence[str], call: str) -> Awaitable[str | None]: ...
 
 
 class Sampling:
-    """Fulfils `ports.mcp.Sample` for one task."""
+    """Implements `ports.mcp.Sample` for one task."""
 
     def __init__(
         self, model: Model, emit: Callable[[McpSampled], None], state: Callable[[], State], ask: Asker, bounds: Bounds
@@ -50,24 +50,24 @@ class Sampling:
         self._bounds = bounds
 
     async def __call__(self, wanted: Wanted, call: str) -> Spoken:
-        """Let the model answer. Raises ToolFailure, whose text the server reads."""
+        """Let the model answer. Raises ToolFailure with a text for the server."""
         most = self._room(wanted)
         always = await self._agreed(wanted, most, call)
-        self._room(wanted)  # another request may have been answered while a person was thinking
+        self._room(wanted)  # another request may have used the budget while the user decided
         return await self._answered(wanted, most, call, always=always)
 
     def _room(self, wanted: Wanted) -> int:
-        """How many tokens an answer may have. Raises ToolFailure when the budget is spent."""
+        """Return the maximum tokens of an answer. Raises ToolFailure if the budget is spent."""
         done, bounds = self._state().sampled, self._bounds
         if done.requests >= bounds.requests:
-            raise ToolFailure(f"Servers may ask the model {bounds.requests} times in a task, and did.")
+            raise ToolFailure(f"This task's limit of {bounds.requests} sampling requests is used up.")
         left = bounds.tokens - done.tokens - estimate_size(wanted)
         if left <= 0:
-            raise ToolFailure(f"Servers may use {bounds.tokens:,} tokens in a task; this would be more.")
+            raise ToolFailure(f"This request would exceed the task's sampling limit of {bounds.tokens:,} tokens.")
         return min(wanted.max_tokens or left, left)
 
     async def _agreed(self, wanted: Wanted, most: int, call: str) -> bool:
-        """Whether the server need not ask again. Raises ToolFailure when a person, or nobody, says no."""
+        """Return True if the user allowed the server for this task. Raises ToolFailure without permission."""
         state = self._state()
         if not self._bounds.asks or wanted.server in state.sampled.allowed:
             return False
@@ -76,9 +76,9 @@ class Sampling:
         except Overtaken:
             answer = NO
         if answer is None:
-            raise ToolFailure("Nobody is there to agree that the model is asked.")
+            raise ToolFailure("Sampling needs the user's approval, and nobody can give it now.")
         if answer not in (ONCE, ALWAYS):
-            raise ToolFailure("The person declined that the model is asked.")
+            raise ToolFailure("The user declined this sampling request.")
         return answer == ALWAYS
 
     async def _answered(self, wanted: Wanted, most: int, call: str, *, always: bool) -> Spoken:
@@ -97,39 +97,39 @@ class Sampling:
                             reply = event.message
         except ModelError as error:
             raise ToolFailure(f"The model did not answer: {error.text}") from error
-        finally:  # what was spent is told of, however it ended
+        finally:  # usage is recorded however it ended
             self._emit(McpSampled(wanted.server, call, model, usage, cost, always))
         if not reply.text:
-            raise ToolFailure("The model said nothing.")
+            raise ToolFailure("The model returned an empty answer.")
         return Spoken(reply.text, model, cut=reply.stop_reason is StopReason.MAX_TOKENS)
 
 
 def estimate_size(wanted: Wanted) -> int:
-    """About how many tokens the model would read."""
+    """Estimate the input tokens of a request."""
     return estimate_tokens(wanted.system) + sum(map(message_tokens, wanted.messages))
 
 
 def sampling_question(wanted: Wanted, state: State, bounds: Bounds, most: int) -> str:
-    """What a person decides on: who asks which model what, and how much that is."""
+    """Build the question for the user: which server asks which model what, and the size."""
     done = state.sampled
     head = (
-        f"The MCP server {wanted.server} wants to ask {state.model}: about {estimate_size(wanted):,} tokens, "
-        f"up to {most:,} back. It is request {done.requests + 1} of {bounds.requests} that this task allows; "
+        f"The MCP server {wanted.server} wants to use {state.model}: about {estimate_size(wanted):,} input tokens, "
+        f"up to {most:,} output tokens. This is request {done.requests + 1} of {bounds.requests} for this task; "
         f"{bounds.tokens - done.tokens:,} of {bounds.tokens:,} tokens are left."
     )
-    said = [f"System prompt: {_shorten_text(wanted.system)}"] if wanted.system else []
+    texts = [f"System prompt: {_shorten_text(wanted.system)}"] if wanted.system else []
     for message in wanted.messages:
-        who = "Answered before" if isinstance(message, AssistantMessage) else "Prompt"
-        said.append(f"{who}: {_message_text(message)}")
-    return _shorten_text("\n\n".join((head, *said)), SHOWN + len(head))
+        who = "Earlier answer" if isinstance(message, AssistantMessage) else "Prompt"
+        texts.append(f"{who}: {_message_text(message)}")
+    return _shorten_text("\n\n".join((head, *texts)), SHOWN + len(head))
 
 
 def _message_text(message: Message) -> str:
-    return "".join(part.text if isinstance(part, Text) else "[a picture]" for part in message.content)
+    return "".join(part.text if isinstance(part, Text) else "[an image]" for part in message.content)
 
 
 def _shorten_text(text: str, most: int = SHOWN) -> str:
-    """The beginning and the end, where a text is long: what is left out is counted."""
+    """Return beginning and end of a long text, with a count of what is left out."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]}\n… {len(text) - most:,} characters are not shown …\n{text[-(most // 2) :]}"

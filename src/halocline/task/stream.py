@@ -1,7 +1,7 @@
-"""The live side of a log: those who hear each event as it happens, in this process.
+"""The live side of a log: subscribers in this process get each event as it happens.
 
-A reader gets the past from disk and then the live tail, without a gap. Queues are bounded: neighbouring deltas join,
-and who falls behind is sent back to the disk, so that a durable event is never missed.
+A reader gets the past from disk and then the live tail, without a gap. Queues are bounded: adjacent deltas merge, and a
+reader that falls behind reads from disk again, so it never misses a durable event.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ Caught = tuple[TransientEvent, ...]
 
 
 class Subscriber(Protocol):
-    """Hears events as they happen. It never raises."""
+    """Receives events as they happen. Must not raise."""
 
     def push(self, event: Event) -> None: ...
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Take note that no more events will come."""
 
 
 class Subscription:
-    """One live reader: a bounded queue in which neighbouring deltas join. It begins behind, with the disk to read."""
+    """One live reader: a bounded queue that merges adjacent deltas. It starts behind, with the disk to read."""
 
     def __init__(self) -> None:
         self.behind = True
@@ -51,7 +51,7 @@ class Subscription:
 
     @property
     def at_end(self) -> bool:
-        """Everything was passed on and nothing more will come."""
+        """True if every event was delivered and no more will come."""
         return self._closed and not self.behind and not self._queue
 
     def push(self, event: Event) -> None:
@@ -71,13 +71,13 @@ class Subscription:
         self._wake.set()
 
     def missed(self) -> Iterator[DurableEvent | Noticed]:
-        """Take out what came so far, without what is told anew as what goes on now."""
+        """Take the queued events, without transient ones, which the live snapshot repeats."""
         while self._queue:
             if isinstance(event := self._queue.popleft(), Durable | Noticed):
                 yield event
 
     async def live(self) -> AsyncIterator[Event]:
-        """Events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
+        """Yield events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
         while True:
             while self._queue:
                 yield self._queue.popleft()
@@ -88,7 +88,7 @@ class Subscription:
 
 
 class Stream:
-    """The events of one log. `past` reads those on disk after a given one; `seq` is the newest that was shown."""
+    """The events of one log. `past` reads those on disk after a given one; `seq` is the newest one shown."""
 
     def __init__(self, past: Callable[[int], Iterable[DurableEvent]]) -> None:
         self.seq = 0
@@ -98,22 +98,22 @@ class Stream:
         self._finished = False
 
     def show(self, event: E) -> E:
-        """Pass an event to the live subscribers."""
+        """Send an event to the live subscribers."""
         self.now.learn(event)
         for subscriber in self._subscribers:
             subscriber.push(event)
         return event
 
     def attach(self, subscriber: Subscriber) -> None:
-        """Let somebody hear every event at once, until the stream is finished."""
+        """Send every event to the subscriber until the stream is finished."""
         self._subscribers.add(subscriber)
 
     def detach(self, subscriber: Subscriber) -> None:
-        """It hears no more."""
+        """Remove a subscriber."""
         self._subscribers.discard(subscriber)
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """The past after `after` from disk, what goes on now, then the live tail, until the stream is finished."""
+        """Yield the past after `after` from disk, the live snapshot, then the live tail, until the stream finishes."""
         caught_up = False
         async for event in self.with_catching_up(after):
             if not isinstance(event, tuple):
@@ -124,7 +124,7 @@ class Stream:
                     yield transient
 
     async def with_catching_up(self, after: int = 0) -> AsyncIterator[Event | Caught]:
-        """The same; wherever the past ends comes a tuple: what goes on, in place of all transient events so far."""
+        """Like `events`; wherever the past ends, a tuple (the live snapshot) replaces all transient events so far."""
         subscriber = Subscription()
         self._subscribers.add(subscriber)
         if self._finished:
@@ -133,7 +133,7 @@ class Stream:
             while not subscriber.at_end:
                 subscriber.behind, reached = False, self.seq
                 for past in self._past(after) if after < reached else ():
-                    if past.seq > reached:  # it is heard of in its turn, behind what comes before it
+                    if past.seq > reached:  # the queue delivers it in order
                         break
                     after = past.seq
                     yield past
@@ -154,14 +154,14 @@ class Stream:
             self._subscribers.discard(subscriber)
 
     def finish(self) -> None:
-        """Let the live readers end: nothing more will come."""
+        """End the live readers: no more events will come."""
         self._finished = True
         for subscriber in self._subscribers:
             subscriber.close()
 
 
 def joined_with(last: Event, new: Event) -> Event | None:
-    """Both as one event, when `new` only goes on with what `last` says."""
+    """Merge both events if `new` only continues `last`; otherwise return None."""
     match new:
         case TextDelta() if isinstance(last, TextDelta) and not new.apart:
             return TextDelta(last.text + new.text, last.apart)

@@ -1,7 +1,7 @@
-"""Whether a turn's answer has the form that was asked for. Never trusted: every answer is checked against the schema.
+"""Checks a turn's answer against the requested JSON Schema. Every answer is checked, none is trusted.
 
-Nothing is repaired but one thing: the answer may stand in one code fence. `jsonschema` is imported when there is
-something to check. Nothing is fetched: a schema refers to itself alone.
+Only one thing is repaired: the answer may be in a code fence. `jsonschema` is imported when there is something to
+check. Nothing is fetched: a schema may refer only to itself.
 """
 
 import re
@@ -26,7 +26,7 @@ _LONGEST_PROBLEM = 300
 
 
 def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
-    """What is to be said of the turn's answer: nothing when no form was asked for, or the reply was cut or refused."""
+    """Return the event on the turn's answer; none if no schema was requested, or the reply was cut or refused."""
     if state.output_schema is None or state.last_message.stop_reason is not StopReason.END_TURN:
         return ()
     answer, problems = check_answer(final_text(state), state.output_schema)
@@ -38,7 +38,7 @@ def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
 
 
 def check_answer(text: str, schema: JsonObject) -> tuple[Any, tuple[str, ...]]:
-    """The value that the text is, and what is wrong with it."""
+    """Parse the answer; return its value and its problems."""
     from referencing.exceptions import Unresolvable
 
     fenced = re.fullmatch(_FENCE, text)
@@ -50,12 +50,12 @@ def check_answer(text: str, schema: JsonObject) -> tuple[Any, tuple[str, ...]]:
     except RecursionError:
         return None, ("The answer is nested too deeply.",)
     except Unresolvable:
-        return None, ("The schema refers to what is not in it, so no answer can fit.",)
+        return None, ("The schema has a reference that cannot be resolved, so no answer can match it.",)
     return value, tuple(map(_describe_problem, errors[:_MOST_PROBLEMS]))
 
 
 def schema_problem(schema: JsonObject) -> str:
-    """What is wrong with a schema itself, and where; empty when it can be used."""
+    """Return what is wrong with the schema itself, and where; empty if it is valid."""
     from jsonschema.exceptions import SchemaError
     from referencing.exceptions import Unresolvable
 
@@ -67,7 +67,7 @@ def schema_problem(schema: JsonObject) -> str:
     except SchemaError as error:
         return _describe_problem(error)
     except Unresolvable:
-        return f"The reference {reference} leads nowhere in it; nothing is fetched."
+        return f"The reference {reference} cannot be resolved within the schema; nothing is fetched."
     return ""
 
 
@@ -101,7 +101,7 @@ def _list_references(node: object) -> Iterator[str]:
 
 
 def _describe_problem(error: "ValidationError") -> str:
-    """What is wrong, behind the JSON pointer of its place. Of several ways to be right, the first is told of."""
+    """Describe an error after its JSON pointer. If several alternatives fail, describe the first."""
     while error.context:
         error = error.context[0]
     pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in error.absolute_path)

@@ -35,7 +35,7 @@ from halocline.task.updates.context_updates import news_of
 from halocline.task.updates.jobs import tell_of_ends
 
 CLOSING_GRACE = 1.0
-"""Seconds that the checkpoint of an interrupted turn may still take when the task is closed."""
+"""Seconds to wait, on close, for the checkpoint of an interrupted turn."""
 
 
 class TaskParts(Value, frozen=True):
@@ -99,7 +99,7 @@ class Task:
         self.emit(*await hooks_after(self.host.hooks, None))
 
     async def turn(self, prompt: Prompt) -> None:
-        """Answer one prompt, or go on where another process died; always say why the answer ended."""
+        """Answer one prompt, or continue where another process died; always record why the turn ended."""
         hooks, is_new = self.host.hooks, self.state.turn is None
         if is_new:
             self.emit(TurnStarted(content=prompt.content, output_schema=prompt.output_schema))
@@ -114,7 +114,7 @@ class Task:
         await self.log.sync()
 
     async def steps(self) -> TurnEnded:
-        """Ask, act, ask again, until the model rests or a limit says stop."""
+        """Ask and act until the model stops or a limit is reached."""
         while not (verdict := self.governor.verdict(self.state)) or await self.tool_calls.asking.ask_to_go_on(verdict):
             message = self.state.last_message if self.state.open_calls else await self.ask()
             await self.act([waiting.call for waiting in self.state.open_calls])
@@ -127,26 +127,26 @@ class Task:
         return TurnEnded(reason=StopReason.MAX_TURN_REQUESTS, limit=verdict.limit, text=verdict.text)
 
     async def ask(self) -> AssistantMessage:
-        """Make one request, and pass the reply on as it is spoken."""
+        """Make one request, and emit the reply as it streams."""
         self.emit(*await news_of(self.state, self.host, lambda: self.context.visible(self.state)))
         async for event in self.compactor.reply(self.inbox.wished()):
             self.emit(event)
         return self.state.last_message
 
     async def act(self, calls: Sequence[ToolCall]) -> None:
-        """Readers run together, writers one by one, and every call gets an answer."""
+        """Run the calls, read-only ones in parallel and others one by one; every call gets a result."""
         for batch in self.toolset.batches(calls, self.state):
             ready = [run for call in batch if (run := await self.tool_calls.prepare(call))]
             try:
                 async with asyncio.TaskGroup() as group:
                     for run in ready:
                         group.create_task(self.tool_calls.perform(run))
-            finally:  # a call that was cut short may have changed files, too
+            finally:  # an interrupted call may have changed files, too
                 for run in [run for run in ready if run.tool.edits][:1]:
                     self.checkpoints.take(run.summary.title, run.may_change)
 
     async def grant(self, wish: InboxRequest) -> None:
-        """Shorten the conversation between two turns."""
+        """Compact the conversation, or undo that, between two turns."""
         try:
             async with self.inbox.interruptible():
                 async for event in self.compactor.grant(wish):
@@ -156,7 +156,7 @@ class Task:
         self.emit(*loose_ends(self.state))
 
     async def close(self) -> None:
-        """Let go of the machine, the model and the log. Nothing of the task runs any more."""
+        """Close the host, the model and the log. Nothing of the task runs after this."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.checkpoints.settle(), CLOSING_GRACE)
         await self.checkpoints.close()
@@ -165,11 +165,11 @@ class Task:
         self.log.close()
 
     def deadline(self) -> float | None:
-        """Seconds until the turn is cut off; with a person there, the limit asks between steps instead."""
+        """Return the seconds until the turn is cut off; None if the user can be asked instead, between steps."""
         return None if self.inbox.can_ask else self.governor.seconds_left(self.state)
 
     def emit(self, *events: Event) -> None:
-        """Write events down, then learn from them: the only place state changes."""
+        """Write events to the log, then apply them: the only place where state changes."""
         for event in events:
             event = self.log.append(event) if isinstance(event, Durable) else self.log.show(event)
             self.state = reduce_event(self.state, event)

@@ -1,7 +1,7 @@
-"""Ends turns that cannot end by themselves: interrupted, refused by the model's server, or broken by a bug.
+"""Ends turns that fail: interrupted, refused by the model's server, or crashed by a bug.
 
-What must stay true: whatever is raised in a turn gives it an end with a reason, and the trace of a bug goes to the
-program's log. Only a log that cannot be written raises on: then there is no place for an end.
+What must stay true: whatever a turn raises gives it an end with a reason, and the trace of a bug goes to the program's
+log. Only LogUnwritable propagates: then the end cannot be recorded.
 """
 
 import logging
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks
 
 BROKE = "turn_broke"
-"""The code of what is a bug of ours."""
-HOW_TO_GO_ON = "Nothing that was done is lost: say how to go on, or later: halo -r {task}. Trace: logs/halocline.log."
+"""The error code of a bug in Halocline."""
+HOW_TO_GO_ON = "No work is lost: send a message to continue, or later: halo -r {task}. Trace: logs/halocline.log."
 
 _log = logging.getLogger("halocline")
 
 
 def end_of(error: Exception, state: State) -> tuple[tuple[DurableEvent, ...], TurnEnded]:
-    """Return what is said of an error that ended a turn, and the turn's end. Raises LogUnwritable.
+    """Return the events about an error that ended a turn, and the turn's end. Raises LogUnwritable.
 
-    What a bug left open is closed first, as after an interrupt: a replay meets both in the same way.
+    What a bug left open is closed first, as after an interrupt, so that a replay treats both alike.
     """
     match error:
         case Interrupted(raised=ErrorRaised() as raised):
@@ -47,23 +47,23 @@ def end_of(error: Exception, state: State) -> tuple[tuple[DurableEvent, ...], Tu
 def _explain_error(error: Exception, task: str) -> ErrorRaised:
     if unwritable := _first_of_kind(error, LogUnwritable):
         raise unwritable
-    _log.error("a turn of task %s broke", task, exc_info=error)
+    _log.error("a turn of task %s crashed", task, exc_info=error)
     if isinstance(error, HaloclineError):
         return ErrorRaised(code=error.code, text=error.text, hint=error.hint)
     bug = _first_of_kind(error, Exception) or error
-    text = f"Halocline failed in the middle of this turn ({type(bug).__name__}: {str(bug)[:500]})."
+    text = f"Halocline crashed in the middle of this turn ({type(bug).__name__}: {str(bug)[:500]})."
     return ErrorRaised(code=BROKE, text=text, hint=HOW_TO_GO_ON.format(task=task))
 
 
 def _first_of_kind(error: Exception, kind: type[Exception]) -> Exception | None:
-    """The error, or the first of a group, that is of a kind. What runs together reports together."""
+    """Return the error if it is of this kind, or the first such one in an exception group; else None."""
     if isinstance(error, ExceptionGroup):
         return next((found for inner in error.exceptions if (found := _first_of_kind(inner, kind))), None)
     return error if isinstance(error, kind) else None
 
 
 async def hooks_after(hooks: "Hooks | None", end: TurnEnded | None) -> tuple[HookRan, ...]:
-    """Return what hooks do about the end of a turn, or of the task's time here. They cannot keep it from ending."""
+    """Run the hooks for the end of a turn, or of the task in this process (`end` is None). They cannot prevent it."""
     if hooks is None:
         return ()
     try:
@@ -71,5 +71,5 @@ async def hooks_after(hooks: "Hooks | None", end: TurnEnded | None) -> tuple[Hoo
     except LogUnwritable:
         raise
     except Exception:
-        _log.exception("the hooks of an end broke")
+        _log.exception("the hooks at the end of a turn crashed")
         return ()

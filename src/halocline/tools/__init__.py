@@ -1,1 +1,1 @@
-"""The workshop: one module per tool, named as the model calls it."""
+"""Tools: one module each, named as the model calls it."""

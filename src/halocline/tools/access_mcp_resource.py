@@ -1,4 +1,4 @@
-"""access_mcp_resource: what MCP servers have to be read, and one of it."""
+"""access_mcp_resource: lists the resources of MCP servers, or reads one."""
 
 from typing import Annotated
 
@@ -13,8 +13,8 @@ from halocline.tools.schema import schema_of
 
 
 class Input(msgspec.Struct):
-    server_name: Annotated[str, Meta(description="The MCP server. Without it: all of them.")] = ""
-    uri: Annotated[str, Meta(description="The resource to read. Without it: a list of what there is.")] = ""
+    server_name: Annotated[str, Meta(description="MCP server; omit to list the resources of all servers.")] = ""
+    uri: Annotated[str, Meta(description="Resource to read; omit to list the resources.")] = ""
 
 
 def summary(input: Input) -> Summary:
@@ -31,13 +31,13 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if ctx.host.mcp is None:
         raise ToolFailure(NOT_HERE)
     if input.uri and not input.server_name:
-        raise ToolFailure("Say which server has it: server_name is missing. Nothing was read.")
+        raise ToolFailure("server_name is missing. Set it to the server that has this resource.")
     content = await ctx.host.mcp.read(input.server_name, input.uri)
     return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 
 TOOL: Tool[Input] = Tool(
-    spec=ToolSpec("access_mcp_resource", "Read a resource of an MCP server, or list what there is.", schema_of(Input)),
+    spec=ToolSpec("access_mcp_resource", "Read a resource of an MCP server, or list resources.", schema_of(Input)),
     kind=ToolKind.READ,
     input=Input,
     summary=summary,

@@ -1,4 +1,4 @@
-"""apply_patch: one patch over several files, all or none, in the format that GPT models are trained on."""
+"""apply_patch: one patch to several files, applied whole or not at all, in the format GPT models are trained on."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from halocline.edits.patch import Section
 
 _FORMAT = """\
-Change files by a patch:
+Edit files with a patch:
 *** Begin Patch
 *** Update File: path
-@@ class or function that the place is in
- line that stays (3 before and after)
--line that goes
-+line that comes
+@@ enclosing class or function
+ context line (3 before and after)
+-removed line
++added line
 *** End Patch
-Also `*** Add File: path` with + lines, `*** Delete File: path`, and after an update's first line `*** Move to: path`. \
-Every place must be certain: name it by more @@ lines when text repeats. Applied whole or not at all."""
+Also `*** Add File: path` with + lines, `*** Delete File: path`, and `*** Move to: path` after an Update File line. \
+Every location must be unambiguous: add more @@ lines when text repeats. Applied whole or not at all."""
 _TITLED = 4
 _VERBS = {"add": "Add", "update": "Edit", "delete": "Delete"}
 
@@ -46,7 +46,7 @@ _VERBS = {"add": "Add", "update": "Edit", "delete": "Delete"}
 class Input(msgspec.Struct):
     input: Annotated[str, Meta(description="The whole patch.")]
     folder: str = ""
-    """What its paths are relative to, where a shell was told; empty for the workspace."""
+    """Folder that the patch's paths are relative to, when it came from a shell command; empty for the workspace."""
 
 
 def summary(input: Input) -> Summary:
@@ -54,13 +54,13 @@ def summary(input: Input) -> Summary:
 
     try:
         sections = _read_sections(input)
-    except MalformedPatch:  # `run` explains it, without touching anything
+    except MalformedPatch:  # `run` reports it and changes nothing
         return Summary(title="Apply a patch", kind=ToolKind.EDIT)
-    said = [_section_title(section) for section in sections]
-    more = f" and {len(said) - _TITLED} more files" if len(said) > _TITLED else ""
+    titles = [_section_title(section) for section in sections]
+    more = f" and {len(titles) - _TITLED} more files" if len(titles) > _TITLED else ""
     paths = tuple(path for section in sections for path in section.paths)
     return Summary(
-        title=", ".join([said[0], *(f"{one[:1].lower()}{one[1:]}" for one in said[1:_TITLED])]) + more,
+        title=", ".join([titles[0], *(f"{one[:1].lower()}{one[1:]}" for one in titles[1:_TITLED])]) + more,
         kind=_gravest_kind(sections),
         paths=paths,
         locations=tuple(map(Location, paths)),
@@ -68,7 +68,7 @@ def summary(input: Input) -> Summary:
 
 
 def _read_sections(input: Input) -> Sequence["Section"]:
-    """The files of the patch, by paths that are relative to the workspace. Raises MalformedPatch."""
+    """Return the patch's sections with paths relative to the workspace. Raises MalformedPatch."""
     from halocline.edits.patch import parse_patch
 
     sections = parse_patch(input.input)
@@ -90,7 +90,7 @@ def _section_title(section: "Section") -> str:
 
 
 def _gravest_kind(sections: Sequence["Section"]) -> ToolKind:
-    """Leave to edit is no leave to delete or move."""
+    """Return the kind that needs the most: permission to edit does not cover deleting or moving."""
     if any(section.action == "delete" for section in sections):
         return ToolKind.DELETE
     return ToolKind.MOVE if any(section.move_to for section in sections) else ToolKind.EDIT
@@ -120,7 +120,7 @@ async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
             failures.append(failure.text)
     if failures:
         rest = (
-            f" The other {count_lines(len(changes)).replace('line', 'file')} of the patch would fit." if changes else ""
+            f" The changes to the other {count_lines(len(changes)).replace('line', 'file')} apply." if changes else ""
         )
         raise ToolFailure("\n".join(failures) + f"\nNo file was changed.{rest}")
     return changes
@@ -134,7 +134,7 @@ async def _make_change(section: "Section", ctx: ToolContext) -> Change:
             return _add_file(was, section)
         case _ if was.data is None:
             await find_existing(section.path, ctx)
-            raise ToolFailure(f"There is no {was.name}.")
+            raise ToolFailure(f"{was.name} does not exist.")
         case "delete":
             require_as_known(was, ctx)
             return Change(was, None, f"Deleted {was.name}.")
@@ -143,7 +143,7 @@ async def _make_change(section: "Section", ctx: ToolContext) -> Change:
 
 
 def _restore_secrets(section: "Section", was: Original, ctx: ToolContext) -> "Section":
-    """With what marks stand for, line by line."""
+    """Replace redaction marks with the secrets they stand for, line by line."""
 
     def meant(lines: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(restore_secrets(line, was, ctx) for line in lines)
@@ -157,7 +157,7 @@ def _restore_secrets(section: "Section", was: Original, ctx: ToolContext) -> "Se
 
 def _add_file(was: Original, section: "Section") -> Change:
     if was.data is not None:
-        raise ToolFailure(f"{was.name} is there already. Use `*** Update File: {section.path}`.")
+        raise ToolFailure(f"{was.name} already exists. Use `*** Update File: {section.path}`.")
     file = TextFile("".join(f"{line}\n" for line in section.lines))
     return Change(was, file, f"Created {was.name} ({count_lines(len(section.lines))}).")
 
@@ -177,7 +177,7 @@ async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> C
         return Change(was, file, "\n".join([f"Edited {was.name}:", *map(str, applied)]))
     target = await read_original(section.move_to, ctx)
     if target.data is not None:
-        raise ToolFailure(f"{was.name} cannot be moved: {target.name} is there already.")
+        raise ToolFailure(f"{was.name} cannot be moved: {target.name} already exists.")
     return Change(target, file, "\n".join([f"Moved {was.name} to {target.name}:", *map(str, applied)]), was)
 
 

@@ -1,4 +1,4 @@
-"""ask_followup_question: what only the person can decide."""
+"""ask_followup_question: asks the user what only they can decide."""
 
 from typing import Annotated
 
@@ -10,14 +10,14 @@ from halocline.protocol.events import ToolKind
 from halocline.tools.schema import schema_of
 
 NOBODY = (
-    "Nobody can answer now. Choose what serves the task best and is easiest to undo, go on, and say in your result "
-    "what you assumed."
+    "Nobody can answer now. Choose what serves the task best and is easiest to undo, continue, and state your "
+    "assumption in the result."
 )
 
 
 class Input(msgspec.Struct):
     question: Annotated[str, Meta(description="One clear question.")]
-    options: Annotated[list[str], Meta(description="Up to 5 answers to choose from.")] = []
+    options: Annotated[list[str], Meta(description="Up to 5 suggested answers.")] = []
 
 
 def summary(input: Input) -> Summary:
@@ -32,7 +32,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "ask_followup_question",
-        "Ask the user something that only they can decide. Find out by other tools what can be found out.",
+        "Ask the user something that only they can decide. Find out everything else with other tools.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

@@ -1,4 +1,4 @@
-"""attempt_completion: the task is done; the result ends the turn."""
+"""attempt_completion: reports that the task is done and ends the turn."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from halocline.tools.schema import schema_of
 
 
 class Input(msgspec.Struct):
-    result: Annotated[str, Meta(description="What was done and how it was checked; Markdown.")]
+    result: Annotated[str, Meta(description="What was done and how it was verified; Markdown.")]
 
 
 def summary(input: Input) -> Summary:
@@ -26,7 +26,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "attempt_completion",
-        "Say that the task is finished. Use it alone, once you saw that your changes work; never end with a question.",
+        "Report that the task is finished. Call it alone, after you verified your changes; never end with a question.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

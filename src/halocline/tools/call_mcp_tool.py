@@ -1,4 +1,4 @@
-"""call_mcp_tool: calls a tool that find_tools found. It becomes a call of that tool before anything is judged."""
+"""call_mcp_tool: calls a tool that find_tools found. The gate judges it as a call of that tool."""
 
 from typing import Annotated, Any
 
@@ -14,16 +14,16 @@ from halocline.tools.schema import schema_of
 
 
 class Input(msgspec.Struct):
-    tool: Annotated[str, Meta(description="Its name, as find_tools gives it.")]
-    # As text, because not every vendor takes an object whose fields nobody told; models that send one are understood.
+    tool: Annotated[str, Meta(description="Tool name, as find_tools returned it.")]
+    # A string, because not every vendor accepts an object without declared fields; an object is accepted too.
     arguments: Annotated[
-        Any, Meta(description="What it takes: a JSON object, as text.", extra_json_schema={"type": "string"})
+        Any, Meta(description="Arguments, as a JSON object in a string.", extra_json_schema={"type": "string"})
     ] = "{}"
 
 
 def summary(input: Input) -> Summary:
     if _parse_arguments(input) is None:
-        raise ToolFailure("The arguments are no JSON object. Nothing was run; send them as one.")
+        raise ToolFailure("arguments is not a JSON object. Nothing was run; send them as one.")
     return Summary(title=f"Call {input.tool}", kind=ToolKind.EXECUTE, mcp=input.tool)
 
 
@@ -33,11 +33,11 @@ def call_directly(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    raise ToolFailure("This tool cannot call itself. Name one that find_tools gave.")
+    raise ToolFailure("call_mcp_tool cannot call itself. Use a tool name that find_tools returned.")
 
 
 def _parse_arguments(input: Input) -> JsonObject | None:
-    """The object; None when it is none."""
+    """Return the arguments as an object; None if they are not one."""
     given = input.arguments
     if isinstance(given, str):
         try:
@@ -48,7 +48,7 @@ def _parse_arguments(input: Input) -> JsonObject | None:
 
 
 TOOL: Tool[Input] = Tool(
-    spec=ToolSpec("call_mcp_tool", "Call a tool that find_tools gave.", schema_of(Input)),
+    spec=ToolSpec("call_mcp_tool", "Call a tool that find_tools returned.", schema_of(Input)),
     kind=ToolKind.EXECUTE,
     input=Input,
     summary=summary,

@@ -1,4 +1,4 @@
-"""A change of files: read, planned as text, shown as a diff, written only over what was read, all or none."""
+"""File changes: read, planned as text, shown as a diff, written only over what was read, all or none."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ MOST_PROBLEMS = 5
 
 
 class Original(Value, frozen=True):
-    """A file before its edit. `data` is None when there is none yet; `file` is then empty."""
+    """A file before its edit. `data` is None if it does not exist yet; `file` is then empty."""
 
     path: Path
     name: str
@@ -29,9 +29,9 @@ class Original(Value, frozen=True):
 
 
 class Change(Value, frozen=True):
-    """A planned edit: `report` is what the model reads once it is written. `file` is None for one that is removed.
+    """A planned edit. `report` is what the model reads once it is written; `file` is None for a deletion.
 
-    `moved_from` is the file whose place it takes.
+    `moved_from` is the file that moves here.
     """
 
     original: Original
@@ -47,18 +47,18 @@ class Change(Value, frozen=True):
 
     @property
     def data(self) -> bytes | None:
-        """What the file shall hold. Raises NotEncodable."""
+        """New content of the file. Raises NotEncodable."""
         return None if self.file is None else encode_text(self.file)
 
     @property
     def writes(self) -> tuple[FileWrite, ...]:
-        """What has to be done on disk."""
+        """Writes to make on disk."""
         was, moved = self.original, self.moved_from
         write = FileWrite(was.path, self.data, was.data, like=moved.path if moved else None)
         return (write,) if moved is None else (write, FileWrite(moved.path, None, moved.data))
 
     def events(self, ctx: ToolContext) -> tuple[FileChanged, ...]:
-        """The facts, once it is done; both versions are kept."""
+        """Return the events of the finished write; stores both versions as blobs."""
         names = {one.path: one.name for one in (self.original, self.moved_from) if one}
         return tuple(
             FileChanged(
@@ -69,7 +69,7 @@ class Change(Value, frozen=True):
 
 
 async def read_original(text: str, ctx: ToolContext) -> Original:
-    """What the model wants to edit, as it is now.
+    """Read the file that the model wants to edit.
 
     Raises:
         ToolFailure: it is a folder, binary, too large, or cannot be read.
@@ -81,18 +81,20 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
         if info is None:
             return Original(path, name, None, TextFile(""))
         if not info.is_file:
-            raise ToolFailure(f"{name} is {'a folder' if info.is_dir else 'no regular file'}, so it cannot be edited.")
+            raise ToolFailure(
+                f"{name} is {'a folder' if info.is_dir else 'not a regular file'}, so it cannot be edited."
+            )
         if info.size > LARGEST_EDIT:
-            raise ToolFailure(f"{name} has {info.size:,} bytes, too many to edit here. Use execute_command.")
+            raise ToolFailure(f"{name} is too large to edit with this tool ({info.size:,} bytes). Use execute_command.")
         data = await ctx.host.files.read(path, LARGEST_EDIT)
     return Original(path, name, data, _decode_text(name, data))
 
 
 def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
-    """What the model means: a mark that stood in place of a secret is the secret that the file has.
+    """Replace redaction marks with the secrets that the file holds.
 
     Raises:
-        ToolFailure: the file has none for a mark, which must not be written as if it were a value.
+        ToolFailure: the file has no secret for a mark, and a mark must not be written as if it were a value.
     """
     if "[redacted " not in text:
         return text
@@ -102,20 +104,20 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
         return ctx.secrets.restore(text, was.file.view)
     except UnknownMark as unknown:
         raise ToolFailure(
-            f"{was.name} is unchanged: {unknown} stands in place of a secret that you are not shown, and there is no "
-            f"such secret in {was.name} now. Read the file again. To put a secret into another file, let a command "
-            "copy it; to change one, write the new value or a reference to a variable."
+            f"{was.name} is unchanged: {unknown} stands for a secret hidden from you, and {was.name} does not contain "
+            "that secret now. Read the file again. To put a secret into another file, copy it with a command; to "
+            "change one, write the new value or a reference to a variable."
         ) from None
 
 
 def require_as_known(was: Original, ctx: ToolContext) -> None:
-    """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
+    """Check, before a file is overwritten or deleted, that it is as the model last saw it. Raises ToolFailure."""
     known = ctx.task.known.get(was.name)
     if known is None or was.data is None or (known.content == blob_reference(was.data) and not known.stale):
         return
     raise ToolFailure(
-        f"{was.name} is unchanged: it is not as you last read or wrote it, so this would undo what somebody else did. "
-        "Read it again first."
+        f"{was.name} is unchanged: it changed on disk since you last read or wrote it, and this would discard those "
+        "changes. Read it again first."
     )
 
 
@@ -124,12 +126,12 @@ def _decode_text(name: str, data: bytes) -> TextFile:
         return decode_text(data)
     except BinaryContent:
         raise ToolFailure(
-            f"{name} is a binary file of {len(data):,} bytes and is unchanged. Change it by a program that knows it."
+            f"{name} is a binary file ({len(data):,} bytes) and is unchanged. Use a program for its format to edit it."
         ) from None
 
 
 async def show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
-    """The diffs for a person's approval. Raises ToolFailure where writing them would be refused."""
+    """Return the diffs for approval. Raises ToolFailure if writing them would be refused."""
     if ctx.task.syntax_errors is SyntaxRule.REFUSE:
         for change in changes:
             await _describe_syntax(change, ctx)
@@ -137,10 +139,10 @@ async def show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Dif
 
 
 async def _describe_syntax(change: Change, ctx: ToolContext) -> str:
-    """What is said of syntax errors that the change introduces; empty when there are none to be seen.
+    """Return a warning about syntax errors that the change introduces; empty if none were found.
 
     Raises:
-        ToolFailure: there are, and the settings refuse such edits.
+        ToolFailure: the change introduces some, and the settings refuse such edits.
     """
     was = change.moved_from or change.original
     if ctx.task.syntax_errors is SyntaxRule.OFF or change.file is None:
@@ -154,8 +156,8 @@ async def _describe_syntax(change: Change, ctx: ToolContext) -> str:
         places.append(f"and {len(problems) - MOST_PROBLEMS} more")
     found = "\n".join(places)
     if ctx.task.syntax_errors is SyntaxRule.REFUSE:
-        raise ToolFailure(f"{was.name} is unchanged: this edit would bring in syntax errors. Correct it.\n{found}")
-    return f"\nThis seems to bring in syntax errors; look at them and correct what is wrong:\n{found}"
+        raise ToolFailure(f"{was.name} is unchanged: this edit would introduce syntax errors. Correct it.\n{found}")
+    return f"\nThis edit seems to introduce syntax errors. Check them and fix what is wrong:\n{found}"
 
 
 def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
@@ -163,10 +165,10 @@ def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
 
 
 async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
-    """Write several changes, all or none, and say what happened.
+    """Write several changes, all or none, and report what happened.
 
     Raises:
-        ToolFailure: somebody changed a file meanwhile, or one cannot be written; all are as they were.
+        ToolFailure: a file changed since it was read, or cannot be written; none is changed then.
     """
     warnings = [await _describe_syntax(change, ctx) for change in changes]
     events = tuple(event for change in changes for event in change.events(ctx))
@@ -175,7 +177,7 @@ async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
     except FileChangedOutside as error:
         name = shown_path(Path(str(error)), ctx)
         raise ToolFailure(
-            f"{name} was changed by somebody else just now. No file was changed. Read it again, then edit."
+            f"{name} was changed by another program just now. No file was changed. Read it again, then edit."
         ) from None
     except OSError as error:
         name = shown_path(Path(str(error.filename)), ctx) if error.filename else "A file"
@@ -185,11 +187,11 @@ async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
 
 
 async def write_change(change: Change, ctx: ToolContext) -> ToolOutput:
-    """Write the change and say what happened.
+    """Write the change and report what happened.
 
     Raises:
-        ToolFailure: somebody changed the file meanwhile, or it cannot be written, or it brings in syntax errors and
-            the settings refuse that; it is as it was.
+        ToolFailure: the file changed since it was read, cannot be written, or the edit introduces syntax errors and
+            the settings refuse that; the file is unchanged then.
     """
     was, data = change.original, change.data
     if data is None or change.moved_from:
@@ -202,5 +204,7 @@ async def write_change(change: Change, ctx: ToolContext) -> ToolOutput:
         try:
             await ctx.host.files.write(was.path, data, was.data)
         except FileChangedOutside:
-            raise ToolFailure(f"{was.name} was changed by somebody else just now. Read it again, then edit.") from None
+            raise ToolFailure(
+                f"{was.name} was changed by another program just now. Read it again, then edit."
+            ) from None
     return ToolOutput(content=(Text(change.report + warning),), diffs=(change.diff,), events=events)

@@ -1,4 +1,4 @@
-"""execute_command: one shell command in the workspace; its end, or that it goes on, is told in words."""
+"""execute_command: one shell command in the workspace; the result says how it ended, or that it still runs."""
 
 import os.path
 import re
@@ -25,31 +25,32 @@ _STOPPED = re.compile(
     r"|network is unreachable|name or service not known|connection refused|EROFS|EPERM|EACCES|EAI_AGAIN|ENETUNREACH"
 )
 STOPPED = (
-    "it ran in the sandbox: only the workspace and /tmp can be written, and the network is off unless a person set it "
-    "on. If that stopped it and it is needed, send it again with unsandboxed=true; a person decides"
+    "it ran in the sandbox: only the workspace and /tmp are writable, and the network is off unless the user enabled "
+    "it. If that blocked a command you need, send it again with unsandboxed=true; the user decides"
 )
 _LEFT = {
-    Left.MODEL: "it goes on as {job}",
-    Left.PERSON: "the person let it go on as {job}",
-    Left.SHELL: "what it left running goes on as {job}",
+    Left.MODEL: "still running as {job}",
+    Left.PERSON: "the user moved it to the background; still running as {job}",
+    Left.SHELL: "processes it started are still running as {job}",
 }
 
 
 class Input(msgspec.Struct):
-    command: Annotated[str, Meta(description="Command line for bash.")]
+    command: Annotated[str, Meta(description="Bash command line.")]
     requires_approval: Annotated[
-        bool, Meta(description="True when it deletes, overwrites, installs or reaches beyond the workspace.")
+        bool, Meta(description="True if it deletes, overwrites, installs or reaches outside the workspace.")
     ] = False
-    timeout: Annotated[float | None, Meta(description="Seconds until it is stopped.")] = None
+    timeout: Annotated[float | None, Meta(description="Seconds before the command is stopped.")] = None
     background: Annotated[
-        bool, Meta(description="Let it go on as a job once it is ready or quiet: for servers, watchers, long builds.")
+        bool,
+        Meta(description="Keep it running as a job once ready or quiet: for servers, watchers, long builds."),
     ] = False
     tty: Annotated[bool, Meta(description="Give it a terminal; answer its prompts with job.")] = False
 
 
 class SandboxedInput(Input):
     unsandboxed: Annotated[
-        bool, Meta(description="Ask the person to let it run outside the sandbox; only when the sandbox stopped it.")
+        bool, Meta(description="Ask the user to run it outside the sandbox; only after the sandbox blocked it.")
     ] = False
 
 
@@ -68,10 +69,10 @@ def _leaves_shell(input: Input) -> bool:
 
 
 def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
-    """A patch that is handed to the shell is an edit of its files, and is judged, shown and made as one."""
+    """Turn a patch that is piped to the shell into an apply_patch call, so that it is judged and shown as an edit."""
     if "patch" not in input.command or "\n" not in input.command:
         return None
-    from halocline.edits.shell_patch import shell_patch  # commands that are no patch do without
+    from halocline.edits.shell_patch import shell_patch  # most commands do not need it
 
     found = shell_patch(input.command)
     if found is None:
@@ -95,8 +96,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     )
     result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"
-    told = (Text(f"{output}\n[{'; '.join(_describe_status(result, limit, input.command))}]"),)
-    return ToolOutput(told, events=_list_events(result, input.command, ctx.call.id))
+    text = Text(f"{output}\n[{'; '.join(_describe_status(result, limit, input.command))}]")
+    return ToolOutput((text,), events=_list_events(result, input.command, ctx.call.id))
 
 
 def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:
@@ -107,21 +108,21 @@ def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableE
 
 
 def _describe_status(result: ShellResult, limit: float | None, command: str = "") -> list[str]:
-    said = [] if result.exit_code is None and result.left else [_describe_end(result, command, limit)]
+    facts = [] if result.exit_code is None and result.left else [_describe_end(result, command, limit)]
     if result.left:
-        said.append(_LEFT[result.left].format(job=result.job))
+        facts.append(_LEFT[result.left].format(job=result.job))
     if result.ports:
-        where = ", which no other command reaches if the sandbox has no network" if result.sandboxed else ""
-        said.append(f"listening on port {', '.join(map(str, result.ports))}{where}")
+        where = ", which other commands cannot reach if the sandbox has no network" if result.sandboxed else ""
+        facts.append(f"listening on port {', '.join(map(str, result.ports))}{where}")
     if result.full_screen:
-        said.append("it draws on the whole screen, which cannot be shown; prefer a program that does not")
+        facts.append("full-screen programs cannot be shown; use one that prints plain output")
     if result.gone:
-        said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
+        facts.append(f"the folder {result.gone} no longer exists, so it ran in the workspace")
     if result.sandboxed and result.exit_code and _STOPPED.search(result.output):
-        said.append(STOPPED)
+        facts.append(STOPPED)
     if note := withheld_note(command, result.output, result.exit_code, result.withheld):
-        said.append(note)
-    return [*said, *result.set_aside]
+        facts.append(note)
+    return [*facts, *result.set_aside]
 
 
 def _describe_end(result: ShellResult, command: str, limit: float | None) -> str:
@@ -132,23 +133,23 @@ def _describe_end(result: ShellResult, command: str, limit: float | None) -> str
 
 
 def _give_advice(result: ShellResult) -> str:
-    """How to do better, by what it did at the end."""
+    """Advise what to do instead, from what the command did at the end."""
     if result.ports:
-        return f"it listened on port {result.ports[0]}: start a server with background=true"
+        return f"it listened on port {result.ports[0]}: start servers with background=true"
     if result.stuck and result.quiet > _SILENT:
         return (
-            f"it had been silent for {result.quiet:.0f} s and used no processor: if it waits for input, use flags that "
-            "do not ask, or tty=true; if it serves, background=true"
+            f"it was silent for {result.quiet:.0f} s and used no CPU: if it waits for input, use flags that avoid "
+            "prompts, or tty=true; if it is a server, background=true"
         )
-    return "for a long one set timeout, or use background=true and wait for it with job"
+    return "for a long command set timeout, or use background=true and wait for it with job"
 
 
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "execute_command",
-        "Run a bash command, for builds, tests, git and the like; the result has its output and exit code. The first "
-        "begins in the workspace; cd and export last from one call to the next. Without tty there is no input: use "
-        f"flags that do not ask. Stopped after {TIME_LIMIT:g} s unless timeout, background or tty says otherwise.",
+        "Run a bash command (builds, tests, git and so on); returns its output and exit code. The first one starts in "
+        "the workspace; cd and export persist between calls. Without tty there is no input: use flags that avoid "
+        f"prompts. Stopped after {TIME_LIMIT:g} s unless you set timeout, background or tty.",
         schema_of(Input),
     ),
     kind=ToolKind.EXECUTE,
@@ -162,8 +163,8 @@ TOOL: Tool[Input] = Tool(
 SANDBOXED: Tool[SandboxedInput] = Tool(
     spec=ToolSpec(
         TOOL.spec.name,
-        f"{TOOL.spec.description} It runs in a sandbox: it can write the workspace and /tmp, and what it leaves "
-        "running without background ends with it.",
+        f"{TOOL.spec.description} It runs in a sandbox: it can write only to the workspace and /tmp, and processes it "
+        "leaves running without background end with it.",
         schema_of(SandboxedInput),
     ),
     kind=TOOL.kind,
@@ -173,6 +174,6 @@ SANDBOXED: Tool[SandboxedInput] = Tool(
     edits=True,
     instead=patch_instead,
 )
-"""The same where commands are held in a sandbox: it can ask to be let out."""
+"""The tool when commands run in a sandbox: a call can ask to run outside it."""
 SANDBOXED_IN_AUTO: Tool[SandboxedInput] = replace(SANDBOXED)
-"""The same where they are held in approval mode auto only: in other modes the model is told nothing of it."""
+"""The tool when only approval mode auto uses the sandbox: other modes offer the plain one."""

@@ -1,4 +1,4 @@
-"""find_tools: tools of MCP servers that are too many to be told in full, by what they are for."""
+"""find_tools: searches the tools of MCP servers that have too many to list in full."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from halocline.tools.schema import schema_of
 
 
 class Input(msgspec.Struct):
-    query: Annotated[str, Meta(description="Words for what the tool is to do, or its name.")]
+    query: Annotated[str, Meta(description="Keywords for what the tool should do, or its name.")]
 
 
 def summary(input: Input) -> Summary:
@@ -26,7 +26,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure(NOT_HERE)
     found = ctx.host.mcp.found(input.query)
     if not found:
-        return ToolOutput.of("No tool fits. Try other words.")
+        return ToolOutput.of("No tool matches. Try other words.")
     return ToolOutput.of("\n\n".join(map(_describe_tool, found)) + "\n\n[Call one of them with call_mcp_tool.]")
 
 
@@ -38,7 +38,7 @@ def _describe_tool(tool: McpTool) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "find_tools",
-        "Find further tools, of MCP servers, by what they are for. Gives their names and arguments.",
+        "Search for more tools, from MCP servers, by purpose. Returns their names and arguments.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

@@ -1,6 +1,6 @@
-"""generate_explanation: a diff with remarks on its lines. The first call gives the numbered diff, the second explains.
+"""generate_explanation: a diff with comments on its lines. The first call returns the diff, the second explains it.
 
-The remarks stand in the diffs of the call's end: nothing else is kept, and a surface shows them below their lines.
+The comments are stored in the diffs of the call's end and nowhere else; a surface shows them below their lines.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 DIFF = Budget(2_000, 100_000, 500)
 MOST_COMMENTS = 50
 LONGEST_COMMENT = 2_000
-NOW = "Now call it again with the same refs and your comments."
+NOW = "Now call generate_explanation again with the same refs and your comments."
 
 
 class Comment(msgspec.Struct):
-    path: Annotated[str, Meta(description="File, as the diff names it.")]
-    line: Annotated[int, Meta(description="Line number that the diff shows.")]
-    text: Annotated[str, Meta(description="What this line does, and why.")]
+    path: Annotated[str, Meta(description="File path, as in the diff.")]
+    line: Annotated[int, Meta(description="Line number shown in the diff.")]
+    text: Annotated[str, Meta(description="What this line does and why.")]
 
 
 class Input(msgspec.Struct):
-    title: Annotated[str, Meta(description="What the changes are, in a few words.")]
-    from_ref: Annotated[str, Meta(description="Git ref, or checkpoint (TASK/2).")]
-    to_ref: Annotated[str, Meta(description="The later one; without it the files as they are now.")] = ""
+    title: Annotated[str, Meta(description="The changes in a few words.")]
+    from_ref: Annotated[str, Meta(description="Git ref or checkpoint (TASK/2).")]
+    to_ref: Annotated[str, Meta(description="Later ref; omit for the files as they are now.")] = ""
     comments: Annotated[
-        list[Comment], Meta(description="Leave out first: the numbered diff comes back. Then comment on its lines.")
+        list[Comment], Meta(description="Omit in the first call to get the numbered diff; then comment on its lines.")
     ] = []
 
 
@@ -51,7 +51,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
     files = parse_diff(await ctx.host.revisions.diff(input.from_ref, input.to_ref))
     if not files:
-        return ToolOutput.of("Nothing differs between them. New files that git does not know yet are not looked at.")
+        return ToolOutput.of("No differences. Files not yet tracked by git are not compared.")
     return _explain_files(input, files) if input.comments else _show_diff(files)
 
 
@@ -59,20 +59,20 @@ def _show_diff(files: "tuple[FileDiff, ...]") -> ToolOutput:
     from halocline.edits.unified import number_diff
 
     fitted = fit_lines(number_diff(files), DIFF)
-    cut = "\n[The diff goes on; nearer refs show the rest.]" if fitted.cut else ""
+    cut = "\n[The diff is cut off here; use refs that are closer together to see the rest.]" if fitted.cut else ""
     return ToolOutput.of("\n".join(fitted.lines) + f"{cut}\n[{NOW}]")
 
 
 def _explain_files(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
-    """Raises ToolFailure when a comment is on no line of the diff; nothing is shown then."""
+    """Raises ToolFailure if a comment is not on a line of the diff; nothing is shown then."""
     if len(input.comments) > MOST_COMMENTS:
-        raise ToolFailure(f"These are {len(input.comments)} comments; at most {MOST_COMMENTS} are shown. Choose.")
+        raise ToolFailure(f"{len(input.comments)} comments are too many. Send at most {MOST_COMMENTS}.")
     known = {file.path: file.lines for file in files}
     if lost := [f"{one.path}:{one.line}" for one in input.comments if one.line not in known.get(one.path, ())]:
-        raise ToolFailure(f"Not in the diff: {', '.join(lost[:10])}. Use paths and line numbers that it shows.")
+        raise ToolFailure(f"Not in the diff: {', '.join(lost[:10])}. Use the paths and line numbers it shows.")
     diffs = tuple(diff for file in files if (diff := _diff_with_comments(file, input.comments)).remarks)
-    told = f"The user sees {len(input.comments)} comments on {len(diffs)} of {len(files)} changed files."
-    return ToolOutput((Text(told),), diffs=diffs)
+    text = f"The user sees {len(input.comments)} comments on {len(diffs)} of {len(files)} changed files."
+    return ToolOutput((Text(text),), diffs=diffs)
 
 
 def _diff_with_comments(file: "FileDiff", comments: list[Comment]) -> Diff:
@@ -85,7 +85,7 @@ def _diff_with_comments(file: "FileDiff", comments: list[Comment]) -> Diff:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "generate_explanation",
-        "Explain changes to the user by comments on the lines of their diff.",
+        "Explain changes to the user with comments on the lines of their diff.",
         schema_of(Input),
     ),
     kind=ToolKind.READ,

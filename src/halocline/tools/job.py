@@ -1,4 +1,4 @@
-"""job: the commands that go on. What is typed into one is a command like any other, and is judged as one."""
+"""job: manages commands that keep running. Text typed into one is a command, and the gate judges it as one."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -15,10 +15,10 @@ from halocline.protocol.jobs import JobState
 from halocline.tools.schema import schema_of
 
 _KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")
-"""Interrupt, end of input, suspend, escape, Enter and blanks: keys that say nothing to a shell."""
+"""Interrupt, end of input, suspend, escape, Enter and blanks: keys that are no command to a shell."""
 _LONGEST_WAIT = 600.0
-NOTHING_NEW = "[no new output; {job} goes on. To wait for its end, set wait.]"
-"""Always the same words, so that asking again and again is seen as a loop."""
+NOTHING_NEW = "[no new output; {job} is still running. To wait for its end, set wait.]"
+"""Always the same text, so that repeated reads are detected as a loop."""
 
 
 class Action(StrEnum):
@@ -29,12 +29,12 @@ class Action(StrEnum):
 
 
 class Input(msgspec.Struct):
-    action: Annotated[Action, Meta(description="What to do.")]
-    job: Annotated[str, Meta(description="Its name; not for list.")] = ""
+    action: Annotated[Action, Meta(description="Operation to perform.")]
+    job: Annotated[str, Meta(description="Job name; omit for list.")] = ""
     text: Annotated[
-        str, Meta(description="write: what to type, \\n for Enter, \\u0003 for Ctrl-C. Only for jobs with tty.")
+        str, Meta(description="write: text to type; \\n is Enter, \\u0003 is Ctrl-C. Only for jobs with tty.")
     ] = ""
-    wait: Annotated[float, Meta(description="read: seconds to wait for its end.")] = 0.0
+    wait: Annotated[float, Meta(description="read: seconds to wait for the job to end.")] = 0.0
 
 
 def summary(input: Input) -> Summary:
@@ -66,7 +66,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
             return _describe_output(output)
         case Action.WRITE:
             if not input.text:
-                raise ToolFailure("Nothing to type: text is empty.")
+                raise ToolFailure("text is empty. Set it to what you want to type.")
             return _describe_output(await jobs.write(input.job, input.text))
         case Action.STOP:
             await jobs.stop(input.job)
@@ -88,8 +88,8 @@ def _name_keys(keys: str) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "job",
-        "Commands that go on: list them, read what one printed since you last looked (with its state), write to its "
-        "terminal, stop it. They end with the task.",
+        "Manage commands that keep running: list them, read new output and status, write to a terminal, or stop one. "
+        "They end with the task.",
         schema_of(Input),
     ),
     kind=ToolKind.EXECUTE,

@@ -1,4 +1,4 @@
-"""list_code_definition_names: what source code defines, by file, folder or name, bounded; ignore files are honoured."""
+"""list_code_definition_names: definitions in source code by file, folder or name, bounded; ignore files apply."""
 
 import re
 from pathlib import Path
@@ -26,8 +26,8 @@ _SEPARATOR = re.compile(r"::|[.#/]")
 
 
 class Input(msgspec.Struct):
-    path: Annotated[str, Meta(description="File or folder.")] = "."
-    name: Annotated[str | None, Meta(description="Only definitions of this name, such as `Task.run`.")] = None
+    path: Annotated[str, Meta(description="File or folder to look in.")] = "."
+    name: Annotated[str | None, Meta(description="Only definitions with this name, such as `Task.run`.")] = None
 
 
 def summary(input: Input) -> Summary:
@@ -38,7 +38,7 @@ def summary(input: Input) -> Summary:
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, info = await find_existing(input.path, ctx)
     if info.is_dir and path in (Path(path.anchor), Path.home()):
-        raise ToolFailure(f"{path} is too large to look through. Name a folder below it.")
+        raise ToolFailure(f"{path} is too large to scan. Use a folder below it.")
     if input.name:
         return await _find_by_name(input.name, path, ctx)
     return await (_in_folder if info.is_dir else _in_file)(path, ctx)
@@ -48,13 +48,13 @@ async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
     found = await _read_definitions(path, ctx)
     if found is None:
         raise ToolFailure(
-            f"{shown_path(path, ctx)} cannot be parsed: its language is unknown, or it is over 1 MB. Use search_files."
+            f"{shown_path(path, ctx)} cannot be parsed: unknown language, or larger than 1 MB. Use search_files."
         )
-    return _describe_lines([_definition_line(one) for one in found], "no definitions", "name narrows the list")
+    return _describe_lines([_definition_line(one) for one in found], "no definitions", "narrow the list with name")
 
 
 async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
-    """The outermost definitions of the files that have any, the nearest files first."""
+    """List the outermost definitions of each file that has any, nearest files first."""
     with explaining_errors(path, ctx):
         files, more = await ctx.host.search.files(path, _FILES_SEEN)
     known = [file for file in files if ctx.host.code.knows(file)]
@@ -64,12 +64,12 @@ async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
         if found:
             lines += [make_printable(file), *map(_definition_line, found)]
     if more or len(known) > MOST_FILES:
-        lines.append(f"[only the {MOST_FILES} nearest source files were read; name a folder below, or a name]")
-    return _describe_lines(lines, "no definitions in source files here", "list a folder below, or give a name")
+        lines.append(f"[only the {MOST_FILES} nearest source files were read; use a folder below, or set name]")
+    return _describe_lines(lines, "no definitions in source files here", "use a folder below, or set name")
 
 
 async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
-    """Definitions of that name: the exact ones first, then those that only contain it."""
+    """List definitions by name: exact matches first, then names that only contain it."""
     *owners, last = [part for part in _SEPARATOR.split(name) if part] or [name]
     query = SearchQuery(str(path), "(?i)" + re.escape(last), context=0, limit=_MATCHES)
     result = await ctx.host.search.search(query)
@@ -82,12 +82,12 @@ async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
                 ranked.append((rank, len(ranked), f"{where} {one.kind} {_full_name(one)}"))
     lines = [line for _, _, line in sorted(ranked)]
     if result.cut or len(files) > _FILES_SEARCHED:
-        lines.append("[not every file that has this name was read; narrow path]")
+        lines.append("[not every file with this name was read; narrow path]")
     return _describe_lines(lines, f"no definition of {name}; search_files finds its uses", "narrow path or name")
 
 
 def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
-    """0 for the very name; None when it does not fit."""
+    """Return 0 for an exact match, more for looser ones, None for no match."""
     *around, own = [part for outer in (*one.parent, one.name) for part in _SEPARATOR.split(outer)]
     if around[len(around) - len(owners) :] != owners:
         return None
@@ -102,7 +102,7 @@ async def _read_definitions(path: Path, ctx: ToolContext) -> tuple[Definition, .
 
 
 async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition, ...]:
-    """Those of a file that was come upon: none of one that changed meanwhile, or that may hold secrets."""
+    """Return the definitions of a file found by a search; none if it is gone or cannot be read."""
     try:
         return await ctx.host.code.definitions(path.name, await ctx.host.files.read(path, _LARGEST + 1)) or ()
     except OSError:
@@ -126,8 +126,8 @@ def _describe_lines(lines: list[str], nothing: str, more: str) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "list_code_definition_names",
-        "Classes, functions and methods with their lines: of a file, of a folder (outermost only), or by name anywhere "
-        "below path. Prefer it to search_files to find where something is defined.",
+        "List classes, functions and methods with their lines: of a file, of a folder (outermost only), or by name "
+        "below path. Prefer it to search_files to find a definition.",
         schema_of(Input),
     ),
     kind=ToolKind.SEARCH,

@@ -1,4 +1,4 @@
-"""list_files: what a folder holds, nearest first, bounded."""
+"""list_files: names in a folder, nearest first, bounded."""
 
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -15,13 +15,13 @@ from halocline.protocol.file_names import make_printable
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 
-MAY_HOLD_SECRETS = "  [may hold secrets: reading it asks the person]"
+MAY_HOLD_SECRETS = "  [may hold secrets: reading it asks the user]"
 _FILES_SEEN = 10_000
 
 
 class Input(msgspec.Struct):
     path: Annotated[str, Meta(description="Folder; `.` is the workspace.")] = "."
-    recursive: Annotated[bool, Meta(description="Also what is below, without ignored and hidden files.")] = False
+    recursive: Annotated[bool, Meta(description="Include everything below, except ignored and hidden files.")] = False
 
 
 def summary(input: Input) -> Summary:
@@ -39,7 +39,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     fitted = fit_lines(map(_shown_name, names), LISTING)
     lines = list(fitted.lines)
     if input.recursive:
-        # What listed them walked by itself, and names may have led elsewhere meanwhile.
+        # The search walked the tree on its own, and a name may point elsewhere by now: keep what is still there.
         there = set(map(_shown_name, await ctx.host.files.present(path, names[: len(lines)])))
         lines = [line for line in lines if line in there]
     if fitted.cut:
@@ -57,9 +57,9 @@ async def _list_inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
 
 
 async def _list_below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
-    """Files and the folders that lead to them, breadth first."""
+    """List files and the folders that lead to them, breadth first."""
     if path in (Path(path.anchor), Path.home()):
-        raise ToolFailure(f"{path} is too large to list with everything below. List it without recursive.")
+        raise ToolFailure(f"{path} is too large to list recursively. List it without recursive.")
     files, cut = await ctx.host.search.files(path, _FILES_SEEN)
     folders = {f"{folder}/" for file in files for folder in PurePosixPath(file).parents if folder.name}
     return sorted([*files, *folders], key=lambda name: (name.rstrip("/").count("/"), name)), cut
@@ -68,8 +68,8 @@ async def _list_below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "list_files",
-        f"List a folder: names, folders ending in `/`, at most {LISTING.lines}, nearest first. "
-        "To find where something is written use search_files.",
+        f"List a folder: up to {LISTING.lines} names, nearest first; folders end in `/`. "
+        "To find text in files, use search_files.",
         schema_of(Input),
     ),
     kind=ToolKind.READ,

@@ -1,4 +1,4 @@
-"""load_mcp_documentation: how an MCP server is made and set up here. It is long, so only who needs it reads it."""
+"""load_mcp_documentation: how to build and configure an MCP server. It is long, so it is loaded on request only."""
 
 from importlib.resources import files
 
@@ -14,7 +14,7 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    return Summary(title="Read how to make an MCP server", kind=ToolKind.OTHER)
+    return Summary(title="Read how to build an MCP server", kind=ToolKind.OTHER)
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
@@ -24,7 +24,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "load_mcp_documentation",
-        "Read how to make an MCP server and to set it up here. Do so before you begin with one.",
+        "Read how to build an MCP server and configure it here. Do this before you start one.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

@@ -1,4 +1,4 @@
-"""A tool of an MCP server, as one of ours: what the model is told, what a person decides on, and the call."""
+"""A tool of an MCP server as one of ours: its spec for the model, its summary for approval, and the call."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,29 +17,29 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 
 LONGEST_TITLE = 160
-NOT_HERE = "No MCP servers run in this task. Nothing was run; go on without it."
+NOT_HERE = "No MCP servers are available in this task. Nothing was run; continue without it."
 
 
 def find_tool(name: str, state: State) -> AnyTool | None:
-    """The tool of a server that the model calls so."""
+    """Return the server tool that the model calls by this name, or None."""
     tool = tool_named(state.mcp, name)
     return build_tool(tool) if tool else None
 
 
 def list_specs(state: State) -> tuple[ToolSpec, ...]:
-    """What the model is told in full, in an order that does not depend on which server came first."""
-    told = (server for server in sorted(state.mcp, key=lambda each: each.name) if not server.searched)
-    return tuple(spec_of(tool) for server in told for tool in server.tools)
+    """Return the specs offered in full, in an order that does not depend on which server connected first."""
+    listed = (server for server in sorted(state.mcp, key=lambda each: each.name) if not server.searched)
+    return tuple(spec_of(tool) for server in listed for tool in server.tools)
 
 
 def spec_of(tool: McpTool) -> ToolSpec:
-    """As the model is told of it; the words are the server's."""
-    said = tool.description or f"The tool {tool.tool}."
-    return ToolSpec(tool.name, f"[{tool.server}] {said}", tool.schema)
+    """Return the spec for the model; the description is the server's."""
+    description = tool.description or f"The tool {tool.tool}."
+    return ToolSpec(tool.name, f"[{tool.server}] {description}", tool.schema)
 
 
 def build_tool(tool: McpTool) -> AnyTool:
-    """A tool that asks the server. That it only reads is a claim, which the gate believes where a rule says so."""
+    """Build a tool that calls the server. `read_only` is its claim; the gate trusts it only if a rule says so."""
     kind = ToolKind.READ if tool.read_only else ToolKind.EXECUTE
     return Tool(
         spec=spec_of(tool),
@@ -67,7 +67,7 @@ def summary(tool: McpTool, input: JsonObject) -> Summary:
 
 
 async def preview(tool: McpTool, input: JsonObject, ctx: ToolContext) -> tuple[Diff, ...]:
-    """How the definition differs from the one that the person knew."""
+    """Return the diff between the definition that the user knew and the current one."""
     lines = tool.changed.splitlines()
     added, removed = (
         sum(line.startswith(sign) and not line.startswith(3 * sign) for line in lines) for sign in ("+", "-")
@@ -83,18 +83,18 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
         try:
             return await ctx.ask(question, options, ctx.call.id)
         except Overtaken:
-            return None  # for the server it is cancelled; the call itself goes on
+            return None  # the server sees a cancelled question; the call itself continues
 
     content = await ctx.host.mcp.call(tool, input, Caller(ctx.call.id, ctx.report, ask))
     return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 
 def with_readable_images(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:
-    """The same, with pictures named for a model that cannot see them."""
+    """Replace images by a line of text for a model that cannot view them."""
     if takes_images:
         return content
     return tuple(
-        Text(f"[a picture, {part.media_type}, kept as {part.blob}; this model does not take pictures]")
+        Text(f"[an image, {part.media_type}, stored as {part.blob}; this model cannot view images]")
         if isinstance(part, Image)
         else part
         for part in content

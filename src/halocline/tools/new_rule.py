@@ -1,4 +1,4 @@
-"""new_rule: writes a rule for agents into the project. The policy asks about the place, whatever edits it allows."""
+"""new_rule: writes a rule for agents into the project. The policy always asks about this folder."""
 
 from pathlib import PurePosixPath
 from typing import Annotated
@@ -15,8 +15,8 @@ from halocline.tools.schema import schema_of
 
 FOLDER = ".clinerules"
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
-"""Folders in the folder of rules whose files are no rules."""
-NOT_A_PLACE = "{path!r} is no place for a rule: it has to be a Markdown file below {folder}/, outside {others}."
+"""Subfolders of the rules folder whose files are not rules."""
+NOT_A_PLACE = "{path!r} is not a valid path for a rule: use a Markdown file below {folder}/, outside {others}."
 
 
 class Input(msgspec.Struct):
@@ -40,16 +40,16 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 async def _plan_change(input: Input, ctx: ToolContext) -> Change:
     path = _rule_place(input.path)
     if (found := await ctx.host.files.info(ctx.path(FOLDER))) and found.is_file:
-        raise ToolFailure(f"{FOLDER} is one file here, with all rules in it. Add the rule to it by an edit.")
+        raise ToolFailure(f"{FOLDER} is a single file in this project. Add the rule to it with an edit.")
     was = await read_original(path, ctx)
     if was.data is not None:
-        raise ToolFailure(f"{path} is there already. Change it by an edit, or give the rule another name.")
+        raise ToolFailure(f"{path} already exists. Edit it, or give the rule another name.")
     content = input.content.rstrip() + "\n"
-    return Change(was, TextFile(content), f"Made the rule {was.name} ({count_lines(len(lines_of(content)))}).")
+    return Change(was, TextFile(content), f"Created the rule {was.name} ({count_lines(len(lines_of(content)))}).")
 
 
 def _rule_place(text: str) -> str:
-    """Where the rule goes. Raises ToolFailure when that is not below the folder of rules."""
+    """Return the path of the rule. Raises ToolFailure if it is not below the rules folder."""
     path = PurePosixPath(text.strip())
     parts = path.parts[1:] if path.parts[:1] == (FOLDER,) else path.parts
     suffix = path.suffix or ".md"
@@ -62,7 +62,7 @@ def _rule_place(text: str) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "new_rule",
-        f"Make a rule file in {FOLDER}/ that agents follow in this project. The user approves it.",
+        f"Create a rule file in {FOLDER}/ that agents follow in this project. The user approves it.",
         schema_of(Input),
     ),
     kind=ToolKind.EDIT,

@@ -1,4 +1,4 @@
-"""new_task: hands the work over to a fresh task, which knows nothing but what it is told. The person decides."""
+"""new_task: hands the work over to a new task, which knows only what it is given. The user decides."""
 
 from typing import Annotated
 
@@ -11,16 +11,16 @@ from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 
 YES, NO = "Start the new task", "Stay in this one"
-NOBODY = "Nobody can accept a new task now. Go on in this one."
-STAYS = "The user stays in this task. Go on here."
+NOBODY = "Nobody can accept a new task now. Continue in this one."
+STAYS = "The user stays in this task. Continue here."
 
 
 class Input(msgspec.Struct):
     context: Annotated[
         str,
         Meta(
-            description="All that the new task has to know; Markdown. Current work, key concepts, files and code, "
-            "problems solved, what is left and the next steps."
+            description="Everything the new task needs to know, in Markdown: current work, key concepts, files and "
+            "code, problems solved, remaining work and next steps."
         ),
     ]
 
@@ -30,14 +30,14 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    answer = await ctx.ask(f"{input.context.rstrip()}\n\n**Go on with this in a new task?**", (YES, NO), ctx.call.id)
+    answer = await ctx.ask(f"{input.context.rstrip()}\n\n**Continue this in a new task?**", (YES, NO), ctx.call.id)
     match answer:
         case None:
             return ToolOutput.of(NOBODY)
         case "Start the new task":
             name = ctx.task.new_task_id()
-            told = f"Task `{name}` goes on with this; this task ends here."
-            return ToolOutput((Text(told),), events=(HandedOver(to=name, context=input.context),), ends_turn=True)
+            text = f"Task `{name}` continues this work; this task ends here."
+            return ToolOutput((Text(text),), events=(HandedOver(to=name, context=input.context),), ends_turn=True)
         case "Stay in this one":
             return ToolOutput.of(STAYS)
     return ToolOutput.of(f"Not handed over. The user says: {answer}")
@@ -46,7 +46,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "new_task",
-        "Propose to go on in a fresh task that reads only what you hand over. The user accepts or answers.",
+        "Propose to continue in a new task that sees only what you hand over. The user accepts or replies.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

@@ -1,4 +1,4 @@
-"""HTML as Markdown: what a person would read of a page, with its links; no scripts, menus or hidden text."""
+"""HTML as Markdown: the readable part of a page with its links; no scripts, menus or hidden text."""
 
 import re
 from typing import TYPE_CHECKING
@@ -14,23 +14,23 @@ NOT_READ = (
     "button, input, select, textarea, nav, [role=navigation], [hidden], [aria-hidden=true]"
 )
 AROUND = "footer, aside, [role=contentinfo], [role=complementary], [role=banner]"
-"""What is left out when a page does not mark its main part."""
+"""Parts left out of a page that does not mark its main part."""
 MAIN = ("main", "[role=main]", "article")
 LEAST_SHARE = 0.2
-"""Of a page's words, what a part must hold to count as its main part."""
+"""Minimum share of a page's text for an element to count as its main part."""
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
 class ReadablePage(Value, frozen=True):
-    """What was read of a page."""
+    """Title and Markdown of a page."""
 
     title: str
     text: str
 
 
 def read_page(html: bytes, charset: str, url: str) -> ReadablePage:
-    """The main part of a page. `charset` is what the server said, or empty; links become absolute from `url`."""
+    """Read the main part of a page. `charset` is the server's, or empty; links become absolute from `url`."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(html, "html.parser", from_encoding=charset or None)
@@ -70,7 +70,7 @@ def _complete_links(part: "Tag", base: str) -> None:
 
 
 def _absolute_link(base: str, link: str) -> str:
-    """Empty for links that lead nowhere: scripts, data, places in the same page."""
+    """Return the absolute link; empty for scripts, data and anchors in the same page."""
     if not link or link.startswith("#"):
         return ""
     try:
@@ -92,12 +92,12 @@ def _as_markdown(part: "Tag") -> str:
     )
     try:
         return str(converter.convert_soup(part))
-    except RecursionError:  # thousands of tags, each inside the next
+    except RecursionError:  # thousands of nested tags
         return part.get_text("\n", strip=True)
 
 
 def _code_language(code: "Tag") -> str:
-    """The language that a code block names in its class, as most highlighters write it."""
+    """Return the language in a code block's class (`language-…`), as most highlighters write it."""
     inner = code.find("code")
     for name in [*(code.get("class") or ()), *((inner.get("class") or ()) if inner else ())]:
         _, found, language = str(name).partition("language-")

@@ -1,4 +1,4 @@
-"""A picture made ready to be shown to a model: small enough for every vendor, and kept as a blob."""
+"""Images for a model: small enough for every vendor, and stored as blobs."""
 
 from halocline.context.images import PictureFacts
 from halocline.ports.blobs import Blobs
@@ -7,7 +7,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Image
 
 LARGEST_PICTURE = 3_750_000
-"""Bytes; in base64 that is 5 MB, the most that every vendor takes."""
+"""Bytes; 5 MB in base64, the most that every vendor accepts."""
 LONGEST_SIDE = 8_000
 SMALLER_SIDE = 1_568
 
@@ -20,14 +20,14 @@ def describe_image(name: str, data: bytes, facts: PictureFacts) -> str:
 async def load_image(
     name: str, data: bytes, facts: PictureFacts, documents: Documents, blobs: Blobs
 ) -> tuple[str, Image]:
-    """What it is in words, and the picture. Raises ToolFailure when it cannot be made small enough."""
-    said = describe_image(name, data, facts)
+    """Return a description and the image. Raises ToolFailure if it cannot be made small enough."""
+    description = describe_image(name, data, facts)
     media_type = facts.media_type
     if len(data) > LARGEST_PICTURE or max(facts.width, facts.height) > LONGEST_SIDE:
         try:
-            made = await documents.smaller(data, SMALLER_SIDE, LARGEST_PICTURE)
+            smaller = await documents.smaller(data, SMALLER_SIDE, LARGEST_PICTURE)
         except ToolFailure as failure:
-            raise ToolFailure(f"{said}. It is too large to be shown as it is. {failure.text}") from None
-        media_type, data = made.media_type, made.data
-        said += f"; made smaller, to {SMALLER_SIDE} pixels at most"
-    return said, Image(media_type, blobs.put(data))
+            raise ToolFailure(f"{description}. It is too large to show in full size. {failure.text}") from None
+        media_type, data = smaller.media_type, smaller.data
+        description += f"; scaled down to at most {SMALLER_SIDE} pixels"
+    return description, Image(media_type, blobs.put(data))

@@ -1,4 +1,4 @@
-"""Places in the workspace: how a tool finds what the model named, and how it names it back."""
+"""Paths in the workspace: from the model's text to a file, and back."""
 
 import os
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ from halocline.protocol.file_names import make_printable
 
 
 def shown_path(path: Path, ctx: ToolContext) -> str:
-    """The path as models and people read it: relative inside the workspace, else whole."""
+    """Return the path as shown to models and people: relative inside the workspace, else absolute."""
     if path == ctx.workspace:
         return "."
     return path.relative_to(ctx.workspace).as_posix() if path.is_relative_to(ctx.workspace) else path.as_posix()
 
 
 def absolute_path(text: str, ctx: ToolContext) -> Path:
-    """The absolute path for what the model wrote, without `..`, so that one file has one name."""
+    """Return the absolute path of what the model wrote, without `..`, so that one file has one name."""
     path = ctx.path(text)
     return Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
 
 
 async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
-    """What the model named. A name that differs only in invisible ways (blanks, composed accents) is taken for it.
+    """Find what the model named. A name that differs only invisibly (blanks, composed accents) also matches.
 
     Raises:
-        ToolFailure: nothing is there; similar names are in the text.
+        ToolFailure: it does not exist; the text suggests similar names.
     """
     path = absolute_path(text, ctx)
     with explaining_errors(path, ctx):
@@ -39,22 +39,22 @@ async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
         for lookalike in (path.with_name(name) for name in names if plain_name(name) == plain_name(path.name)):
             if _is_itself(lookalike) and (found := await ctx.host.files.info(lookalike)):
                 return lookalike, found
-    raise ToolFailure(f"There is no {shown_path(path, ctx)}.{_suggest_names(path, names, ctx)}")
+    raise ToolFailure(f"{shown_path(path, ctx)} does not exist.{_suggest_names(path, names, ctx)}")
 
 
 def _is_itself(path: Path) -> bool:
-    """No link: the policy judged the folder, and a link could lead out of it."""
+    """True if it is no link: the policy judged the folder, and a link could lead out of it."""
     return os.path.realpath(path) == os.path.join(os.path.realpath(path.parent), path.name)
 
 
 @contextmanager
 def explaining_errors(path: Path, ctx: ToolContext) -> Iterator[None]:
-    """Tells the model in one sentence what the system refused."""
+    """Turn errors of the system into a ToolFailure that names the path."""
     try:
         yield
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise ToolFailure(f"{make_printable(shown_path(path, ctx))} is not accessible: {why}.") from error
+        raise ToolFailure(f"{make_printable(shown_path(path, ctx))} cannot be accessed: {why}.") from error
 
 
 async def _list_names(folder: Path, ctx: ToolContext) -> list[str]:

@@ -1,7 +1,7 @@
-"""plan_mode_respond: the plan, said in plan mode. It waits for the person, and never switches to act mode itself.
+"""plan_mode_respond: presents the plan in plan mode and waits for the user. It never switches to act mode itself.
 
-Once a task has been in plan mode the tool stays offered, so that the switch to act mode leaves the request's beginning
-as it was and the provider's cache holds.
+Once a task has been in plan mode, the tool stays offered: switching to act mode then leaves the request's prefix
+unchanged, and the provider's cache stays valid.
 """
 
 from typing import Annotated
@@ -14,19 +14,19 @@ from halocline.protocol.events import ApprovalMode, Mode, ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 
-GO_ON = "Shown to the user. Go on exploring."
-IN_ACT_MODE = "Nothing waits for a plan: this is act mode. Go on with the work."
+GO_ON = "Shown to the user. Continue exploring."
+IN_ACT_MODE = "This is act mode, and no plan is needed. Continue with the work."
 NOT_ASKED = (
-    "Shown, but nobody is asked here. Choose the option that serves the task best and go on; finish with the whole "
-    "plan. Plan mode stays: only the user switches to act mode."
+    "Shown, but nobody can answer here. Choose the option that serves the task best and continue; finish with the "
+    "whole plan. You stay in plan mode: only the user can switch to act mode."
 )
 
 
 class Input(msgspec.Struct):
-    response: Annotated[str, Meta(description="The plan, or what you say to the user about it; Markdown.")]
-    options: Annotated[list[str], Meta(description="Up to 5 ways to go on, for the user to choose from.")] = []
+    response: Annotated[str, Meta(description="The plan, or your reply to the user about it; Markdown.")]
+    options: Annotated[list[str], Meta(description="Up to 5 next steps for the user to choose from.")] = []
     needs_more_exploration: Annotated[
-        bool, Meta(description="You have to read more first: it is shown, and nobody is waited for.")
+        bool, Meta(description="True if you must read more first: the text is shown, and you continue without a reply.")
     ] = False
 
 
@@ -49,7 +49,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "plan_mode_respond",
-        "Plan mode: give the user your plan and wait for what they say to it. Explore first, with other tools.",
+        "Plan mode: present your plan to the user and wait for the reply. Explore first, with other tools.",
         schema_of(Input),
     ),
     kind=ToolKind.THINK,

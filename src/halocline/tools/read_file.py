@@ -1,6 +1,6 @@
-"""read_file: text with line numbers, in windows that say how to read on; documents as their text, pictures as pictures.
+"""read_file: text with line numbers, in windows that say how to continue; documents as text, images as images.
 
-What must stay true: a text is left out as already read only when the very same text stands in what the model reads.
+What must stay true: a text is omitted as already read only if exactly the same text is in what the model reads.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,17 +34,17 @@ from halocline.tools.schema import schema_of
 
 LARGEST_FILE = 20_000_000
 _NEAR = 400
-"""Lines around those that are read in which a secret may begin or end that reaches into them."""
+"""Lines before and after a window that are checked too, for secrets that reach into it."""
 WORTH_LEAVING_OUT = 1_000
-"""Characters from which on a repeated text is replaced by a note."""
+"""Minimum characters for a repeated text to be replaced by a note."""
 ALREADY_READ = "[unchanged: you were given this same text above. Ask once more to have it repeated.]"
 _BLOB = "sha256:"
 
 
 class Input(msgspec.Struct):
     path: Annotated[str, Meta(description="File path, relative to the workspace or absolute.")]
-    start_line: Annotated[int | None, Meta(description="First line, from 1.")] = None
-    end_line: Annotated[int | None, Meta(description="Last line, included.")] = None
+    start_line: Annotated[int | None, Meta(description="First line, 1-based.")] = None
+    end_line: Annotated[int | None, Meta(description="Last line, inclusive.")] = None
 
 
 def summary(input: Input) -> Summary:
@@ -80,24 +80,24 @@ async def _show_file(name: str, data: bytes, input: Input, ctx: ToolContext) -> 
 
 def _require_readable(name: str, info: FileInfo) -> None:
     if info.is_dir:
-        raise ToolFailure(f"{name} is a folder. Use list_files to see what it holds.")
+        raise ToolFailure(f"{name} is a folder. Use list_files to see its contents.")
     if not info.is_file:
-        raise ToolFailure(f"{name} is not a regular file (a device, pipe or socket), so it is not read.")
+        raise ToolFailure(f"{name} is a device, pipe or socket. Only regular files can be read.")
 
 
 async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) -> ToolOutput:
-    """Lines of a file that is too large to be held. Others near them are looked at for secrets that reach into them."""
+    """Read lines of a file too large for memory. Lines around them are checked for secrets that reach into them."""
     start, end = input.start_line or 1, input.end_line
     if end is not None and start > end:
         start, end = end, start
     last = end or start + (FILE.lines or 0) - 1
     with explaining_errors(path, ctx):
         part = await ctx.host.files.read_lines(path, start - _NEAR, last + _NEAR, LARGEST_FILE)
-        if part.data.count(b"\n") < min(start, part.total) - part.first:  # lines so long that none was left for these
+        if part.data.count(b"\n") < min(start, part.total) - part.first:  # lines too long: none of these was read
             part = await ctx.host.files.read_lines(path, start, last, LARGEST_FILE)
     if not part.encoding:
         raise ToolFailure(
-            f"{name} is a binary file, a document or UTF-16, of which at most {LARGEST_FILE:,} bytes can be read. "
+            f"{name} is too large: binary files, documents and UTF-16 text are read up to {LARGEST_FILE:,} bytes. "
             "Find the part you need with search_files."
         )
     lines = lines_of(part.data.decode(part.encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n"))
@@ -111,15 +111,15 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
 
 
 def _read_kept(reference: str, ctx: ToolContext) -> TextFile:
-    """A text that was too long to be shown, by the reference its result gave."""
+    """Return a text that was too long to show, by the reference in its result."""
     try:
         return decode_text(ctx.host.blobs.get(reference))
     except (KeyError, BinaryContent):
-        raise ToolFailure(f"There is no text {reference}. Copy the reference exactly as the result gave it.") from None
+        raise ToolFailure(f"No text is stored as {reference}. Copy the reference exactly from the result.") from None
 
 
 def _document_kind(name: str, data: bytes) -> str:
-    """Which kind of document it is; empty when it is none. The name alone would take a text for one."""
+    """Return the kind of document, empty if it is none. Content is checked too: a name alone could be wrong."""
     kind = PurePath(name).suffix.lower()[1:].replace("xlsm", "xlsx").replace("docm", "docx")
     if data.startswith(b"%PDF-"):
         return "pdf"
@@ -128,7 +128,7 @@ def _document_kind(name: str, data: bytes) -> str:
 
 
 async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) -> TextFile:
-    from halocline.ports.documents import DocumentKind  # a task that reads no document does without
+    from halocline.ports.documents import DocumentKind  # only needed for documents
 
     try:
         return TextFile(await ctx.host.documents.text(DocumentKind(kind), data))
@@ -141,14 +141,14 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
 
     facts = picture_facts(data)
     if facts is None:
-        raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
+        raise ToolFailure(f"{name} is a binary file ({len(data):,} bytes) without readable text.")
     from halocline.tools.pictures import describe_image, load_image
 
     if not ctx.task.takes_images():
-        said = describe_image(name, data, facts)
-        raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
-    said, image = await load_image(name, data, facts, ctx.host.documents, ctx.host.blobs)
-    return ToolOutput((Text(f"[{said}]"), image))
+        description = describe_image(name, data, facts)
+        raise ToolFailure(f"{description}. This model cannot view images. Continue without seeing it.")
+    description, image = await load_image(name, data, facts, ctx.host.documents, ctx.host.blobs)
+    return ToolOutput((Text(f"[{description}]"), image))
 
 
 def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
@@ -157,7 +157,7 @@ def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "")
 
 
 def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
-    """Whether the model has this text before it, and was not told so already: who asks again has lost it."""
+    """True if the model has this text and was not yet sent back to it: if it asks again, it lost it."""
     label, end, wanted = f"{normpath(path)}: ", f"\n{text}", Text(text)
     if len(text) < WORTH_LEAVING_OUT or not _is_somewhere(wanted, label, end, messages):
         return False
@@ -179,16 +179,16 @@ def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:
 
 
 def _is_somewhere(wanted: Text, label: str, end: str, messages: tuple[Message, ...]) -> bool:
-    """Whether any message has the text, whoever asked for it. There may be thousands, and each read comes here."""
+    """True if any message has the text. Kept cheap: there may be thousands of messages, and each read checks them."""
     results = [message.content for message in messages if isinstance(message, ToolResult)]
     if any(content[:1] == (wanted,) for content in results):
         return True
-    said = [message for message in messages if isinstance(message, UserMessage)]
-    return any(_is_given(part, label, end) for message in said for part in message.content)
+    prompts = [message for message in messages if isinstance(message, UserMessage)]
+    return any(_is_given(part, label, end) for message in prompts for part in message.content)
 
 
 def _is_given(part: UserPart, label: str, end: str) -> bool:
-    """Whether it is the same text of that file, which the person mentioned."""
+    """True if the part is the same text of that file, from a mention by the user."""
     return isinstance(part, Note) and part.text.startswith(label) and part.text.endswith(end)
 
 
@@ -199,7 +199,7 @@ def _is_read_of(call: ToolCall, path: str) -> bool:
 def _format_window(
     file: TextFile, start: int | None, end: int | None, what: str = "", redact: Callable[[str], str] = str
 ) -> str:
-    """The lines asked for, labelled, then where they stand in the file."""
+    """Format the requested lines with labels, then their position in the file."""
     lines = lines_of(file.view)
     if not lines:
         return "[the file is empty]"
@@ -212,19 +212,19 @@ def _format_window(
 
 
 def _redact_lines(lines: Sequence[str], first: int, last: int, redact: Callable[[str], str]) -> list[str]:
-    """These lines without secrets, which may have many lines and begin before the first or end behind the last."""
+    """Return these lines without secrets, which may span lines and begin before the first or end after the last."""
     begin, end = max(0, first - _NEAR), last + _NEAR
     near = redact("\n".join(lines[begin:end])).split("\n")
     return near[first - begin : last - begin]
 
 
 def _budget_for(end: int | None) -> Budget:
-    """A last line that was asked for bounds the lines by itself."""
+    """Return the budget; an explicit last line replaces the limit on lines."""
     return FILE if end is None else replace(FILE, lines=None)
 
 
 def _line_bounds(start: int | None, end: int | None, total: int) -> tuple[int, int]:
-    """First and last line: swapped when reversed, clamped to the file."""
+    """Return first and last line: swapped if reversed, clamped to the file."""
     if start is not None and end is not None and start > end:
         start, end = end, start
     first = min(max(start or 1, 1), total)
@@ -244,8 +244,8 @@ def _describe_encoding(file: TextFile) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "read_file",
-        "Read a file: text, picture, PDF, docx, xlsx, notebook. Lines come as `12 | text` (the label is not part of "
-        f"the file). Without end_line at most {FILE.lines} lines; the last line says how to read on. Read a "
+        "Read a file: text, image, PDF, docx, xlsx, notebook. Lines are labeled `12 | text` (the label is not part of "
+        f"the file). Without end_line, returns at most {FILE.lines} lines; the last line says how to continue. Read a "
         "file before you edit it.",
         schema_of(Input),
     ),

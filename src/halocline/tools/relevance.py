@@ -1,6 +1,6 @@
-"""Which files of a search come first: those that define what was found, are named for it, and hold much of it.
+"""Ranking of searched files: first those that define the match, are named after it, or contain it often.
 
-Tests, copies of other people's code and what programs wrote come last. Pure; the same matches give the same order.
+Tests, vendored code and generated files come last. Pure: the same matches give the same order.
 """
 
 import re
@@ -35,7 +35,7 @@ _WORD = re.compile(r"[A-Za-z_]{3,}")
 
 
 class Found(Value, frozen=True):
-    """What a search found in one file, by line."""
+    """Matches of a search in one file, by line."""
 
     path: str
     lines: tuple[Match, ...]
@@ -46,7 +46,7 @@ class Found(Value, frozen=True):
 
 
 def rank_files(matches: Iterable[Match], regex: str, root: str) -> list[Found]:
-    """The files, the most telling ones first. `matches` come file by file; `root` is the folder that was searched."""
+    """Return the files, most relevant first. `matches` come file by file; `root` is the folder searched."""
     words = frozenset(word.lower().strip("_") for word in _WORD.findall(regex))
     found = [Found(path, tuple(lines)) for path, lines in groupby(matches, key=lambda match: match.path)]
     return sorted(found, key=lambda one: _rank_key(one, words, root))
@@ -66,7 +66,7 @@ def _is_later(parts: Sequence[str]) -> bool:
 
 
 def share_matches(found: Sequence[Found], most: int, least: int) -> list[Found]:
-    """The files with at most so many matches together; where that is not all, none takes more than its share.
+    """Limit the files to `most` matches in total; if that is not all, none takes more than an equal share.
 
     A share is never below `least`.
     """
@@ -83,7 +83,7 @@ def share_matches(found: Sequence[Found], most: int, least: int) -> list[Found]:
 
 
 def _first_matches(one: Found, most: int) -> Found:
-    """The file with its first matches, and the lines beside them."""
+    """Return the file with its first matches and the lines around them."""
     seen = 0
     for at, line in enumerate(one.lines):
         seen += line.is_match

@@ -1,4 +1,4 @@
-"""remember: proposes a note for later tasks. A person reads each one first: what is remembered steers all of them.
+"""remember: proposes a note for later tasks. The user reviews each one first, since notes steer all later tasks.
 
 What must stay true: nothing that looks like a secret is written, and a note that was not accepted leaves no trace.
 """
@@ -30,27 +30,27 @@ from halocline.tools.changes import Change, read_original, show_changes, write_c
 from halocline.tools.schema import schema_of
 
 SECRET = (
-    "This looks as if a secret were in it, so nothing was written. Say where it is kept, not what it is, and write no "
-    "`name: value` with words like token or password."
+    "The note looks as if it contains a secret, so nothing was written. Say where the secret is kept, not what it is, "
+    "and do not write `name: value` with words like token or password."
 )
 FULL = (
-    f"There is no room: the notes may have {LONGEST:,} characters. Replace one that is out of date, or tell the user, "
-    "who can tidy them up with: halo memory edit"
+    f"The notes are full (at most {LONGEST:,} characters). Replace one that is out of date, or tell the user, who can "
+    "clean them up with: halo memory edit"
 )
 
 
 class Input(msgspec.Struct):
-    note: Annotated[str, Meta(description="One fact or wish that lasts, in a sentence or two.")]
+    note: Annotated[str, Meta(description="One lasting fact or preference, in a sentence or two.")]
     scope: Annotated[
         Literal["personal", "project"],
-        Meta(description="personal: for this user; project: in the repository, for everybody."),
+        Meta(description="personal: for this user; project: in the repository, for everyone."),
     ] = "personal"
-    replaces: Annotated[str, Meta(description="How the note begins that this one takes the place of.")] = ""
+    replaces: Annotated[str, Meta(description="Beginning of the existing note that this one replaces.")] = ""
 
 
 def summary(input: Input) -> Summary:
     paths = (PROJECT,) if input.scope == "project" else ()
-    whose = "for everybody in this project" if paths else "for you"
+    whose = "for everyone in this project" if paths else "for you"
     return Summary(
         title=f"Remember {whose}: {' '.join(input.note.split())[:LONGEST_NOTE]}",
         kind=ToolKind.EDIT,
@@ -65,12 +65,12 @@ async def preview(input: Input, ctx: ToolContext, folder: Path | None = None) ->
 
 async def run(input: Input, ctx: ToolContext, folder: Path | None = None) -> ToolOutput:
     done = await write_change(await _plan_change(input, ctx, folder), ctx)
-    # A person's own file is none of the workspace's, so nobody has to follow what becomes of it.
+    # A personal file is outside the workspace, so its changes are not tracked.
     return done if input.scope == "project" else replace(done, events=())
 
 
 def kept_in(folder: Path) -> AnyTool:
-    """The tool where memory is on, with the folder for personal notes."""
+    """Build the tool for a task with memory on; `folder` holds personal notes."""
     return replace(TOOL, run=partial(run, folder=folder), preview=partial(preview, folder=folder), keeps_in=folder)
 
 
@@ -82,43 +82,43 @@ async def _plan_change(input: Input, ctx: ToolContext, folder: Path | None) -> C
     text = replace_memo(was.file.view, old, line) if old else add_memo(was.file.view, line)
     if len(text) > LONGEST and len(text) > len(was.file.view):
         raise ToolFailure(FULL)
-    return Change(was, was.file.with_view(text), "Noted. Later tasks in this folder begin with it.")
+    return Change(was, was.file.with_view(text), "Saved. Later tasks in this folder start with it.")
 
 
 def _file_place(input: Input, ctx: ToolContext, folder: Path | None) -> str:
     if folder is None:
-        raise ToolFailure("Memory is off here, so nothing was written. The user switches it on in the settings.")
+        raise ToolFailure("Memory is off, so nothing was written. The user can turn it on in the settings.")
     if input.scope == "project":
         if leads_out(ctx.workspace):
-            raise ToolFailure(
-                f"{PROJECT} is a link to a place outside the project. Nothing was written; tell the user."
-            )
+            raise ToolFailure(f"{PROJECT} is a link to a file outside the project. Nothing was written; tell the user.")
         return PROJECT
     return str(personal_file(folder, ctx.workspace))
 
 
 def _check_note(text: str, ctx: ToolContext) -> str:
-    """Raises ToolFailure for what must not be, or is no note."""
+    """Return the note on one line. Raises ToolFailure if it is empty, too long, hidden or secret."""
     note = " ".join(text.split())
     if not note:
-        raise ToolFailure("The note is empty.")
+        raise ToolFailure("note is empty. Set it to the fact to remember.")
     if len(note) > LONGEST_NOTE:
-        raise ToolFailure(f"The note has {len(note)} characters, the most is {LONGEST_NOTE}. Say the fact only.")
+        raise ToolFailure(f"The note has {len(note)} characters; the limit is {LONGEST_NOTE}. State only the fact.")
     if "<!--" in note or not note.isprintable():
-        raise ToolFailure("The note has characters that a reader would not see. Write plain words.")
+        raise ToolFailure("The note has characters that a reader cannot see. Write plain text.")
     if "[redacted" in ctx.secrets.redact_thoroughly(note):
         raise ToolFailure(SECRET)
     return note
 
 
 def _find_note(beginning: str, notes: tuple[Memo, ...]) -> Memo | None:
-    """The note to replace, None when there is none wanted. Raises ToolFailure when not exactly one begins so."""
+    """Return the note to replace, None if none is named. Raises ToolFailure unless exactly one matches."""
     beginning = " ".join(beginning.split())
     if not beginning:
         return None
     found = [memo for memo in notes if " ".join(memo.text.split()).startswith(beginning)]
     if len(found) != 1:
-        raise ToolFailure(f"{len(found) or 'No'} notes begin with {beginning!r} there. Nothing was written.")
+        raise ToolFailure(
+            f"{len(found) or 'No'} notes begin with {beginning!r}. Nothing was written; match exactly one."
+        )
     return found[0]
 
 
@@ -131,8 +131,8 @@ def _format_today() -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "remember",
-        "Propose a note that later tasks in this folder begin with: what the user wants always, or what was hard to "
-        "find out and is in no file. The user accepts or declines it. Use it rarely; not for this task's state.",
+        "Propose a note for all later tasks in this folder: a lasting preference of the user, or a fact that was hard "
+        "to find out and is in no file. The user accepts or declines it. Use it rarely; not for this task's state.",
         schema_of(Input),
     ),
     kind=ToolKind.EDIT,

@@ -1,4 +1,4 @@
-"""replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings want what fits."""
+"""replace_in_file: SEARCH/REPLACE blocks on one file, all or none unless the settings allow partial edits."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,17 +21,17 @@ Change parts of a file. `diff` is one or more blocks:
 ------- SEARCH
 lines to find, copied exactly with their indentation
 =======
-lines to put there
+replacement lines
 +++++++ REPLACE
-SEARCH must fit exactly one place: use whole lines, and add lines around when text repeats. Blocks in file order; \
-empty REPLACE deletes. All blocks are applied or none."""
+SEARCH must match exactly one place: use whole lines, and add surrounding lines when text repeats. Put blocks in file \
+order; an empty REPLACE deletes. Either all blocks apply or none."""
 
 
 _UNSAID = ("old_text", "new_text", "replace_all")
 
 
 class Input(msgspec.Struct):
-    """Blocks; or an old text and a new one, which models send that were trained on another agent's tool."""
+    """Blocks; or an old and a new text, as models trained on another agent's tool send them."""
 
     path: Annotated[str, Meta(description="File to change.")]
     diff: Annotated[str | None, Meta(description="SEARCH/REPLACE blocks.")] = None
@@ -40,9 +40,9 @@ class Input(msgspec.Struct):
     replace_all: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which msgspec turns into its own."""
+        """Raises ValueError, which msgspec turns into its ValidationError."""
         if (self.diff is None) == (self.old_text is None):
-            raise ValueError("it needs `path` and `diff`, which is SEARCH/REPLACE blocks, and nothing else")
+            raise ValueError("it needs `path` and `diff` (SEARCH/REPLACE blocks) and nothing else")
 
 
 def summary(input: Input) -> Summary:
@@ -63,7 +63,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_change(input: Input, ctx: ToolContext) -> Change:
-    from halocline.edits.plan import all_or_none, what_fits  # the first request of a task must not wait for it
+    from halocline.edits.plan import all_or_none, what_fits  # keeps it out of a task's first request
 
     was = await read_original(input.path, ctx)
     try:
@@ -75,7 +75,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
         raise ToolFailure(f"{error.text}\n{was.name} is unchanged. {error.hint}") from None
     done = "Created" if was.data is None else "Edited"
     if made.failures:
-        done = f"In part, because not every block fits, {done.lower()}"
+        done = f"Some blocks do not match. Partly {done.lower()}"
     return Change(was, made.file, "\n".join([f"{done} {was.name}:", *map(str, made.applied), *made.failures]))
 
 

@@ -1,6 +1,6 @@
-"""report_bug: a report about Halocline as a file, and an address that opens it as a new issue. Nothing is sent.
+"""report_bug: a bug report on Halocline as a file, and a URL that opens it as a new issue. Nothing is sent.
 
-What must stay true: keys and the like are taken out before anybody sees the report, the person too.
+What must stay true: secrets are redacted before anyone sees the report, the user included.
 """
 
 from typing import Annotated
@@ -18,17 +18,17 @@ from halocline.tools.schema import schema_of
 YES, NO = "Write the report", "Do not report"
 LONGEST = 20_000
 LONGEST_URL = 7_000
-"""Characters of the address; GitHub refuses those of more than about 8,000 bytes."""
-CUT = "\n\n(The rest was too long for this address. Paste it from the file.)"
+"""Characters of the URL; GitHub refuses more than about 8,000 bytes."""
+CUT = "\n\n(The rest is too long for a URL. Paste it from the file.)"
 DECLINED = "The user does not want to report it. Nothing was written."
 
 
 class Input(msgspec.Struct):
     title: Annotated[str, Meta(description="The bug in one line.")]
     what_happened: Annotated[str, Meta(description="What happened, and what should have happened.")]
-    steps_to_reproduce: Annotated[str, Meta(description="How to see it again, as numbered steps.")]
-    api_request_output: Annotated[str, Meta(description="What a server answered, when that matters.")] = ""
-    additional_context: Annotated[str, Meta(description="What else may help.")] = ""
+    steps_to_reproduce: Annotated[str, Meta(description="Numbered steps to reproduce it.")]
+    api_request_output: Annotated[str, Meta(description="The API's response, if relevant.")] = ""
+    additional_context: Annotated[str, Meta(description="Anything else that may help.")] = ""
 
 
 def summary(input: Input) -> Summary:
@@ -40,7 +40,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         ctx.secrets.redact_thoroughly(" ".join(input.title.split())),
         ctx.secrets.redact_thoroughly(_write_report(input, ctx))[:LONGEST],
     )
-    answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call.id)
+    answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Write this report?** Nothing is sent.", (YES, NO), ctx.call.id)
     if answer == NO:
         return ToolOutput.of(DECLINED)
     if answer not in (YES, None):
@@ -50,12 +50,12 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
         await ctx.host.files.write(path, f"# {title}\n\n{text}\n".encode(), None)
     except OSError as error:
         raise ToolFailure(f"The report cannot be written to {path}: {error.strerror}.") from error
-    told = f"The report is in `{path}`. Nothing was sent. To report it, open this address and look it over:\n\n"
-    return ToolOutput((Text(f"{told}{issue_address(title, text)}"),), ends_turn=True)
+    head = f"The report is in `{path}`. Nothing was sent. To submit it, open this URL and review it:\n\n"
+    return ToolOutput((Text(f"{head}{issue_address(title, text)}"),), ends_turn=True)
 
 
 def issue_address(title: str, text: str) -> str:
-    """The address that opens a new issue with this text, as much of it as an address holds."""
+    """Return the URL that opens a new issue with this text, as much of it as fits."""
     url = _build_url(title, text)
     length = len(text)
     while len(url) > LONGEST_URL and length:
@@ -78,9 +78,9 @@ def _write_report(input: Input, ctx: ToolContext) -> str:
     parts = {
         "What happened": input.what_happened,
         "Steps to reproduce": input.steps_to_reproduce,
-        "Answer of the API": input.api_request_output,
-        "More": input.additional_context,
-        "Where": about,
+        "API response": input.api_request_output,
+        "Additional context": input.additional_context,
+        "Environment": about,
     }
     return "\n\n".join(f"## {head}\n\n{text.strip()}" for head, text in parts.items() if text.strip())
 
@@ -88,8 +88,8 @@ def _write_report(input: Input, ctx: ToolContext) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "report_bug",
-        "Prepare a report about a bug of Halocline itself. The user sees it; nothing is sent. Version, system "
-        "and model are filled in.",
+        "Prepare a report on a bug in Halocline itself. The user reviews it; nothing is sent. Version, system and "
+        "model are filled in.",
         schema_of(Input),
     ),
     kind=ToolKind.OTHER,

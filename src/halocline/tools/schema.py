@@ -1,4 +1,4 @@
-"""The schema of a tool's input as models read it: one plain object, no references, titles or defaults."""
+"""JSON schemas of tool inputs as models read them: one plain object, no references, titles or defaults."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,10 +10,10 @@ _DROPPED = frozenset({"title", "default"})
 
 
 def schema_of(kind: type[msgspec.Struct], unsaid: Collection[str] = (), required: Sequence[str] = ()) -> JsonObject:
-    """JSON schema of a struct; `msgspec.Meta(description=…)` gives field texts, a default makes a field optional.
+    """Return the JSON schema of a struct; `msgspec.Meta(description=…)` describes a field, a default makes it optional.
 
-    `unsaid` fields are taken and not told of; `required` ones have a default only because something unsaid may stand
-    for them.
+    `unsaid` fields are accepted but not documented; `required` ones have a default only because an unsaid field may
+    replace them.
     """
     (top,), definitions = msgspec.json.schema_components([kind])
     schema = _flatten(top, definitions)

@@ -1,4 +1,4 @@
-"""search_files: lines that match a regular expression, grouped by file, the most telling files first, bounded."""
+"""search_files: lines that match a regular expression, grouped by file, most relevant files first, bounded."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ _NAMED = 10
 class Input(msgspec.Struct):
     regex: Annotated[str, Meta(description="Regular expression, Rust syntax; `(?i)` ignores case.")]
     path: Annotated[str, Meta(description="Folder or file to search.")] = "."
-    file_pattern: Annotated[str | None, Meta(description="Only files of this glob, such as `*.py`.")] = None
+    file_pattern: Annotated[str | None, Meta(description="Only files that match this glob, such as `*.py`.")] = None
 
 
 def summary(input: Input) -> Summary:
@@ -38,7 +38,7 @@ def summary(input: Input) -> Summary:
 
 
 def _secrets_named(input: Input) -> tuple[str, ...]:
-    """The path of a file that may hold secrets, where the pattern names one: it is judged as any other path."""
+    """Return the path of a file that the pattern names and that may hold secrets: the gate judges it as a path."""
     name = (input.file_pattern or "").removeprefix("**/")
     if any(sign in name for sign in "*?[{") or not is_secret(os.path.basename(name)):
         return ()
@@ -49,8 +49,8 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     path, _ = await find_existing(input.path, ctx)
     result = await _search_places(path, input, ctx)
     if not result.matches:
-        said = f"[no match in {_describe_place(path, ctx)}; ignored and hidden files are not searched]"
-        return ToolOutput.of("\n".join([said, *_left_out(result)]))
+        nothing = f"[no match in {_describe_place(path, ctx)}; ignored and hidden files are not searched]"
+        return ToolOutput.of("\n".join([nothing, *_left_out(result)]))
     found = rank_files(result.matches, input.regex, str(path))
     lines = list(_result_lines(share_matches(found, LIMIT, _SHARE), ctx))
     fitted = fit_lines((text for text, _ in lines), MATCHES)
@@ -59,21 +59,21 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if seen == total and not result.cut:
         return ToolOutput.of("\n".join([*fitted.lines, *_left_out(result)]))
     of = f"more than {total:,}" if result.cut else f"{total:,}"
-    footer = f"[{seen} of {of} matches, the most telling files first; narrow the regex, path or file_pattern]"
+    footer = f"[{seen} of {of} matches, most relevant files first; narrow regex, path or file_pattern]"
     return ToolOutput.of("\n".join([*fitted.lines, footer, *_left_out(result)]))
 
 
 def _left_out(result: SearchResult) -> tuple[str, ...]:
-    """A line for the files that were not searched because of what they may hold."""
+    """Return a line on the files skipped because they may hold secrets."""
     if not result.left_out:
         return ()
     names = ", ".join(map(make_printable, result.left_out[:_NAMED]))
     more = f" and {len(result.left_out) - _NAMED} more" if len(result.left_out) > _NAMED else ""
-    return (f"[not searched, as they may hold secrets: {names}{more}; give one as path to ask the person for it]",)
+    return (f"[not searched, as they may hold secrets: {names}{more}; pass one as path to ask the user for access]",)
 
 
 async def _search_places(path: Path, input: Input, ctx: ToolContext) -> SearchResult:
-    """In the folder that was named; in all folders of the task, when that is the workspace."""
+    """Search the given folder; for the workspace, all folders of the task."""
     pattern = input.file_pattern or ""
     queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _search_roots(path, ctx)]
     found = await asyncio.gather(*map(ctx.host.search.search, queries))
@@ -90,7 +90,7 @@ def _describe_place(path: Path, ctx: ToolContext) -> str:
 
 
 def _result_lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[str, bool]]:
-    """Each file's name, then its lines: `12: ` for a match, `12- ` for one beside it, `--` where lines are left out."""
+    """Yield each file's name, then its lines: `12: ` for a match, `12- ` for context, `--` for a gap."""
     for one in found:
         yield make_printable(shown_path(Path(one.path), ctx)), False
         previous = None
@@ -104,8 +104,8 @@ def _result_lines(found: Sequence[Found], ctx: ToolContext) -> Iterator[tuple[st
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "search_files",
-        f"Search file contents with a regular expression, one line of context around, at most {LIMIT} matches. "
-        "Prefer it to grep; skips ignored and secret files.",
+        f"Search file contents with a regular expression. Returns up to {LIMIT} matches with one line of context. "
+        "Prefer it to grep; it skips ignored and secret files.",
         schema_of(Input),
     ),
     kind=ToolKind.SEARCH,

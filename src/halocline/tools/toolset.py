@@ -1,4 +1,4 @@
-"""Which tools are in force, which of them a model is offered, and which calls may run together."""
+"""The tools that exist, those a model is offered, and the calls that may run in parallel."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -44,38 +44,38 @@ ALL: tuple[AnyTool, ...] = (
 )
 
 OFFERED = {"apply_patch": PATCHES, "replace_in_file": rf"(?!{PATCHES})"}
-"""Which models are offered a tool that not every model is: each has one way to edit a part of a file."""
+"""Patterns of the models that are offered a tool: each model gets one tool for editing part of a file."""
 ON_REQUEST = ("new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation")
-"""Offered where the settings name them, or a person asked for one in this task: most tasks do not pay for them."""
+"""Offered if the settings name them, or the user asked for one in this task: most tasks do not pay for them."""
 SET_UP = ("web_search", "use_skill", "remember")
-"""Offered where an engine or a skill is there, or memory is on."""
+"""Offered if a search engine or a skill is set up, or memory is on."""
 THROUGH = "call_mcp_tool"
 MCP = ("find_tools", THROUGH, "access_mcp_resource")
-"""Offered where a server has tools that are not told in full, or resources."""
+"""Offered if a server has tools that are not listed in full, or resources."""
 PLANNING = "plan_mode_respond"
 BROWSER = "browser_action"
-"""Offered where a browser is set up; it is made for the size of its pictures."""
+"""Offered if a browser is set up; built for its page size."""
 SPARED = ("list_code_definition_names", "web_fetch", "update_todos")
-"""Not offered where the prompt is compact: bash and the other tools reach as far."""
+"""Not offered with the compact prompt: bash and the other tools can do the same."""
 SUBAGENTS = "use_subagents"
-"""Offered where the settings want it, or an agent is described; never to a sub-agent. Runs alone, as it is many."""
+"""Offered if the settings enable it or an agent is described; never to a sub-agent. Runs alone: it is many agents."""
 RARE = (*SET_UP, *MCP, PLANNING, SUBAGENTS, *ON_REQUEST)
-"""Tools of few tasks; each is imported by the first one that has it."""
+"""Tools that few tasks need; each is imported on first use."""
 
 
 def every_tool() -> tuple[AnyTool, ...]:
-    """All that there are, the rare ones too."""
+    """Return all tools, including the rare ones."""
     return (*ALL, *map(_load_rare, (*RARE, BROWSER)))
 
 
 def with_sandbox(tools: Iterable[AnyTool], *, only_in_auto: bool = False) -> tuple[AnyTool, ...]:
-    """The tools where commands are held in a sandbox, in every approval mode or in auto."""
+    """Return the tools with the sandboxed execute_command, for every approval mode or for auto only."""
     held = execute_command.SANDBOXED_IN_AUTO if only_in_auto else execute_command.SANDBOXED
     return tuple(held if tool is execute_command.TOOL else tool for tool in tools)
 
 
 class Tools:
-    """Fulfils `ports.tool.Toolset` with the tools given, in their order, and the rare ones behind them."""
+    """Implements `ports.tool.Toolset` with the given tools in their order, followed by the rare ones."""
 
     def __init__(self, tools: Iterable[AnyTool] = ALL) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -118,14 +118,14 @@ class Tools:
 
 
 class _Sharing(NamedTuple):
-    """What decides with whom a call may run: whether it only reads, and whose server it is for."""
+    """Facts that decide which calls run together: whether a call only reads, and which server it is for."""
 
     reads: bool
     server: str = ""
 
 
 def _may_run_together(one: _Sharing, other: _Sharing) -> bool:
-    """Readers never disturb one another, and neither do different servers."""
+    """True if both only read, or they go to different servers."""
     return (one.reads and other.reads) or bool(one.server and other.server and one.server != other.server)
 
 
@@ -167,7 +167,7 @@ def _is_offered(name: str, state: State) -> bool:
 
 
 def _without_withdrawn(offered: tuple[ToolSpec, ...], state: State) -> tuple[ToolSpec, ...]:
-    """Without the tools that a rule of a person's denies whatever they are asked for."""
+    """Drop the tools that a rule denies for every argument."""
     from halocline.policy.rules import is_among, withdrawn_tools
 
     names = withdrawn_tools(state.rules.rules, state.workspace)
@@ -175,10 +175,10 @@ def _without_withdrawn(offered: tuple[ToolSpec, ...], state: State) -> tuple[Too
 
 
 def _may_run(name: str, state: State) -> bool:
-    """Whether a call of a tool is carried out: what a model was not offered it does not get by guessing its name.
+    """True if a call of the tool may run: a model cannot reach a tool it was not offered by guessing its name.
 
-    Tools that it is not told of only because others do the same are carried out: it may know them from another model's
-    part of the task.
+    Exception: tools left out only because others do the same. The model may know them from another model's part of
+    the task.
     """
     if state.subtask:
         return name in state.offered

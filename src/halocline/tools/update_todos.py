@@ -1,4 +1,4 @@
-"""update_todos: the plan as a list that the person sees."""
+"""update_todos: the plan as a list that the user sees."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "update_todos",
-        "Keep a to-do list for work of three or more steps. Send the whole list each time; one item in_progress.",
+        "Keep a to-do list for work of three or more steps. Send the whole list each time, with one item in_progress.",
         schema_of(Input),
     ),
     kind=ToolKind.THINK,

@@ -1,4 +1,4 @@
-"""use_skill: the instructions of a skill, read when they are used. A skill is text: nothing of it is run by this."""
+"""use_skill: loads the instructions of a skill on demand. A skill is text: this runs nothing in it."""
 
 import asyncio
 from typing import Annotated
@@ -13,7 +13,7 @@ from halocline.tools.schema import schema_of
 
 
 class Input(msgspec.Struct):
-    skill_name: Annotated[str, Meta(description="Its name, as the system prompt lists it.")]
+    skill_name: Annotated[str, Meta(description="Skill name, as listed in the system prompt.")]
 
 
 def summary(input: Input) -> Summary:
@@ -26,7 +26,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))
     if skill is None:
-        raise ToolFailure(f"There is no skill {input.skill_name!r}. The skills are: {', '.join(skills) or 'none'}.")
+        raise ToolFailure(f"No skill is named {input.skill_name!r}. Available skills: {', '.join(skills) or 'none'}.")
     try:
         text = await asyncio.to_thread(skill_for_model, skill)
     except OSError as error:
@@ -37,7 +37,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "use_skill",
-        "Get the instructions of a skill that fits the task, before you begin with what it is for.",
+        "Load the instructions of a skill that fits the task, before you start on what it is for.",
         schema_of(Input),
     ),
     kind=ToolKind.READ,

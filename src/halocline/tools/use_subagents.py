@@ -1,7 +1,7 @@
-"""use_subagents: several agents look into things at once, each in a task of its own, and each gives a report.
+"""use_subagents: runs several read-only agents in parallel, each in its own task, and returns their reports.
 
-They only read (the gate holds them to that), so leave to read the project is leave for this. What they took is told
-beside each report, because the model decides whether to ask for more.
+The gate keeps them read-only, so permission to read the project covers this tool. Each report shows its cost, because
+the model decides whether to ask for more.
 """
 
 from collections.abc import Iterable
@@ -26,17 +26,17 @@ SHORT = 32
 
 
 class Asked(msgspec.Struct):
-    prompt: Annotated[str, Meta(description="All it has to know, and what to report: it sees nothing else.")]
-    name: Annotated[str, Meta(description="Two or three words for the person.", max_length=64)] = ""
-    agent: Annotated[str, Meta(description="An agent listed above; else an ordinary one.")] = ""
+    prompt: Annotated[str, Meta(description="Everything it needs to know, and what to report: it sees nothing else.")]
+    name: Annotated[str, Meta(description="Two or three words for the user.", max_length=64)] = ""
+    agent: Annotated[str, Meta(description="An agent listed above; omit for a general one.")] = ""
 
 
 class Input(msgspec.Struct):
-    agents: Annotated[list[Asked], Meta(description="One for each question.")]
+    agents: Annotated[list[Asked], Meta(description="One agent for each question.")]
 
 
 def list_wanted(input: Input) -> tuple[Wanted, ...]:
-    """The sub-agents, each with a name that no other has."""
+    """Return the requested sub-agents, each with a unique name."""
     names: list[str] = []
     for number, asked in enumerate(input.agents, 1):
         name = " ".join(asked.name.split()) or asked.agent.strip() or _brief_prompt(asked.prompt)
@@ -61,11 +61,13 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if not 1 <= len(input.agents) <= MOST:
-        raise ToolFailure(f"Name from 1 to {MOST} agents, not {len(input.agents)}. None was begun; send it again.")
+        raise ToolFailure(f"Send 1 to {MOST} agents, not {len(input.agents)}. None was started.")
     if ctx.host.subagents is None:
-        raise ToolFailure("There are no sub-agents in this task. Look into it yourself.")
+        raise ToolFailure("Sub-agents are not available in this task. Investigate it yourself.")
     if empty := [one.name for one in list_wanted(input) if not one.prompt]:
-        raise ToolFailure(f"These have no prompt: {', '.join(empty)}. None was begun; send it again.")
+        raise ToolFailure(
+            f"These agents have no prompt: {', '.join(empty)}. None was started; send the call again with prompts."
+        )
     reports = await ctx.host.subagents.run(list_wanted(input), ctx.call.id, ctx.call.rule)
     if all(report.ended.end in (LaneEnd.FAILED, LaneEnd.STOPPED) and not report.said for report in reports):
         raise ToolFailure(describe_reports(reports))
@@ -73,15 +75,15 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 def describe_reports(reports: Iterable[Report]) -> str:
-    """The reports, each below its name, and how it ended."""
+    """Format the reports, each below its name, with how it ended."""
     return "\n\n".join(_describe_report(number, report) for number, report in enumerate(reports, 1))
 
 
 _ENDS = {
     LaneEnd.DONE: "",
-    LaneEnd.LIMIT: "It reached a limit before it was done",
-    LaneEnd.STOPPED: "It was stopped before it was done",
-    LaneEnd.FAILED: "It failed",
+    LaneEnd.LIMIT: "Reached a limit before it was done",
+    LaneEnd.STOPPED: "Stopped before it was done",
+    LaneEnd.FAILED: "Failed",
 }
 
 
@@ -89,24 +91,24 @@ def _describe_report(number: int, report: Report) -> str:
     ended = report.ended
     took = f"{ended.steps} step{'s' * (ended.steps != 1)}, {ended.usage.total:,} tokens"
     took += f", ${ended.cost:.4f}" if ended.cost else ""
-    said = report.said
-    if len(said) > LONGEST:
-        said = f"{said[:LONGEST]}\n[{len(said) - LONGEST:,} more characters stand in task {ended.child}]"
+    text = report.said
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} more characters are in task {ended.child}]"
     lines = [f"## {number}. {ended.name} ({took})"]
     lines += [f"[{remark}]" for remark in report.remarks]
     if how := _ENDS[ended.end]:
         lines.append(f"[{how}{f': {ended.problem}' if ended.problem else '.'}]")
-    return "\n".join([*lines, said or "[It said nothing.]"])
+    return "\n".join([*lines, text or "[No report.]"])
 
 
 DESCRIPTION = (
-    "Have up to 5 agents look into separate questions at once: each searches and reads on its own, changes nothing, "
-    "and reports. Use it for wide searches whose details you do not need; not for what one or two reads would tell."
+    "Run up to 5 sub-agents in parallel on separate questions: each searches and reads on its own, changes nothing, "
+    "and reports. Use it for broad searches whose details you do not need; not for what one or two reads can answer."
 )
 
 
 def spec_for(agents: tuple[AgentLine, ...]) -> ToolSpec:
-    """What the model is told of it, with the agents that are described here."""
+    """Return the spec with a list of the described agents."""
     if not agents:
         return TOOL.spec
     lines = [f"- {agent.name}: {agent.description}" for agent in agents[:LISTED]]

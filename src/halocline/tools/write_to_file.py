@@ -1,4 +1,4 @@
-"""write_to_file: a whole file at once, new or in place of an old one."""
+"""write_to_file: creates or overwrites a whole file."""
 
 from pathlib import PurePath
 from typing import Annotated
@@ -24,8 +24,8 @@ _MARKDOWN = frozenset({".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd"})
 
 
 class Input(msgspec.Struct):
-    path: Annotated[str, Meta(description="File path; missing folders are made.")]
-    content: Annotated[str, Meta(description="The complete text of the file.")]
+    path: Annotated[str, Meta(description="File path; missing folders are created.")]
+    content: Annotated[str, Meta(description="Complete content of the file.")]
 
 
 def summary(input: Input) -> Summary:
@@ -55,7 +55,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
         encode_text(file)
     except NotEncodable:
         file = TextFile(file.text)
-        note = f" It was {was.file.encoding}, which cannot hold this text, and is UTF-8 now."
+        note = f" Its encoding {was.file.encoding} cannot represent this text, so the file is UTF-8 now."
     return Change(was, file, _describe_write(was, content) + note)
 
 
@@ -67,7 +67,7 @@ def _describe_write(was: Original, content: str) -> str:
 
 
 def _strip_fence(path: str, content: str) -> str:
-    """Without the code fence that models put around a whole file; in Markdown a fence is content."""
+    """Strip the code fence that models put around a whole file; in Markdown a fence is content."""
     lines = content.strip().split("\n")
     fenced = len(lines) > 1 and lines[0].startswith("```") and lines[-1].rstrip() == "```"
     if not fenced or PurePath(path).suffix.lower() in _MARKDOWN:
@@ -78,8 +78,8 @@ def _strip_fence(path: str, content: str) -> str:
 TOOL: Tool[Input] = Tool(
     spec=ToolSpec(
         "write_to_file",
-        "Create a file, or overwrite one, with its complete content: nothing left out, no placeholders. "
-        "To change a part of a file, edit that part instead.",
+        "Create or overwrite a file with its complete content: omit nothing, no placeholders. "
+        "To change part of a file, edit that part instead.",
         schema_of(Input),
     ),
     kind=ToolKind.EDIT,

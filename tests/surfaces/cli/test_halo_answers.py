@@ -43,7 +43,7 @@ async def test_wrong_answers_end_with_a_code_of_their_own_and_without_output(hal
     words = ("-m", halo.script(WRONG, WRONG, WRONG, RIGHT), "--output-schema", schema, "hi")
     done = await halo.run("-p", *words)
     assert (done.code, done.out) == (5, "")
-    assert "3 answers in a row did not fit the schema." in done.err
+    assert "3 answers in a row did not match the schema." in done.err
     assert f"halo -r {halo.tasks[0]}" in done.err
     result = (await halo.run("--output-format", "json", *words)).result
     assert (result["exit_code"], result["limit"], result["structured_output"]) == (5, "answer", None)
@@ -62,7 +62,7 @@ BAD = {
     "no JSON": ('{"type": "object",', "is no JSON: Expecting property name enclosed in double quotes: line 1 column"),
     "a list": ('{"type": "array"}', 'has no object at its root ("type": "object" is missing there)'),
     "wrong type": ('{"type": "object", "properties": {"n": {"type": "int"}}}', "At /properties/n/type: 'int' is not"),
-    "nowhere": ('{"type": "object", "properties": {"n": {"$ref": "#/x"}}}', "The reference #/x leads nowhere in it"),
+    "nowhere": ('{"type": "object", "properties": {"n": {"$ref": "#/x"}}}', "The reference #/x cannot be resolved"),
     "fetched": ('{"type": "object", "properties": {"n": {"$ref": "http://x"}}}', "nothing is fetched"),
 }
 

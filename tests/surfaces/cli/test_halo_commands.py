@@ -214,7 +214,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     log.write_bytes(damaged := b"".join(lines[:4] + lines[5:]))
     refused = await halo.run("-r", task, "-p", "-m", halo.script({"text": "Hello again."}), "go on")
     assert refused.code != 0
-    assert f"The log of task {task} is damaged: event 6 stands where event 5 belongs. Events 1 to 4 are" in refused.err
+    assert f"The log of task {task} is damaged: event 6 found in place of event 5. Events 1 to 4 are" in refused.err
     assert "halo doctor --fix" in refused.err
     named = " ".join((await halo.run("doctor")).out.split())
     assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are whole, " in named

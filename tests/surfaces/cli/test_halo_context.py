@@ -55,7 +55,7 @@ async def test_the_prompt_that_is_shown_is_the_one_that_is_sent(halo: Halo) -> N
         (request,) = server.requests
     assert request.body["messages"][0]["content"] == shown.out
     assert f"# Editing\nEdit {{with}} care in {halo.folder}.\n" in shown.out
-    assert shown.out.endswith("# From the person\nBe terse.\n")
+    assert shown.out.endswith("# From the user\nBe terse.\n")
     task = await halo.run("context", halo.tasks[0], "--prompt")
     assert task.out == shown.out
     program = await halo.run("context", halo.tasks[0], "--prompt", "--json")
@@ -72,7 +72,7 @@ async def test_a_file_can_be_the_whole_prompt_but_the_machine_stays(halo: Halo) 
 
 async def test_a_lost_cache_is_told_with_its_step(halo: Halo) -> None:
     task = await worked(halo, READ, EDIT, LOST)
-    said = "step 3: 0 of 5.0k tokens from the cache: nothing changed here"
+    said = "step 3: 0 of 5.0k tokens from the cache: the request is unchanged"
     cache = await halo.run("context", task, "--cache")
     assert cache.out.startswith("3 requests, 16.0k input tokens, 31 % of them from the cache.\n")
     assert said in cache.out

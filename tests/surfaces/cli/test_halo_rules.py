@@ -45,7 +45,7 @@ async def test_the_list_says_when_each_file_holds_and_why_one_does_not(halo: Hal
         "    project, for src/api/** · 12 characters",
         ".clinerules/bad.md",
         "    project, always · 18 characters",
-        "    note: its front matter cannot be read (paths is no list of patterns), so it always holds",
+        "    note: its front matter cannot be read (paths is not a list of patterns), so it always applies",
         ".cursorrules",
         "    project, does not apply: the same as AGENTS.md",
         "src/AGENTS.md",

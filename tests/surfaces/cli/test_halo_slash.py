@@ -49,9 +49,13 @@ def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     # A script begins anew with each task, so the new one proposes another hand-over first.
     hand_over = {"call": [*SERVE["call"], call("new_task", context="# Work\n\nAll of it.")]}
     person = Person(halo, "-y", "-m", halo.script(hand_over, {"text": "Going on.", "expect": "stays"}), "go")
-    person.sees("All of it.", "Go on with this in a new task?", "Start the new task").presses("1")
+    person.sees("All of it.", "Continue this in a new task?", "Start the new task").presses("1")
     person.sees(
-        "goes on with this", "Stopped 1 job: echo up; sleep 60", "All of it.", "Handed over by task", "Stay in this one"
+        "continues this work",
+        "Stopped 1 job: echo up; sleep 60",
+        "All of it.",
+        "Handed over by task",
+        "Stay in this one",
     ).presses("2")
     person.sees("Going on.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -287,7 +291,7 @@ async def test_a_path_is_a_prompt_like_any_other(halo: Halo) -> None:
 
 async def test_a_plan_is_the_answer_of_a_run_without_a_person(halo: Halo) -> None:
     asking = {"call": [call("plan_mode_respond", response="Two ways.", options=["a", "b"])]}
-    plan = {"call": [call("plan_mode_respond", response="The way is a.")], "expect": "nobody is asked"}
+    plan = {"call": [call("plan_mode_respond", response="The way is a.")], "expect": "nobody can answer"}
     done = await halo.run("-p", "--mode", "plan", "-m", halo.script(asking, plan), "plan it")
     assert (done.code, done.out, done.err) == (0, "The way is a.\n", "")
 

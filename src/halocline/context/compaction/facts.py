@@ -1,7 +1,7 @@
-"""What code knows of a conversation that a model will not read any more: facts, in a few lines each.
+"""The ledger: facts about the part of a conversation that a compaction removes, a few lines each.
 
-It is made of the log and not of a model's memory: the person's own words, what is open, which files were read and
-changed, which commands ended how. What must stay true: nothing in it was made up, and what is left out is counted.
+It comes from the log, not from a model: the user's own words, open todos, files read and changed, commands and how
+they ended. What must stay true: nothing in it is made up, and what is left out is counted.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from halocline.protocol.messages import Message, Text, ToolCall, ToolResult, Use
 from halocline.protocol.state.state import State
 
 WORDS = 0.5
-"""The share of the ledger that a person's words may take."""
+"""Share of the ledger for the user's words."""
 COMMANDS = 30
 LONGEST_COMMAND = 160
 ASKED = "ask_followup_question"
@@ -22,7 +22,7 @@ READ, RUN = "read_file", "execute_command"
 
 
 def list_facts(state: State, end: int, most: int) -> str:
-    """The facts of the messages before `end`, in at most about so many tokens. The first message is not in it."""
+    """List the facts of the messages before `end`, without the first, in about `most` tokens at most."""
     facts = list(_collect_facts(state, end))
     room = most - sum(estimate_tokens(fact) for fact in facts)
     words = _fit_words(_prompts_of(state.messages[1:end]), max(int(most * WORDS), room))
@@ -30,7 +30,7 @@ def list_facts(state: State, end: int, most: int) -> str:
 
 
 def _collect_facts(state: State, end: int) -> Iterator[str]:
-    """Each with a heading, the most important first."""
+    """Yield each list of facts under a heading, most important first."""
     if state.todos:
         marks = {"pending": " ", "in_progress": "~", "completed": "x"}
         yield "\n".join(["# Todos", *(f"- [{marks.get(todo.status, ' ')}] {todo.text}" for todo in state.todos)])
@@ -40,13 +40,13 @@ def _collect_facts(state: State, end: int) -> Iterator[str]:
     if reads := _newest_reads(pairs):
         yield "\n".join(["# Files read (lines, hash of what was read)", *reads])
     if commands := _list_commands(pairs):
-        yield "\n".join(["# Commands that ran, the newest last", *commands])
+        yield "\n".join(["# Commands that ran, newest last", *commands])
     if state.jobs:
-        yield "\n".join(["# Jobs that run", *(f"- {job.job}: {_one_line(job.command)}" for job in state.jobs)])
+        yield "\n".join(["# Running jobs", *(f"- {job.job}: {_one_line(job.command)}" for job in state.jobs)])
 
 
 def _fit_facts(facts: Sequence[str], most: int) -> Iterator[str]:
-    """Each fact cut to its fair share, from the end of its list."""
+    """Cut each list of facts to its fair share, keeping the end."""
     for fact in facts:
         lines = fact.split("\n")
         room = max(40, most // max(1, len(facts)))
@@ -56,7 +56,7 @@ def _fit_facts(facts: Sequence[str], most: int) -> Iterator[str]:
 
 
 def _last_lines(lines: Sequence[str], room: int) -> list[str]:
-    """The last lines that fit."""
+    """Return the last lines that fit."""
     kept: list[str] = []
     for line in reversed(lines):
         room -= estimate_tokens(line) + 1
@@ -67,17 +67,17 @@ def _last_lines(lines: Sequence[str], room: int) -> list[str]:
 
 
 def _prompts_of(messages: Sequence[Message]) -> list[str]:
-    """What a person said, verbatim and in order."""
-    said: list[str] = []
+    """Return what the user wrote, verbatim and in order, then the answers to questions."""
+    prompts: list[str] = []
     for message in messages:
         if isinstance(message, UserMessage):
-            said += [part.text for part in message.content if isinstance(part, Text) and part.text.strip()]
+            prompts += [part.text for part in message.content if isinstance(part, Text) and part.text.strip()]
     answers = [
         f"(asked: {shorten_line(str(call.arguments.get('question', '')), 200)}) {_first_line(result)}"
         for call, result in _pair_calls(messages)
         if call.name == ASKED and not result.is_error
     ]
-    return [*said, *answers]
+    return [*prompts, *answers]
 
 
 def _fit_words(words: Sequence[str], room: int) -> str:
@@ -87,14 +87,14 @@ def _fit_words(words: Sequence[str], room: int) -> str:
     for text in reversed(words):
         left = room - sum(map(estimate_tokens, kept))
         if estimate_tokens(text) > left:
-            if not kept:  # the newest is kept whatever its length, at least in part
+            if not kept:  # the newest is always kept, at least in part
                 kept.append(shorten_line(text, max(400, left * 3)))
             break
         kept.append(text)
     missing = len(words) - len(kept)
-    head = ["# What the person said since, verbatim"]
+    head = ["# Later messages of the user, verbatim"]
     if missing:
-        head.append(f"[{missing} earlier messages of theirs are left out]")
+        head.append(f"[{missing} earlier ones omitted]")
     return "\n".join([*head, *(f"> {line}" for text in reversed(kept) for line in [*text.split("\n"), ""])]).rstrip(
         "> \n"
     )
@@ -108,7 +108,7 @@ def _pair_calls(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolRes
 
 
 def _newest_reads(pairs: Iterable[tuple[ToolCall, ToolResult]]) -> list[str]:
-    """The newest reading of each part of a file."""
+    """Return the newest read of each part of a file."""
     found: dict[tuple[str, str], str] = {}
     for call, result in pairs:
         if call.name != READ or result.is_error:
@@ -126,7 +126,7 @@ def _describe_part(call: ToolCall) -> str:
 
 
 def _list_commands(pairs: Iterable[tuple[ToolCall, ToolResult]]) -> list[str]:
-    """Each with how it ended: the last line of its result says so."""
+    """List the commands with how they ended, from the last line of their results."""
     ran = [
         f"- {shorten_line(_one_line(str(call.arguments.get('command', ''))), LONGEST_COMMAND)}: {_describe_end(result)}"
         for call, result in pairs
@@ -136,8 +136,8 @@ def _list_commands(pairs: Iterable[tuple[ToolCall, ToolResult]]) -> list[str]:
 
 
 def _describe_end(result: ToolResult) -> str:
-    said = _first_line(result)
-    return shorten_line(said.rstrip("\n").rsplit("\n", 1)[-1].strip("[]"), 120) if said else "no result"
+    text = _first_line(result)
+    return shorten_line(text.rstrip("\n").rsplit("\n", 1)[-1].strip("[]"), 120) if text else "no result"
 
 
 def _first_line(result: ToolResult) -> str:

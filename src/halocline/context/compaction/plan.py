@@ -1,7 +1,7 @@
-"""What a model reads when it cannot read all: which messages stay, what stands for the others, how much that saves.
+"""Plans a compaction: which messages stay, what replaces the others, and how much that saves.
 
 Pure: `try_compactions` makes the event from the state and, if there is one, a model's summary. Facts come from the log
-(`facts`) and do not depend on the summary, so that a compaction without a model loses style, not substance.
+(`facts`), not from the summary, so a compaction without a model loses style, not substance.
 """
 
 import re
@@ -23,40 +23,40 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 RECENT = 20_000
-"""Tokens of the newest messages that stay as they are, at most."""
+"""Maximum tokens of the newest messages that stay unchanged."""
 LITTLE = 2_000
-"""Tokens of the newest messages that stay in any case, where there is room for them."""
+"""Tokens of the newest messages that always stay, if there is room for them."""
 SUMMARY = 4_096
-"""Tokens of a summary, at most."""
+"""Maximum tokens of a summary."""
 LEDGER, FILES = 8_000, 25_000
-"""Tokens of the facts, and of file contents that are shown again, at most."""
+"""Maximum tokens of the facts, and of file contents that are repeated."""
 MOST_FILES = 12
 WORTH = 0.9
-"""A compaction that leaves more than this share of what was there is not made."""
+"""A compaction that leaves more than this share of the tokens is not made."""
 SHARES = (2, 4, 8, 16, 64)
-"""By what the room is divided for the newest messages: half, a quarter, and on. The last leaves hardly anything."""
+"""Divisors of the room for the newest messages, tried in order. The last leaves hardly anything."""
 FEW = 250
-"""Tokens from which on a file is worth showing again."""
+"""Minimum tokens for a file to be worth repeating."""
 LEAST = 1_000
-"""No server takes fewer tokens: a smaller number in its words is something else."""
+"""No server accepts fewer tokens: a smaller number in an error message means something else."""
 LIMITS = (
     re.compile(r">\s*(\d[\d,]{3,})"),
     re.compile(r"(?:maximum|limit|context (?:length|window|size)|n_ctx)\b\D{0,40}?(\d[\d,]{3,})", re.IGNORECASE),
     re.compile(r"(\d[\d,]{3,}) tokens? (?:maximum|limit|allowed)", re.IGNORECASE),
 )
-"""Where servers say how much they take: `maximum context length is 8192 tokens`, `213000 tokens > 200000 maximum`."""
+"""Limits in error messages: `maximum context length is 8192 tokens`, `213000 tokens > 200000 maximum`."""
 PATHS = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 READ, SKILL = "read_file", "use_skill"
 
 ABOUT = (
-    "The conversation up to here was shortened to make room. What follows stands for it; do not mention it to the "
-    "person. Go on where it ends, without asking again. Read a file again before you edit it, unless it is below."
+    "The conversation up to here was compacted to make room. The following replaces it; do not mention this to the "
+    "user. Continue where it ends, without asking again. Read a file again before you edit it, unless it is below."
 )
 
 
 class Tight(Value, frozen=True):
-    """Why and how a conversation is shortened: `share` is where in `SHARES` to begin; `limit` what a server takes."""
+    """Why and how to compact: `share` is the index in `SHARES` to start at, `limit` the server's limit in tokens."""
 
     cause: CompactionCause
     focus: str = ""
@@ -66,17 +66,17 @@ class Tight(Value, frozen=True):
 
 
 def summary_request(request: Request, focus: str, room: Room) -> Request:
-    """Ask for a summary at the end of the same conversation, which is in the provider's cache; shorter if need be."""
+    """Ask for a summary at the end of the same conversation, which is in the provider's cache; trim it if needed."""
     text = read_template("compaction").strip()
-    wish = f"\nThe person asks to keep above all: {focus}" if focus else ""
-    ask = UserMessage((Note(text.replace("{focus}", wish), "compaction"),))
+    emphasis = f"\nThe user asks you to preserve above all: {focus}" if focus else ""
+    ask = UserMessage((Note(text.replace("{focus}", emphasis), "compaction"),))
     left = room.window - overhead_tokens(request) - SUMMARY - message_tokens(ask)
     messages = trim_messages(request.messages, left)
     return replace(request, messages=(*messages, ask), max_tokens=SUMMARY, output_schema=None, summary=True)
 
 
 def trim_messages(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
-    """The messages in so many tokens: first what is long gets short, then the middle goes. A sound list stays sound."""
+    """Fit the messages into `room` tokens: shorten long ones first, then drop the middle. A sound list stays sound."""
     short = tuple(messages)
     for share in (1, 8, 32, 128):
         if sum(map(message_tokens, short)) <= room:
@@ -88,9 +88,9 @@ def trim_messages(messages: Sequence[Message], room: int) -> tuple[Message, ...]
 
 
 def try_compactions(state: State, request: Request, before: int, room: Room, tight: Tight) -> Compacted | None:
-    """The first compaction that leaves enough room, or else the smallest; None when none is worth it.
+    """Return the first compaction that leaves enough room, else the smallest; None if none is worth it.
 
-    `request` is the one that would be made now, and `before` its tokens, as the provider would count them.
+    `request` is the next request, and `before` its tokens as the provider would count them.
     """
     scale = before / max(1, overhead_tokens(request) + sum(map(message_tokens, request.messages)))
     made = None
@@ -142,7 +142,7 @@ def _build_content(state: State, tight: Tight, kept_from: int, most: int) -> Ite
 
 
 def _recent_from(messages: Sequence[Message], room: int, begin: int) -> int:
-    """From where on the messages fit: never between a call and its result, and never without the last exchange."""
+    """Return the index from which messages fit: never between a call and its result, always with the last exchange."""
     best = len(messages)
     for at in range(len(messages) - 1, begin - 1, -1):
         room -= message_tokens(messages[at])
@@ -154,7 +154,7 @@ def _recent_from(messages: Sequence[Message], room: int, begin: int) -> int:
 
 
 def _carried_messages(messages: Sequence[Message], end: int, room: int) -> list[int]:
-    """Which earlier messages are shown again: rules in force, skills, the newest files that were not edited since."""
+    """Return the earlier messages to repeat: active rules, skills, the newest files not edited since."""
     shown = [at for at in range(1, end) if _is_kept(messages[at])]
     seen: set[str] = set()
     files = 0
@@ -178,6 +178,6 @@ def _is_kept(message: Message) -> bool:
 
 
 def limit_in(text: str, before: int) -> int:
-    """How many tokens a server takes, by its own words; three quarters of what it refused when they do not say."""
+    """Return the limit in tokens from a server's error; if it names none, three quarters of what it refused."""
     sizes = (int(size.replace(",", "")) for pattern in LIMITS for size in pattern.findall(text))
     return next((size for size in sizes if LEAST <= size < before), before * 3 // 4)

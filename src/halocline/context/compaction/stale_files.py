@@ -1,7 +1,7 @@
-"""Copies of files that a newer copy has replaced: they leave what the model reads, many at once.
+"""Removes outdated copies of files from what the model reads, many at once.
 
-What must stay true: which copies are left out follows from the messages alone, in their order. A copy that is left out
-stays left out, and none is before `GAIN` bytes go with it: every change of what was sent costs the provider's cache.
+What must stay true: the messages alone, in their order, decide which copies are removed. A removed copy stays removed,
+and none is before `GAIN` characters go together: every change to earlier messages costs the provider's cache.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,17 @@ from halocline.protocol.messages import AssistantMessage, Message, Text, ToolCal
 from halocline.protocol.values import Value
 
 GAIN = 65_536
-"""Characters that have to go together."""
+"""Minimum characters to remove together."""
 WORTH = 1_000
-"""Characters from which on a copy counts."""
-LEFT_OUT = "[an older copy of {path}; it is left out, as you have read the file again below]"
+"""Minimum characters of a copy to consider."""
+LEFT_OUT = "[older copy of {path} omitted; you read the file again below]"
 READ_ON = "read on with start_line="
 READER = "read_file"
 EDITS = ("write_to_file", "replace_in_file", "apply_patch")
 
 
 class _Copy(Value, frozen=True):
-    """A file's lines as a result shows them; the last line is None when it was not named."""
+    """Lines of a file in a result; the last line is None if the call did not name it."""
 
     at: int
     first: int
@@ -29,7 +29,7 @@ class _Copy(Value, frozen=True):
 
 
 class Stale:
-    """Finds outdated copies among messages, from `begin` on, as they come."""
+    """Finds outdated copies among messages from `begin` on, incrementally."""
 
     def __init__(self, begin: int = 0) -> None:
         self.left_out: dict[int, str] = {}
@@ -40,7 +40,7 @@ class Stale:
         self._gain = 0
 
     def take(self, messages: Sequence[Message]) -> None:
-        """Look at what was not looked at yet."""
+        """Process the new messages."""
         for at in range(self._at, len(messages)):
             message = messages[at]
             if isinstance(message, AssistantMessage):
@@ -70,7 +70,7 @@ class Stale:
 
 
 def _covers_window(last: int | None, old_last: int | None, first: int, old: _Copy) -> bool:
-    """Whether a window that is not the whole file covers an older one: they were cut off alike, or it ends later."""
+    """True if a window on part of the file covers an older one: cut off alike, or it ends later."""
     if old_last is None or last is None:
         return last is old_last and first == old.first
     return last >= old_last

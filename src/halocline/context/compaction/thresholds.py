@@ -1,6 +1,6 @@
-"""How much of a conversation a model can read, and from where on it is too much.
+"""The context window of a model, and the size at which a conversation is compacted.
 
-The sizes are the classic ones: a reserve of 27,000, 30,000 or 40,000 tokens for windows of 64,000, 128,000 and 200,000.
+The reserves are Cline's: 27,000, 30,000 or 40,000 tokens for windows of 64,000, 128,000 and 200,000.
 """
 
 from halocline.context.token_estimate import message_tokens
@@ -9,19 +9,19 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 UNKNOWN = 128_000
-"""Tokens that a model is taken to read when nobody knows."""
+"""Context window, in tokens, of a model whose window is unknown."""
 RESERVES = {64_000: 27_000, 128_000: 30_000, 200_000: 40_000}
 
 
 class Room(Value, frozen=True):
-    """Tokens: what a model reads at most, and how many of them a request may have before it is shortened."""
+    """Tokens: the context window, and how many of them a request may use before it is compacted."""
 
     window: int
     allowed: int
 
 
 def find_room(state: State, at: float | None = None) -> Room:
-    """The room in a task's model; `at` is the part of the window that a person lets fill."""
+    """Return the room in a task's model; `at` is the share of the window that may fill up."""
     window = state.window or UNKNOWN
     if state.limit and state.limit < window:
         window = state.limit
@@ -31,7 +31,7 @@ def find_room(state: State, at: float | None = None) -> Room:
 
 
 def count_used(state: State) -> int:
-    """Tokens of the next request: what the provider counted last, and what came since."""
+    """Return the tokens of the next request: the provider's last count, and what came since."""
     since = 0
     for message in reversed(state.messages):
         if isinstance(message, AssistantMessage):

@@ -1,1 +1,1 @@
-"""Rules that lie in files: where they are, when they hold, what they say."""
+"""Rules in files: where they are, when they apply, what they say."""

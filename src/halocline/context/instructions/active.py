@@ -1,7 +1,7 @@
-"""Rules for the model: which of those that lie in files hold now, why, and the words in which the model reads them.
+"""Rules for the model: which rules files apply now, why, and the text that the model reads.
 
-What must stay true: a rule is told once and holds for the rest of the task; what changed on disk is told with the next
-prompt; nothing in a rule gives leave, whoever wrote it.
+What must stay true: a rule is sent once and applies for the rest of the task; changes on disk are sent with the next
+prompt; no rule grants a permission, whoever wrote it.
 """
 
 import os
@@ -20,15 +20,15 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 ALWAYS, CHANGED, HELD = "always", "it changed", "it held before"
-WHOSE = {"managed": "the administrator's", "person": "the person's", "project": "the project's"}
-OFFERED = "\nThese rules hold when what they are about comes up; then read the file with read_file first:\n"
-JOINS = "From now on this file of rules holds, too; rules give no leave."
-CHANGED_TEXT = "This file of rules changed; from now on it says what follows, and what it said before holds no longer."
-GONE = "These files of rules hold no longer: {files}."
+WHOSE = {"managed": "the administrator's", "person": "the user's", "project": "the project's"}
+OFFERED = "\nThese rules apply when their subject comes up; read the file with read_file before you start on it:\n"
+JOINS = "From now on, this rules file also applies; rules grant no permissions."
+CHANGED_TEXT = "This rules file changed. The following replaces its previous content."
+GONE = "These rules files no longer apply: {files}."
 
 
 class Chosen(Value, frozen=True):
-    """A file that holds, and why."""
+    """A file that applies, and why."""
 
     file: RuleFile
     why: str
@@ -37,7 +37,7 @@ class Chosen(Value, frozen=True):
 def choose_files(
     files: Iterable[RuleFile], paths: Mapping[str, str], held: frozenset[str] = frozenset()
 ) -> list[Chosen]:
-    """The files that hold for paths with which something was done; `held` are those that held before."""
+    """Return the files that apply to the touched paths; `held` are those that applied before."""
     found = []
     for file in files:
         if not file.inert and (why := _why_it_holds(file, paths, held)):
@@ -46,12 +46,12 @@ def choose_files(
 
 
 def offered_files(files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
-    """The files that the model reads when what they are about comes up."""
+    """Return the files that the model reads when their subject comes up."""
     return tuple(file for file in files if not file.inert and file.rule.when is When.OFFERED)
 
 
 def rules_section(found: Sequence[Chosen], further: Sequence[RuleFile] = ()) -> str:
-    """What the system prompt says; nothing without rules."""
+    """Build the rules section of the system prompt; empty without rules."""
     if not (found or further):
         return ""
     lines = "".join(f"- {file.shown}: {file.rule.description}\n" for file in further)
@@ -61,7 +61,7 @@ def rules_section(found: Sequence[Chosen], further: Sequence[RuleFile] = ()) -> 
 
 
 class FolderInstructions:
-    """Fulfils `ports.instructions.Instructions` for one task: looks at the files anew with each prompt."""
+    """Implements `ports.instructions.Instructions` for one task: checks the files again with each prompt."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -70,15 +70,15 @@ class FolderInstructions:
         self._touched = Touched()
 
     def begins(self) -> Beginning:
-        """What a task that begins is told."""
+        """Return the rules for a new task."""
         files = self._reader.all()
         found = choose_files(files, {})
-        event = InstructionsLoaded(files=tuple(map(_told_of, found))) if found else None
+        event = InstructionsLoaded(files=tuple(map(_describe_file, found))) if found else None
         remarks = tuple(f"The rules in {file.shown}: {remark}." for file in files for remark in file.remarks)
         return Beginning(rules_section(found, offered_files(files)), event, remarks)
 
     def news(self, state: State) -> InstructionsLoaded | None:
-        """What the model has to be told before its next request; nothing most of the time."""
+        """Return rules to send before the next request; usually None."""
         begins = state.turn is None or state.turn.steps == 0
         if begins:
             self._files, self._nested = self._reader.all(), {}
@@ -101,7 +101,7 @@ class FolderInstructions:
         return _loaded_event([*changed, *new], gone, self._reader.roots.prefix)
 
     def _below(self, folders: Iterable[str]) -> Iterator[RuleFile]:
-        """The files that hold for these folders alone."""
+        """Yield the files that apply only to these folders."""
         known = {file.shown for file in self._files}
         for folder in dict.fromkeys(folders):
             if folder not in self._nested:
@@ -110,7 +110,7 @@ class FolderInstructions:
 
 
 def _why_it_holds(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]) -> str:
-    """Why a file holds; empty when it does not."""
+    """Return why a file applies; empty if it does not."""
     if file.folder:
         path = next((path for path in paths if path.startswith(f"{file.folder}/")), "")
     else:
@@ -130,7 +130,7 @@ def _why_it_holds(file: RuleFile, paths: Mapping[str, str], held: frozenset[str]
 
 
 def _folders_with_own(names: Iterable[str], prefix: str) -> Iterator[str]:
-    """The folders whose own files held before."""
+    """Yield the folders whose own files applied before."""
     for name in (name.removeprefix(prefix) for name in names):
         folder, _, last = name.rpartition("/")
         if folder and last in NESTED and not name.startswith(("~", "/", "../")):
@@ -138,7 +138,7 @@ def _folders_with_own(names: Iterable[str], prefix: str) -> Iterator[str]:
 
 
 def _loaded_event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> InstructionsLoaded | None:
-    """`root` is the folder that the rules are of, when that is not the task's first."""
+    """Build the event, None if nothing changed. `root` is the rules' folder if it is not the task's first."""
     if not (files or gone):
         return None
     content = [
@@ -146,36 +146,36 @@ def _loaded_event(files: Sequence[Chosen], gone: Sequence[str], root: str) -> In
         for one, text in zip(files, _bound_texts(files), strict=True)
     ]
     content += [Note(GONE.format(files=", ".join(gone)), SOURCE)] if gone else []
-    return InstructionsLoaded(files=tuple(map(_told_of, files)), gone=tuple(gone), content=tuple(content))
+    return InstructionsLoaded(files=tuple(map(_describe_file, files)), gone=tuple(gone), content=tuple(content))
 
 
 def _describe_why(why: str, root: str) -> str:
     match why:
         case "always" if root:
-            return f"{JOINS} It is about what lies in {root}, and holds there."
+            return f"{JOINS} It covers only {root}."
         case "always":
-            return f"{JOINS} It was not there when the task began."
+            return f"{JOINS} It is new since the task started."
         case "it changed":
             return CHANGED_TEXT
     return f"{JOINS} The reason: {why}."
 
 
-def _told_of(one: Chosen) -> InstructionFile:
+def _describe_file(one: Chosen) -> InstructionFile:
     return InstructionFile(path=one.file.shown, of=one.file.owner, why=one.why, digest=one.file.digest)
 
 
 def _bound_texts(found: Iterable[Chosen]) -> Iterator[str]:
-    """The texts under their paths; of those beyond the budget only where they can be read."""
+    """Yield the texts under their paths; beyond the budget, only where to read them."""
     room = RULES
     for one in found:
         text = one.file.rule.text
         if len(text) > room:
-            text = f"[Left out, as there are too many rules; read_file with path={one.file.shown} has its text.]"
+            text = f"[Omitted: the rules are too long. To see this one, call read_file with path={one.file.shown}.]"
         else:
             room -= len(text)
         yield f"## {one.file.shown} ({WHOSE[one.file.owner]})\n<rule>\n{_escape_frame(text)}\n</rule>"
 
 
 def _escape_frame(text: str) -> str:
-    """No text ends its frame by itself."""
+    """Escape the closing tag, so that no text can end its frame."""
     return text.replace("</rule", "<\\/rule")

@@ -1,7 +1,7 @@
-"""Reads the rules there are: finds the files, follows links and imports, bounds what is read.
+"""Finds and reads rules files: follows links and imports, and bounds what is read.
 
-What must stay true: a project's file does not lead out of the project, the same text is told once, a loop of links
-ends, and whatever is left out says why.
+What must stay true: a project's file does not lead out of the project, the same text is sent once, a loop of links
+ends, and every file left out has a reason.
 """
 
 import hashlib
@@ -26,19 +26,19 @@ from halocline.protocol.values import Value
 MOST_FILES = 200
 MOST_FOLDERS = 500
 MOST_ENTRIES = 2_000
-"""Of one folder; a project may be hostile."""
-TOO_MANY = f"it and those after it are more than {MOST_FILES} files"
+"""Entries read in one folder; a project may be hostile."""
+TOO_MANY = f"it and the files after it exceed the limit of {MOST_FILES}"
 LARGEST = 4 * RULE
-"""Bytes of a file that are read at most."""
+"""Maximum bytes read from a file."""
 
 Stamp = tuple[int, int, int] | None
 Stamps = tuple[tuple[str, Stamp], ...]
 
 
 class RuleFile(Value, frozen=True):
-    """One file: where it is, how it is shown, and what is in it. `inert` says why it is not followed.
+    """A rules file: its path, display name and content. `inert` says why it does not apply.
 
-    `folder` is the folder that it holds for, when that is not the whole project. `stamps` tell whether it changed.
+    `folder` is the folder it covers, if not the whole project. `stamps` show whether it changed.
     """
 
     path: str
@@ -53,10 +53,10 @@ class RuleFile(Value, frozen=True):
 
 
 class Reader:
-    """Finds and reads files of rules; what has not changed since is not read again.
+    """Finds and reads rules files; unchanged ones are not read again.
 
-    `ignored` gives the lines of the workspace's ignore files, `off` the files that a person switched off (where their
-    links lead), `excluded` the names and patterns of those that are never followed.
+    `ignored` returns the lines of the workspace's ignore files, `off` the files that the user turned off (with links
+    resolved); `excluded` are names and patterns of files that never apply.
     """
 
     def __init__(
@@ -75,13 +75,13 @@ class Reader:
         self._known: dict[str, RuleFile] = {}
 
     def all(self) -> tuple[RuleFile, ...]:
-        """The files in the places of the list, in the order in which the model reads them."""
+        """Return the files in the configured places, in the order in which the model reads them."""
         places = list(present_rows(self.roots))
         self._look()
-        return self._told_once(self._in(places)) if places else ()
+        return self._without_duplicates(self._in(places)) if places else ()
 
     def nested(self, folders: Iterable[str]) -> tuple[RuleFile, ...]:
-        """The files that hold for folders of the project, which are relative to it."""
+        """Return the files that cover only these folders, given relative to the project."""
         self._look()
         found = [
             self._file(self.roots.workspace / folder / name, "project", "plain", imports=True, folder=folder)
@@ -89,16 +89,16 @@ class Reader:
             for name in NESTED
             if os.path.exists(self.roots.workspace / folder / name)
         ]
-        return self._told_once(found)
+        return self._without_duplicates(found)
 
     def _look(self) -> None:
-        """What is not in the files themselves is looked at once for all of them."""
+        """Refresh what applies to all files: ignore lines and files turned off."""
         self._lines = None
         try:
             self._switched_off = self._off()
         except SettingsError:
             if not self._known:
-                raise  # when a task begins, somebody can mend it; later what was known holds
+                raise  # at the start of a task the user can fix it; later the last known list applies
 
     @property
     def _hiding(self) -> tuple[str, ...]:
@@ -116,15 +116,15 @@ class Reader:
                     return
                 yield self._file(path, row.owner, row.dialect, imports=row.imports)
 
-    def _told_once(self, files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
+    def _without_duplicates(self, files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
         seen: dict[str, str] = {}
-        told: list[RuleFile] = []
+        unique: list[RuleFile] = []
         for file in files:
             same = seen.get(file.digest, "") if file.digest and not file.inert else ""
-            told.append(replace(file, inert=f"the same as {same}") if same else file)
+            unique.append(replace(file, inert=f"the same as {same}") if same else file)
             if not file.inert:
                 seen.setdefault(file.digest, file.shown)
-        return tuple(told)
+        return tuple(unique)
 
     def _file(self, path: Path, owner: Owner, dialect: Dialect, *, imports: bool, folder: str = "") -> RuleFile:
         bare = RuleFile(str(path), self._shown(path), owner, folder=folder)
@@ -146,22 +146,22 @@ class Reader:
         if not real.startswith(f"{inside}/"):
             return "it is a link that leads out of the project"
         if holds_secrets(real, self.roots):
-            return "it is a link to what may hold secrets"
+            return "it is a link to a file that may hold secrets"
         workspace = os.path.realpath(self.roots.workspace)
         names = (os.path.relpath(path, self.roots.workspace), os.path.relpath(real, workspace))
         hidden = any(_is_hidden(self._hiding, name) for name in names if not name.startswith("../"))
-        return "an ignore file hides it" if hidden else ""
+        return "it is hidden by an ignore file" if hidden else ""
 
     def _read(self, bare: RuleFile, dialect: Dialect, *, imports: bool) -> RuleFile:
         stamps = {bare.path: stamp_of(bare.path)}
         try:
             text = read_text(bare.path)
         except OSError as error:
-            remarks = (f"they are not followed, as {error}",) if isinstance(error, NotRegular) else ()
+            remarks = (f"the file is not read, because {error}",) if isinstance(error, NotRegular) else ()
             inert = f"it cannot be read ({error.strerror})"
             return replace(bare, inert=inert, remarks=remarks, stamps=tuple(stamps.items()))
         except BinaryContent:
-            return replace(bare, inert="it is no text", stamps=tuple(stamps.items()))
+            return replace(bare, inert="it is not a text file", stamps=tuple(stamps.items()))
         rule = rule_in(text, dialect, os.path.basename(bare.path))
         found = [rule.remark] if rule.remark else []
         body = rule.text.strip()
@@ -169,8 +169,8 @@ class Reader:
             body += self._imported(Path(bare.path), body, bare.owner, stamps, found)
         size = os.path.getsize(bare.path)
         if len(body) > RULE or size > LARGEST:
-            found.append(f"only its first {RULE:,} characters are told")
-            body = f"{body[:RULE]}\n[The rest of {bare.shown} is left out here; read_file has it.]"
+            found.append(f"only its first {RULE:,} characters are used")
+            body = f"{body[:RULE]}\n[The rest of {bare.shown} is omitted; see it with read_file.]"
         inert = "" if body or rule.when is When.OFFERED else "it is empty"
         digest = hashlib.sha256(f"{rule.when}{rule.globs}{bare.folder}\0{body}".encode(errors="replace")).hexdigest()
         return replace(
@@ -183,7 +183,7 @@ class Reader:
         )
 
     def _imported(self, file: Path, text: str, owner: Owner, stamps: dict[str, Stamp], remarks: list[str]) -> str:
-        """The texts of the files that a text brings in, and those that these do, each under its name."""
+        """Return the texts of imported files, and of their imports, each under its name."""
         parts: list[str] = []
         seen = {os.path.realpath(file)}
         waiting = [(file, named, 1) for named in named_in(text)][:MOST]
@@ -193,22 +193,22 @@ class Reader:
             real = os.path.realpath(path)
             stamp = stamp_of(real)
             if real in seen or (stamp is None and not named.endswith((".md", ".txt"))):
-                continue  # most words with an @ are names of people and packages
+                continue  # most words with an @ name people or packages
             seen.add(real)
             stamps[real] = stamp
             if not may_bring(path, owner, self.roots, self._hiding):
-                remarks.append(f"@{named} is not brought in: it is outside the project, holds secrets or is hidden")
+                remarks.append(f"@{named} is not imported: it is outside the project, may hold secrets or is hidden")
                 continue
             try:
                 brought = read_text(real).strip()
             except (OSError, BinaryContent):
-                remarks.append(f"@{named} is not brought in: there is no such text")
+                remarks.append(f"@{named} is not imported: there is no such text file")
                 continue
-            parts.append(f"\n\n## {self._shown(path)} (brought in by @{named})\n{brought}")
+            parts.append(f"\n\n## {self._shown(path)} (imported by @{named})\n{brought}")
             if depth < DEEPEST:
                 waiting += [(Path(real), further, depth + 1) for further in named_in(brought)][:MOST]
             elif any(named_in(brought)):
-                remarks.append(f"what {self._shown(path)} brings in is left out: that is more than {DEEPEST} deep")
+                remarks.append(f"the imports of {self._shown(path)} are omitted: more than {DEEPEST} levels deep")
         return "".join(parts)
 
     def _shown(self, path: Path) -> str:
@@ -216,7 +216,7 @@ class Reader:
 
 
 def stamp_of(path: str) -> Stamp:
-    """Tells whether a file changed; None when it is not there."""
+    """Return a stamp that changes when the file does; None if it does not exist."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -225,7 +225,7 @@ def stamp_of(path: str) -> Stamp:
 
 
 def read_text(path: str) -> str:
-    """The beginning of a text file, of a short one all. Raises OSError and BinaryContent."""
+    """Read the beginning of a text file, or all of a short one. Raises OSError and BinaryContent."""
     data = read_beginning(path, LARGEST + 1)
     if len(data) > LARGEST:
         end = data.rfind(b"\n", 0, LARGEST) + 1 or LARGEST
@@ -234,7 +234,7 @@ def read_text(path: str) -> str:
 
 
 def _files_of_row(row: Row, place: Path) -> Iterator[Path]:
-    """The files of a row: the place itself, or all below it, by name; folders behind links are entered once."""
+    """Yield the files of a row: the place itself, or all below it by name; each linked folder is entered once."""
     if not (row.endings and place.is_dir()):
         if place.exists():
             yield place

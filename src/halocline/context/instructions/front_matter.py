@@ -1,7 +1,7 @@
-"""When a rule holds, as its front matter says it in the words of Cline, Claude Code, Cursor, Copilot or Windsurf.
+"""When a rule applies, from its front matter in the format of Cline, Claude Code, Cursor, Copilot or Windsurf.
 
-What must stay true: what cannot be understood is followed always, as it is written, and somebody is told. A rule that
-is silently not followed is worse than one too many.
+What must stay true: a rule whose front matter cannot be read always applies, as written, and a remark says so. A rule
+that is silently ignored is worse than one too many.
 """
 
 import re
@@ -17,17 +17,17 @@ from halocline.protocol.values import Value
 LONGEST = 20_000
 LONGEST_DESCRIPTION = 300
 NOT_FOR_AGENTS = frozenset({"cloud-agent", "coding-agent"})
-"""The names that Copilot's rules for reviews alone give to agents, the newer one first."""
+"""Names in Copilot's `excludeAgent` that stand for agents, the newer one first."""
 _FENCE = "---"
 _BARE = re.compile(r"^(\s*(?:-|globs:|applyTo:|paths:)[ \t]+)([*{\[!][^\n]*?)[ \t]*$", re.MULTILINE)
-"""A pattern without quotes, which is no YAML, but what other programs read."""
+"""An unquoted pattern: not valid YAML, but other programs accept it."""
 _EVERYTHING = frozenset({"**", "*", "**/*"})
 
 
 class When(StrEnum):
-    """When a rule holds.
+    """When a rule applies.
 
-    `offered`: its description is told, and the model reads the file when that fits. `named`: a prompt names its file.
+    `offered`: the model sees its description and reads the file when it fits. `named`: a prompt names its file.
     """
 
     ALWAYS = "always"
@@ -38,7 +38,7 @@ class When(StrEnum):
 
 
 class Rule(Value, frozen=True):
-    """What stands in a file: the text for the model, and when it holds. `remark` says what was not understood."""
+    """A rule: the text for the model, and when it applies. `remark` says what could not be read."""
 
     text: str
     when: When = When.ALWAYS
@@ -48,7 +48,7 @@ class Rule(Value, frozen=True):
 
 
 def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
-    """Read the text of a file. A file that is named as another program's is read as that one's."""
+    """Read the text of a file. A file name typical of another program selects that program's format."""
     if dialect == "plain":
         return Rule(text)
     head, body = _split_head(text)
@@ -59,9 +59,9 @@ def rule_in(text: str, dialect: Dialect, name: str) -> Rule:
         given = _read_head(head, dialect)
         return _READERS[dialect](given, body)
     except (msgspec.DecodeError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # the reader of YAML raises more than it says, of an empty `!!int` or a thousand brackets
+        # the YAML reader raises more than it documents: on an empty `!!int`, or a thousand brackets
         why = str(error).split("\n", 1)[0]
-        return Rule(text, remark=f"its front matter cannot be read ({why}), so it always holds")
+        return Rule(text, remark=f"its front matter cannot be read ({why}), so it always applies")
 
 
 def _find_dialect(dialect: Dialect, name: str) -> Dialect:
@@ -71,7 +71,7 @@ def _find_dialect(dialect: Dialect, name: str) -> Dialect:
 
 
 def _split_head(text: str) -> tuple[str | None, str]:
-    """The front matter (None: there is none) and what is below it."""
+    """Split off the front matter (None if there is none) from the rest."""
     lines = text.split("\n")
     if lines[0].rstrip() == _FENCE:
         for at, line in enumerate(lines[1:], start=1):
@@ -81,7 +81,7 @@ def _split_head(text: str) -> tuple[str | None, str]:
 
 
 def _read_head(head: str, dialect: Dialect) -> dict[str, Any]:
-    """The keys and values. Raises DecodeError, ValueError and what the reader of YAML lets through."""
+    """Return the keys and values. Raises DecodeError, ValueError and whatever the YAML reader lets through."""
     from msgspec import yaml
 
     if len(head) > LONGEST:
@@ -92,12 +92,12 @@ def _read_head(head: str, dialect: Dialect) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise ValueError("it is no list of keys and values")
+        raise ValueError("it is not a list of keys and values")
     return given
 
 
 def _quote_pattern(text: str) -> str:
-    """A pattern in quotes; a list in brackets stays one."""
+    """Quote a pattern; a list in brackets stays a list."""
     if text.startswith("[") and text.endswith("]") and ('"' in text or "'" in text):
         return text
     if text.startswith("[") and text.endswith("]"):
@@ -156,20 +156,20 @@ def _for_paths(globs: tuple[str, ...], body: str) -> Rule:
 
 
 def _on_request(given: dict[str, Any], body: str) -> Rule:
-    """The model decides, by the description; a rule without one holds when a person names it."""
-    said = given.get("description")
-    description = " ".join(said.split())[:LONGEST_DESCRIPTION] if isinstance(said, str) else ""
+    """Build a rule for which the model decides by the description; without one it applies when a prompt names it."""
+    text = given.get("description")
+    description = " ".join(text.split())[:LONGEST_DESCRIPTION] if isinstance(text, str) else ""
     return Rule(body, When.OFFERED, description=description) if description else Rule(body, When.NAMED)
 
 
 def _read_strings(value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"{key} is no list of patterns")
+        raise ValueError(f"{key} is not a list of patterns")
     return tuple(one.strip() for one in value if one.strip())
 
 
 def _read_patterns(value: object, key: str) -> tuple[str, ...]:
-    """Patterns as a list, or as one text with commas between them; those in braces separate nothing."""
+    """Read patterns from a list or from a comma-separated text; commas in braces do not separate."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -178,14 +178,14 @@ def _read_patterns(value: object, key: str) -> tuple[str, ...]:
 
 
 MEANINGS: dict[Dialect, str] = {
-    "plain": "no front matter is read: it always holds",
-    "cline": "`paths` (a list) bounds it; an empty list means never",
-    "claude": "`paths` (a list or a text with commas) bounds it",
-    "cursor": "`alwaysApply`, else `globs`, else the model goes by `description`; with none a prompt has to name it",
-    "copilot": "`applyTo`; without it the model goes by `description`; `excludeAgent: cloud-agent` means never",
+    "plain": "front matter is not read: the rule always applies",
+    "cline": "`paths` (a list) limits it; an empty list means never",
+    "claude": "`paths` (a list, or comma-separated text) limits it",
+    "cursor": "`alwaysApply`, else `globs`, else the model decides by `description`; with none, a prompt must name it",
+    "copilot": "`applyTo`; without it the model decides by `description`; `excludeAgent: cloud-agent` means never",
     "windsurf": "`trigger`: `always_on`, `glob` with `globs`, `model_decision` with `description`, or `manual`",
 }
-"""What each says, for the reference page."""
+"""Front matter of each format, for the reference page."""
 _READERS = {
     "cline": _read_cline,
     "claude": _read_claude,

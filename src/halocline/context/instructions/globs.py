@@ -1,7 +1,7 @@
-"""Patterns for paths as Cline, Cursor and Copilot write them: `src/**/*.{ts,tsx}`, relative to the project.
+"""Path patterns as Cline, Cursor and Copilot write them: `src/**/*.{ts,tsx}`, relative to the project.
 
-What must stay true: a pattern out of a foreign project costs little, whatever it is. Therefore it is compared folder
-by folder, never as one regular expression.
+What must stay true: a pattern from an untrusted project is cheap, whatever it is. So it is compared folder by folder,
+never as one regular expression.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 
 LONGEST = 500
 MOST = 64
-"""What braces may become."""
+"""Maximum number of patterns that braces expand to."""
 _WILD = frozenset("*?[")
 
 
 def fitting_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
-    """The first path that a pattern means; empty when none is. A pattern with `!` before it takes paths away."""
+    """Return the first path that a pattern matches; empty if none does. A pattern that starts with `!` excludes."""
     wanted = [names for pattern in patterns if not pattern.startswith("!") for names in _split_names(pattern)]
     unwanted = [names for pattern in patterns if pattern.startswith("!") for names in _split_names(pattern[1:])]
     for path in paths:
@@ -25,17 +25,17 @@ def fitting_path(patterns: Sequence[str], paths: Iterable[str]) -> str:
 
 
 def matches_glob(pattern: str, path: str) -> bool:
-    """Whether a pattern means a path. `**` is any number of folders, `*` anything within one name."""
+    """True if the pattern matches the path. `**` is any number of folders, `*` anything within one name."""
     return _any_fits(_split_names(pattern), path.strip("/").split("/"))
 
 
 def in_any_folder(pattern: str) -> str:
-    """The pattern for files in any folder, when it names none."""
+    """Make a pattern without a folder match in any folder."""
     return pattern if "/" in pattern else f"!**/{pattern[1:]}" if pattern.startswith("!") else f"**/{pattern}"
 
 
 def _expand_braces(pattern: str) -> list[str]:
-    """The patterns without braces that it stands for."""
+    """Expand braces into plain patterns."""
     text = pattern.strip().removeprefix("./").lstrip("/")[:LONGEST]
     text += "**" if text.endswith("/") else ""
     done: list[str] = []
@@ -50,7 +50,7 @@ def _expand_braces(pattern: str) -> list[str]:
 
 
 def _innermost_braces(text: str) -> list[str]:
-    """The texts that the innermost first braces stand for; nothing when there are none with a comma in them."""
+    """Expand the first innermost braces; empty if there are none."""
     end = text.find("}")
     start = text.rfind("{", 0, end) if end > 0 else -1
     if start < 0:
@@ -67,9 +67,9 @@ def _any_fits(patterns: Iterable[Sequence[str]], parts: Sequence[str]) -> bool:
 
 
 def _names_match(names: Sequence[str], parts: Sequence[str]) -> bool:
-    """Names against names; `ends` are the numbers of parts that the pattern so far may have used up."""
+    """Match names against path parts; `ends` are the numbers of parts that the pattern so far may have consumed."""
     if _WILD.isdisjoint(names[0]) and names[0] != parts[0]:
-        return False  # of many rules most are about other folders
+        return False  # quick exit: most rules are about other folders
     ends = {0}
     for name in names:
         if name == "**":

@@ -1,7 +1,7 @@
-"""`@path` in a file of rules brings in another file, as Claude Code does it: at most five deep, each file once.
+"""`@path` in a rules file imports another file, as in Claude Code: at most five levels deep, each file once.
 
-What must stay true: a project brings in nothing from outside that is not a rule of the person's, and nobody brings in
-what holds secrets or is hidden by an ignore file.
+What must stay true: a project imports nothing from outside except the user's own rules, and no file imports what may
+hold secrets or is hidden by an ignore file.
 """
 
 import os
@@ -23,26 +23,26 @@ _IMPORT = re.compile(r"(?<!\S)@([\w~./][^\s`<>()\[\]\"'|]*)")
 
 
 def named_in(text: str) -> Iterator[str]:
-    """What the text names with `@`, outside of code."""
+    """Yield the names that the text marks with `@`, outside of code."""
     for found in _IMPORT.finditer(_SPAN.sub("", _FENCED.sub("", text))):
         if named := found[1].rstrip(".,;:!?"):
             yield named
 
 
 def find_target(named: str, file: Path, roots: Roots) -> Path:
-    """The file that is meant: relative to the one that names it."""
+    """Resolve a name relative to the file that imports it."""
     if named.startswith("~/"):
         return (roots.home or Path("/")) / named[2:]
     return file.parent / named
 
 
 def holds_secrets(real: str, roots: Roots) -> bool:
-    """Whether a file is one that nobody should read unasked."""
+    """True if a file may hold secrets, so that reading it needs approval."""
     return _classify_place(real, roots) in (None, Place.SECRET)
 
 
 def may_bring(path: Path, owner: Owner, roots: Roots, ignored: tuple[str, ...]) -> bool:
-    """Whether rules of this owner may bring in a file. Links are followed first."""
+    """True if rules of this owner may import the file. Links are followed first."""
     real = os.path.realpath(path)
     place = _classify_place(real, roots, ignored)
     if place in (None, Place.SECRET, Place.IGNORED):
@@ -67,7 +67,7 @@ def _classify_place(real: str, roots: Roots, ignored: tuple[str, ...] = ()) -> P
 
 
 def _is_among_a_persons(path: str, roots: Roots) -> bool:
-    """Whether a file lies in a folder of the person's rules, or beside such a file. Their links are the person's."""
+    """True if a file is in a folder of the user's rules, or beside such a file. Links there are the user's own."""
     for row in RULE_ROWS:
         place = roots.path(row)
         if row.owner != "person" or not place:

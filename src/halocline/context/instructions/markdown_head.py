@@ -4,7 +4,7 @@ _BLOCKS = (">", "|", ">-", "|-", ">+", "|+")
 
 
 def split_head(text: str) -> tuple[str, str]:
-    """The front matter, and what is below it."""
+    """Split a text into front matter and the rest."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() == "---":
         for at, line in enumerate(lines[1:], start=1):
@@ -14,7 +14,7 @@ def split_head(text: str) -> tuple[str, str]:
 
 
 def read_fields(head: str) -> dict[str, str]:
-    """The fields at the margin, as words: what programs write there (`argument-hint: [a] [b]`) is often no YAML."""
+    """Read the top-level fields as text: what programs write there (`argument-hint: [a] [b]`) is often not YAML."""
     found: dict[str, list[str]] = {}
     name = ""
     for line in head.split("\n"):

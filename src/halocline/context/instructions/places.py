@@ -1,5 +1,6 @@
-"""Where rules lie on this machine, by the rows of `protocol/config_locations.py`. What must stay true: a folder without
-any rules costs a `stat` for each row and nothing else.
+"""Places of rules on this machine, from the rows of `protocol/config_locations.py`.
+
+What must stay true: a folder without any rules costs one `stat` for each row and nothing else.
 """
 
 import os
@@ -12,14 +13,14 @@ from halocline.protocol.values import Value
 
 FIRST_OF_PROJECT = next(row for row in RULE_ROWS if not row.root)
 OTHER_THINGS = frozenset({"workflows", "hooks", "skills"})
-"""Folders among rules whose files are no rules."""
+"""Subfolders of rules folders whose files are not rules."""
 
 
 class Roots(Value, frozen=True):
-    """The folders that the rows are below; None: there is no such folder here.
+    """Folders that the rows are relative to; None if there is no such folder.
 
-    `top` is the folder of the repository when that begins above the workspace. `prefix` stands before what is in the
-    workspace, when that is not the task's first folder.
+    `top` is the repository's folder if that is above the workspace. `prefix` is put before paths in the workspace if
+    that is not the task's first folder.
     """
 
     workspace: Path
@@ -31,12 +32,12 @@ class Roots(Value, frozen=True):
 
     @property
     def project(self) -> Path:
-        """What a file of the project may not lead out of."""
+        """The folder that a file of the project must not lead out of."""
         return self.top or self.workspace
 
     @property
     def above(self) -> tuple[Path, ...]:
-        """The folders from the repository's down to the workspace, without that."""
+        """The folders from the repository down to the workspace, without the workspace."""
         parents = self.workspace.parents
         return tuple(reversed(parents[: parents.index(self.top) + 1])) if self.top in parents else ()
 
@@ -52,12 +53,12 @@ class Roots(Value, frozen=True):
                 return self.workspace
 
     def path(self, row: Row) -> Path | None:
-        """Where a row is on this machine."""
+        """Return the path of a row on this machine."""
         folder = self.of(row.root)
         return folder / row.path if folder else None
 
     def shown(self, path: str) -> str:
-        """A path as people and the model read it, on one line: from the workspace, or from the home folder."""
+        """Return the path for display, on one line: relative to the workspace or to the home folder."""
         return make_printable(self._relative(path))
 
     def _relative(self, path: str) -> str:
@@ -70,12 +71,12 @@ class Roots(Value, frozen=True):
 
 
 def present_rows(roots: Roots) -> Iterator[tuple[Row, Path]]:
-    """The rows for which something is there."""
+    """Return the rows whose path exists."""
     return ((row, Path(path)) for row, path in _all_rows(roots) if os.path.exists(path))
 
 
 def list_places(roots: Roots) -> tuple[str, ...]:
-    """Where the rows are on this machine, something there or not."""
+    """Return the paths of all rows, existing or not."""
     return tuple(path for _, path in _all_rows(roots))
 
 

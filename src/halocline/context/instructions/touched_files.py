@@ -1,6 +1,6 @@
-"""Which files a task is about: those that the person just named, and those that calls read, edited or asked for.
+"""The files a task is about: those the user just named, and those that calls read, edited or asked for.
 
-Pure. The newest come first, and there are at most a hundred: they decide which rules hold.
+Pure. Newest first, at most a hundred; they decide which rules apply.
 """
 
 import os
@@ -18,7 +18,7 @@ _URL = re.compile(r"\b\w[\w+.-]*://\S+")
 _TOKEN = re.compile(r"[^\s`\"'<>|*?,;()\[\]{}]+")
 _NAMED = re.compile(r".*[^\W\d_]\.\w*[^\W\d_]\w{0,7}$|.*[^/]+/.*|^\.\w[\w.-]+$")
 _PLAIN = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*")
-"""A path that is already written as it is told: from the workspace on, and straight."""
+"""A path that is already relative to the workspace and normalized."""
 _HEADER = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ b/|--- a/)(.+?)\s*$", re.MULTILINE
 )
@@ -34,7 +34,7 @@ _DEEDS = {
 
 
 class Touched:
-    """The files of one task, at the price of what is new since it was last asked."""
+    """The files of one task; each call costs only what is new since the last one."""
 
     def __init__(self) -> None:
         self._begin()
@@ -42,11 +42,11 @@ class Touched:
     def _begin(self) -> None:
         self._at = 0
         self._last: Message | None = None
-        self._found: dict[str, tuple[int, str]] = {}  # the newest last
+        self._found: dict[str, tuple[int, str]] = {}  # newest last
         self._said: tuple[int, Sequence[str]] = (-1, ())
 
     def of(self, state: State) -> dict[str, str]:
-        """Paths, relative to the workspace, and what was done with each; the same however often it was asked."""
+        """Return paths relative to the workspace with what was done to each; the same however often it is called."""
         messages = state.messages
         if self._at > len(messages) or (self._at and messages[self._at - 1] is not self._last):
             self._begin()
@@ -58,8 +58,8 @@ class Touched:
     def _take(self, at: int, message: Message, workspace: str) -> None:
         match message:
             case AssistantMessage():
-                told = [(path, call.name) for call in message.tool_calls for path in _paths_of_call(call)]
-                for path, name in reversed(told):
+                touched = [(path, call.name) for call in message.tool_calls for path in _paths_of_call(call)]
+                for path, name in reversed(touched):
                     if inside := _relative_path(path, workspace):
                         self._found.pop(inside, None)
                         self._found[inside] = at, _DEEDS.get(name, "asked for")
@@ -70,7 +70,7 @@ class Touched:
                     self._said = at, [_relative_path(path, workspace) for path in named_in("\n".join(words))]
 
     def _newest(self, state: State) -> dict[str, str]:
-        """The newest first, each once. Of what people wrote only the last counts."""
+        """Return the files, newest first, each once. Of the user's messages only the last counts."""
         at, named = self._said
         newer: dict[str, str] = {}
         older: dict[str, str] = {}
@@ -80,21 +80,21 @@ class Touched:
         long_ago = dict.fromkeys(
             (_relative_path(path, state.workspace) for path in sorted(state.files_changed)), "edited"
         )
-        # The first that names a path gives its place, and what was done with it.
+        # Order and deed of a path come from the first list that has it.
         found = {**newer, **said, **older, **long_ago} | older | said | newer
         found.pop("", None)
         return found if len(found) <= MOST else dict(islice(found.items(), MOST))
 
 
 def folders_of(paths: Iterable[str]) -> Iterator[str]:
-    """The folders that paths lie in, without the workspace; the outer ones first."""
+    """Yield the folders of the paths, without the workspace, outer ones first."""
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in paths):
         parts = folder.split("/") if folder else []
         yield from ("/".join(parts[: at + 1]) for at in range(len(parts)))
 
 
 def named_in(text: str) -> Iterator[str]:
-    """What looks like a path in what a person wrote, outside of blocks of code and addresses."""
+    """Yield what looks like a path in the user's text, outside of code blocks and URLs."""
     for found in _TOKEN.finditer(_URL.sub(" ", _CODE.sub(" ", text))):
         word = found[0].lstrip("@").rstrip(".:!/")
         if len(word) <= LONGEST and _NAMED.match(word):
@@ -110,7 +110,7 @@ def _paths_of_call(call: ToolCall) -> Iterable[str]:
 
 
 def _relative_path(path: str, workspace: str) -> str:
-    """A path from the workspace on; empty when it is not in there, or is the workspace itself."""
+    """Return the path relative to the workspace; empty if it is outside, or the workspace itself."""
     if _PLAIN.fullmatch(path):
         return path
     text = path.strip().replace("\\", "/")

@@ -1,6 +1,6 @@
-"""What the model reads when its answer has to fit a schema: the wish with the prompt, and what is wrong with a reply.
+"""Notes on an answer that must match a schema: the request beside the prompt, and the errors of an answer.
 
-The schema stands in a note and not in the system prompt, which is fixed for the task: each turn may have another one.
+The schema is in a note, not in the system prompt: that is fixed for the task, and each turn may have its own schema.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ SOURCE = "answer_form"
 
 
 def answer_form(schema: JsonObject) -> Note:
-    """The note for a prompt whose answer has to fit the schema."""
+    """Build the note for a prompt whose answer must match the schema."""
     template = read_template("answer_form")
     return Note(template.format(schema=msgspec.json.encode(schema).decode()).strip(), source=SOURCE)
 
 
 def not_in_form(problems: Sequence[str]) -> Note:
-    """The note for an answer that does not fit."""
+    """Build the note for an answer that does not match."""
     listed = "\n".join(f"- {problem}" for problem in problems)
-    told = f"Your answer does not fit the schema that was asked for:\n{listed}"
-    return Note(f"{told}\nSend the whole answer again, as JSON alone.", source=SOURCE)
+    text = f"Your answer does not match the requested schema:\n{listed}\nSend the whole answer again, as JSON only."
+    return Note(text, source=SOURCE)

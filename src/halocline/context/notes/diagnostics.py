@@ -1,4 +1,4 @@
-"""What the model is told of errors that language servers found: few, short, each with its line."""
+"""Notes on errors that language servers found: few, short, each with its line."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,12 +12,12 @@ PROBLEMS = "problems"
 MOST_TOLD = 10
 MOST_LISTED = 50
 _LONGEST = 300
-INTRODUCED = "This edit brought in {errors}:"
-LATE = "Since then the language server found {errors} that an earlier edit brought in:"
+INTRODUCED = "This edit introduced {errors}:"
+LATE = "The language server has since found {errors} introduced by an earlier edit:"
 
 
 def note_new_problems(problems: Sequence[Problem], workspace: Path, heading: str = INTRODUCED) -> Note:
-    """The note on new errors."""
+    """Build the note on new errors."""
     return Note(
         f"{heading.format(errors=_count_errors(len(problems)))}\n{_list_problems(problems, workspace, MOST_TOLD)}",
         SOURCE,
@@ -25,11 +25,11 @@ def note_new_problems(problems: Sequence[Problem], workspace: Path, heading: str
 
 
 def note_problems(problems: Sequence[Problem] | None, workspace: Path) -> Note:
-    """The note for a prompt that asks for the problems; None says that nobody could tell."""
+    """Build the note for a prompt that asks for the problems; None means that no language server answered."""
     if problems is None:
-        return Note("Not known: no language server answered for the files that were changed or read.", PROBLEMS)
+        return Note("Unknown: no language server responded for the files changed or read in this task.", PROBLEMS)
     if not problems:
-        return Note("No errors in the files that were changed or read.", PROBLEMS)
+        return Note("No errors in the files changed or read in this task.", PROBLEMS)
     return Note(
         f"{_count_errors(len(problems)).capitalize()}:\n{_list_problems(problems, workspace, MOST_LISTED)}", PROBLEMS
     )

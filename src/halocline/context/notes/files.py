@@ -1,4 +1,4 @@
-"""What the model is told of files that are not as it knows them: their names, and who changed them. No contents."""
+"""Notes on files that changed since the model saw them: their names and who changed them. No contents."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ ADVICE = "Read a file again before you edit it or rely on it."
 
 
 def changed_files(files: Sequence[ChangedFile], known: Known, jobs: Sequence[str]) -> Note:
-    """The note. `known` is what the model knew; `jobs` are commands that still run and may have done it."""
+    """Build the note. `known` is what the model knew; `jobs` are running commands that may have changed the files."""
     room = MOST_NAMES
     lines: list[str] = []
     for by in dict.fromkeys(file.by for file in files):
@@ -25,7 +25,7 @@ def _who_changed(by: str, jobs: Iterable[str]) -> str:
     if by:
         return f"Changed while {_short_command(by)} ran"
     maybe = ", ".join(jobs)
-    return f"Changed by somebody else{f' or by {maybe}' if maybe else ''} since you last saw them"
+    return f"Changed by the user or another program{f', or by {maybe},' if maybe else ''} since you last saw them"
 
 
 def _name_file(file: ChangedFile, known: Known) -> str:

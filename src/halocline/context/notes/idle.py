@@ -1,36 +1,35 @@
-"""What the model is told with a prompt that comes long after the last turn, in this process or after a resume.
+"""Notes on a long pause: a prompt that comes long after the last turn, in this process or after a resume.
 
-What changed on disk is said apart, by name (`task/updates/known_files.py`); jobs that ended, too (`jobs`).
+Files that changed are reported separately, by name (`task/updates/known_files.py`), and so are jobs that ended.
 """
 
 from halocline.protocol.messages import Note
 from halocline.protocol.state.state import State
 
 LONG = 600.0
-"""Seconds without anything from which on a pause is worth words."""
+"""Minimum pause in seconds that gets a note."""
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def note_pause(state: State, left_at: float, now: float) -> tuple[Note, ...]:
-    """The note for the next prompt. `left_at` is when another process had the task last, until one is sent; then 0.
+    """Build the note for the next prompt. Both times are in Unix seconds.
 
-    Both are in Unix seconds. What is written down when a task is opened again does not count as work on it.
+    `left_at` is when another process last had the task; 0 once a prompt was sent here. Opening a task again does not
+    count as work on it.
     """
     since = left_at or (state.last_end.at if state.last_end else now)
     seconds = now - since
     if not state.messages or state.turn is not None or seconds < LONG:
         return ()
-    said = (
-        f"This task rested for {_describe_pause(seconds)}. Branches, servers and other things may have changed since."
-    )
-    return (Note(said, source="pause"),)
+    text = f"This task was idle for {_describe_pause(seconds)}. Branches, servers and other things may have changed."
+    return (Note(text, source="pause"),)
 
 
 def taken_up_after(seconds: float) -> Note:
-    """The note on a process that died while a person was asked, so many seconds before another went on."""
-    after = f"{_describe_pause(seconds)} later" if seconds >= _UNITS[-1][0] else "at once"
-    said = f"Meanwhile Halocline was stopped, and took this task up again {after}. Look again before you rely on more."
-    return Note(said, source="pause")
+    """Build the note on a process that died while it waited for an answer, `seconds` before another resumed."""
+    after = f"{_describe_pause(seconds)} later" if seconds >= _UNITS[-1][0] else "immediately"
+    text = f"Halocline stopped in the meantime and resumed this task {after}. Check the current state before you act."
+    return Note(text, source="pause")
 
 
 def _describe_pause(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What the model is told of commands that go on: unasked, before a request, only what it does not know yet."""
+"""Notes on running commands, added before a request: only what the model does not know yet."""
 
 import signal
 from collections.abc import Sequence
@@ -17,33 +17,32 @@ _MEANINGS = {126: "not executable", 127: "command not found"}
 
 
 def job_news(news: Sequence[JobOutput]) -> Note:
-    """The note on jobs that ended or printed."""
+    """Build the note on jobs that ended or printed."""
     return Note("\n".join(map(_describe_news, news)), source=SOURCE)
 
 
 def begun_anew(state: State) -> Note | None:
-    """The note for a task that is opened again: what ended with the process that had it, and how its shell is now."""
+    """Build the note for a reopened task: what ended with its old process, and the state of its shell."""
     lines = [
-        f"{job.job} ({_short_command(job.command)}) is gone: it ended with the process that ran it."
-        for job in state.jobs
+        f"{job.job} ({_short_command(job.command)}) is gone: it ended when Halocline was closed." for job in state.jobs
     ]
     lines += [f"{job.job} ({_short_command(job.command)}): {_describe_end(job)}." for job in state.jobs_ended_apart]
     if state.shell.cwd:
         lines.append(f"Commands start in the workspace again, not in {state.shell.cwd}.")
     if state.shell.exported:
-        lines.append(f"Variables are as at the start again: {', '.join(state.shell.exported)}.")
+        lines.append(f"These exported variables were reset: {', '.join(state.shell.exported)}.")
     if state.page:
         lines.append("The browser is closed.")
     return Note("\n".join(lines), source=SOURCE) if lines else None
 
 
 def describe_status(info: JobInfo) -> str:
-    """How a job is, in words."""
+    """Describe the status of a job in words."""
     if info.state is JobState.ENDED:
         return f"{_describe_end(info)} after {_format_time(info.seconds)}"
     facts = [f"running for {_format_time(info.seconds)}"]
     if info.exit_code is not None:
-        facts.append(f"its shell ended with {exit_words(info.exit_code)}, its children go on")
+        facts.append(f"its shell ended with {exit_words(info.exit_code)}, its children are still running")
     if info.ports:
         facts.append(f"listening on port {', '.join(map(str, info.ports))}")
     facts.append("printing" if info.state is JobState.HOT else f"quiet for {_format_time(info.quiet)}")
@@ -51,7 +50,7 @@ def describe_status(info: JobInfo) -> str:
 
 
 def find_answer(command: str, result: ShellResult) -> str:
-    """Return what the exit code of a command says when it is an answer, as `grep` gives one; empty for all others."""
+    """Return the meaning of an exit code that is an answer, as for `grep`; empty for all others."""
     if result.exit_code != 1:
         return ""
     from halocline.policy.shell import exit_answers  # most commands end otherwise
@@ -60,7 +59,7 @@ def find_answer(command: str, result: ShellResult) -> str:
 
 
 def exit_words(code: int, answer: str = "") -> str:
-    """An exit code with its meaning; a negative one is a signal. One that is no failure has an `answer`."""
+    """Describe an exit code; a negative one is a signal. `answer` is the meaning of one that is no failure."""
     if code < 0:
         return f"killed by {_signal_name(-code)}"
     if answer:
@@ -76,7 +75,7 @@ def _describe_news(news: JobOutput) -> str:
     if not news.text.strip():
         return head
     if info.unread:
-        return f"{head}; {info.unread:,} bytes of output are not read yet, the last:\n…{news.text.strip()}"
+        return f"{head}; {info.unread:,} bytes of unread output, ending in:\n…{news.text.strip()}"
     return f"{head}; new output:\n{news.text.strip()}"
 
 

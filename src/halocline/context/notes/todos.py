@@ -1,6 +1,6 @@
-"""What the model is told of its to-do list: a person's changes, and reminders. Each is a line or two.
+"""Notes on the to-do list: the user's edits, and reminders. Each is a line or two.
 
-A reminder does not repeat the list: the model has it in what it wrote, or in the summary of that.
+A reminder does not repeat the list: the model has it in its own calls, or in their summary.
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,21 @@ ALL_DONE = "All done: finish with a short result, or send a new list if there is
 
 
 def note_edited(todos: Sequence[Todo]) -> Note:
-    """The note on a list that a person changed."""
+    """Build the note on a list that the user edited."""
     end = "" if at_work(todos) else f"\n{ALL_DONE}"
-    said = "The person edited the to-do list. It holds now; updates you sent meanwhile were not taken:"
-    return Note(f"{said}\n{to_markdown(todos).rstrip()}{end}", source=SOURCE)
+    head = "The user edited the to-do list. This version replaces any update you sent in the meantime:"
+    return Note(f"{head}\n{to_markdown(todos).rstrip()}{end}", source=SOURCE)
 
 
 def note_overdue(todos: Sequence[Todo], requests: int) -> Note:
-    """The note on a list that was not updated for a while."""
-    said = (
-        f"To-do list not updated for {requests} steps: {_describe_standing(todos)} Update it, if that is out of date."
-    )
-    return Note(said, source=SOURCE)
+    """Build the note on a list that was not updated for a while."""
+    text = f"To-do list not updated for {requests} steps: {_describe_standing(todos)} Update it if it is out of date."
+    return Note(text, source=SOURCE)
 
 
 def note_switched(todos: Sequence[Todo], mode: Mode) -> Note:
-    """The note on an open list when a person changed the mode."""
-    return Note(f"Mode is {mode} now. To-do list: {_describe_standing(todos)} Keep it in step.", source=SOURCE)
+    """Build the note on an open list when the user changed the mode."""
+    return Note(f"Mode is {mode} now. To-do list: {_describe_standing(todos)} Keep it up to date.", source=SOURCE)
 
 
 def _describe_standing(todos: Sequence[Todo]) -> str:

@@ -1,4 +1,4 @@
-"""Explains a failed command that may lack a variable withheld as a secret. Pure."""
+"""Explains a failed command that may lack an environment variable withheld as a secret. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -48,32 +48,32 @@ _NEEDS = {
     ("codecov", "coveralls"): ("CODECOV_*", "COVERALLS_*"),
     ("goreleaser", "semantic-release", "release-please"): ("GITHUB_TOKEN", "GH_TOKEN", "NPM_TOKEN", "GITLAB_TOKEN"),
 }
-"""The variables by which programs sign in, as patterns."""
+"""Patterns of the variables that programs use to sign in."""
 _SIGN_IN = re.compile(
     r"(?i)\b40[13]\b|auth|credential|log(?:ged)?[ -]?in\b|sign(?:ed)?[ -]?in\b|forbidden|denied|permission|passw"
     r"|(?:api|access|secret|session|deploy)[ _-]?(?:token|key)|token (?:is |was )?(?:required|missing|invalid|not)"
     r"|not set|no token"
 )
-"""Phrases by which programs say that you are not signed in."""
+"""Phrases in the output of programs that are not signed in."""
 _PROXY_SAYS = re.compile(r"(?i)\b407\b|proxy authentication")
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def withheld_note(command: str, output: str, exit_code: int | None, withheld: Sequence[str]) -> str:
-    """Return what was withheld that this command wants, and how it is passed on; empty when nothing suggests it."""
+    """Name the withheld variables that this command seems to need, and how to pass them; empty if none."""
     names = [name for name in withheld if _is_wanted(name, command, output, failed=bool(exit_code))]
     if not names:
         return ""
     listed = ", ".join(f'"{name}"' for name in names[:_MOST])
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return (
-        f"withheld, because it looks like a secret: {', '.join(names[:_MOST])}{more}; if the command needs it, the "
-        f"person can set pass_environment = [{listed}] in Halocline's settings"
+        f"withheld because it looks like a secret: {', '.join(names[:_MOST])}{more}; if the command needs it, the "
+        f"user can set pass_environment = [{listed}] in Halocline's settings"
     )
 
 
 def _is_wanted(name: str, command: str, output: str, *, failed: bool) -> bool:
-    """Tell whether the command names the variable; or failed, and its output names it or its program signs in by it."""
+    """True if the command names the variable, or failed and its output or its program suggests it."""
     if _names_variable(command, name):
         return True
     if not failed:

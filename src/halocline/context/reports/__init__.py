@@ -1,1 +1,1 @@
-"""What a request is made of, for a person who wants to know."""
+"""Reports on the contents of requests, for the user."""

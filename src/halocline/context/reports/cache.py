@@ -1,7 +1,7 @@
-"""Why a provider's cache missed: the requests of a log are built again, and each compared with the one before it. Pure.
+"""Explains prompt cache misses: rebuilds the requests of a log and compares each with the one before it. Pure.
 
-A cache holds prefixes. What a request has in common with the one before it could have been read from there; when far
-less was, either something changed before that point, which is named, or nothing did.
+A cache holds prefixes, so whatever a request shares with the previous one could have come from it. If far less did,
+the report names the first thing that changed, or says that nothing did.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,17 +24,17 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 SMALLEST = 2_048
-"""Tokens of a request from which on it is looked at; vendors cache nothing below 1,024 or so."""
+"""Minimum tokens of a request to look at; vendors cache nothing below about 1,024."""
 SHARE = 0.5
-"""Less than this of the earlier request from the cache is a miss."""
+"""A request that reads less than this share of the previous one from the cache is a miss."""
 LIFETIME = 300
-"""Seconds for which most vendors keep what nobody asks for again."""
+"""Seconds for which most vendors keep an unused cache entry."""
 OUTDATED = LEFT_OUT.partition("{")[0]
-"""How a result begins that was left out, as there is a newer copy."""
+"""Beginning of a result that was omitted because there is a newer copy."""
 
 
 class _Made(Value, frozen=True):
-    """A request, how many tokens went in, and when it was answered."""
+    """A request, its input tokens, and the time of its answer."""
 
     request: Request
     read: int
@@ -46,7 +46,7 @@ def cache_report(
     request_of: Callable[[State], Request],
     rates_of: Callable[[str], Rates | None],
 ) -> CacheReport:
-    """How the requests of a log used the cache. `request_of` builds the one that is made in a state."""
+    """Report how the requests of a log used the cache. `request_of` builds the request of a state."""
     state, step, now, last, shortened = State(), 0, None, None, False
     read = cached = 0
     misses: list[CacheMiss] = []
@@ -86,29 +86,29 @@ def _explain_miss(
     extra = None if rates is None else lost * (rates.input - rates.cached) / 1_000_000
     why = first_change(last.request, now) or _describe_pause(event.at - last.at)
     if shortened and why.startswith("message "):
-        why = "the conversation was compacted, or that was undone"
+        why = "the conversation was compacted, or a compaction was undone"
     return CacheMiss(step, event.at, now.model, last.read, cached, why, extra)
 
 
 def _describe_pause(seconds: float) -> str:
     if seconds < LIFETIME:
-        return f"nothing changed here, {seconds:.0f} s after the last request: the provider dropped it"
+        return f"the request is unchanged, {seconds:.0f} s after the last one: the provider dropped its cache"
     minutes = f"{seconds / 60:.0f} minutes"
-    return f"nothing changed here: it expired (last request {minutes} ago), or the provider dropped it"
+    return f"the request is unchanged: the cache expired (last request {minutes} ago), or the provider dropped it"
 
 
 def first_change(last: Request, now: Request) -> str:
-    """What differs first, in the order in which vendors build a prompt; empty when `now` only goes on from `last`."""
+    """Name the first difference, in the order in which vendors build a prompt; empty if `now` only extends `last`."""
     if last.model != now.model:
-        return f"the model changed from {last.model} to {now.model}, which has a cache of its own"
+        return f"the model changed from {last.model} to {now.model}, which has its own cache"
     if last.tools != now.tools:
         return _other_tool(last.tools, now.tools)
     if last.system != now.system:
         return "the system prompt changed"
     if last.output_schema != now.output_schema:
-        return "the form that the answer has to have changed"
+        return "the answer schema changed"
     if (last.effort, last.thinking_budget) != (now.effort, now.thinking_budget):
-        return "how hard the model should think changed"
+        return "the thinking effort or budget changed"
     return _other_message(last.messages, now.messages)
 
 
@@ -120,20 +120,20 @@ def _other_tool(last: Sequence[ToolSpec], now: Sequence[ToolSpec]) -> str:
                 return f"the tool {new.name} changed"
             if new.name not in before:
                 return f"the tool {new.name} was added"
-            return f"the tool {old.name} {'moved' if old.name in after else 'was taken away'}"
+            return f"the tool {old.name} {'moved' if old.name in after else 'was removed'}"
     if len(now) > len(last):
         return f"the tool {now[len(last)].name} was added"
-    return f"the tool {last[len(now)].name} was taken away"
+    return f"the tool {last[len(now)].name} was removed"
 
 
 def _other_message(last: Sequence[Message], now: Sequence[Message]) -> str:
     for at, (old, new) in enumerate(zip(last, now, strict=False)):
         if old is not new and old != new:
             if isinstance(new, ToolResult) and new.text.startswith(OUTDATED):
-                return "outdated copies of files were left out, many at once"
+                return "outdated copies of files were removed together"
             return f"message {at + 1} of {len(last)} changed ({_kind_of(old)})"
     if len(now) < len(last):
-        return f"message {len(now) + 1} of {len(last)} was taken away ({_kind_of(last[len(now)])})"
+        return f"message {len(now) + 1} of {len(last)} was removed ({_kind_of(last[len(now)])})"
     return ""
 
 

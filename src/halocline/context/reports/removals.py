@@ -1,6 +1,6 @@
-"""What the building of a request did to the conversation, for a person who wonders what the model did not read. Pure.
+"""Reports what a request leaves out of the conversation. Pure.
 
-What must stay true: it says what `view` does, by the same functions; nothing is decided here.
+What must stay true: it reports what `view` does, through the same functions; nothing is decided here.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from halocline.protocol.state.state import State
 
 
 def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
-    """What `view(state, most, sees=sees)` left out, made up and cut."""
+    """Report what `build_view(state, most, sees=sees)` left out, made up and shortened."""
     compaction = state.compaction
     begin = compaction.kept_from if compaction else 0
     stale = Stale(begin)
@@ -40,7 +40,7 @@ def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
 
 
 def _cut_tokens(state: State, begin: int, most: int | None, left_out: Iterable[int]) -> Iterable[int]:
-    """Of each kept message that is too long, how many tokens it loses."""
+    """Yield the tokens that each kept message loses because it is too long."""
     compaction = state.compaction
     for at in range(begin, len(state.messages)):
         longest = most
@@ -54,6 +54,6 @@ def _cut_tokens(state: State, begin: int, most: int | None, left_out: Iterable[i
 
 
 def _first_text(message: Message) -> str:
-    """The text that the note on the newer copy replaces."""
+    """Return the text that the note on the newer copy replaces."""
     first = message.content[0]
     return first.text if isinstance(first, Text) else ""

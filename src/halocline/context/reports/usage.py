@@ -1,7 +1,7 @@
-"""What a request is made of: tokens by part, for a person who wants to know what fills the window. Pure.
+"""Token use of a request by part, to show what fills the context window. Pure.
 
 What must stay true: every token of the request is in one part, and the parts that the provider has counted add up to
-its count. How they share it is an estimate (`context.sizes`).
+its count. How they share it is an estimate (`context.token_estimate`).
 """
 
 import json
@@ -37,21 +37,21 @@ FILES, COMMANDS, RESULTS, IMAGES = "files read", "command output", "other result
 _FIRST = (SYSTEM, TOOLS, RULES, SKILLS)
 _TALK = (PROMPTS, SUMMARY, NOTES, REPLIES, THINKING, CALLS)
 KINDS = (*_FIRST, *_TALK, FILES, COMMANDS, RESULTS, IMAGES)
-"""Every kind of part, in the order in which they are shown."""
-OURS = {*SECTIONS, "language", "from the person"}
-"""Sections of the system prompt; those of other names are rules."""
+"""All kinds of parts, in display order."""
+OURS = {*SECTIONS, "language", "from the user", "from the person"}
+"""Sections of the system prompt (older logs have `from the person`); any other section is a rule."""
 RULE = re.compile(r"^## ([^\n]+) \([^()\n]*\)\n<rule>\n.*?\n</rule>$", re.MULTILINE | re.DOTALL)
-"""The text of one file of rules, under its path."""
+"""The text of one rules file, under its path."""
 RULE_SOURCES = re.compile(r"rule|instruction|agents")
 """Sources of notes that hold rules."""
 SHORTENED = ("shortened", "summary", "ledger", "earlier")
-"""Sources of what stands for a part of the conversation that is not sent any more."""
+"""Sources of notes that replace a part of the conversation no longer sent."""
 LONGEST_NAME = 200
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 
 
 def usage_report(request: Request, usage: Usage, workspace: str) -> ContextReport:
-    """What the request holds. `usage` is the provider's last count, of the request before it and its reply."""
+    """Report the contents of the request. `usage` is the provider's last count: the previous request and its reply."""
     before = _counted_messages(request.messages)
     first = [*_system_parts(request.system), *map(_tool_part, request.tools)]
     pieces = _message_parts(request.messages, workspace)
@@ -73,7 +73,7 @@ def usage_report(request: Request, usage: Usage, workspace: str) -> ContextRepor
 
 
 def _counted_messages(messages: Sequence[Message]) -> int:
-    """How many messages the provider has counted: up to its last whole reply."""
+    """Count the messages that the provider has counted: up to its last whole reply."""
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if isinstance(message, AssistantMessage) and not message.interrupted:
@@ -82,13 +82,13 @@ def _counted_messages(messages: Sequence[Message]) -> int:
 
 
 def _count_kept(usage: Usage, reply: Message) -> int:
-    """What of the count stays in the context: reasoning that was not given to us is gone with its reply."""
+    """Return the counted tokens that stay in the context: reasoning that we did not receive is gone with its reply."""
     kept = any(isinstance(part, Thinking) for part in reply.content)
     return usage.total - (0 if kept else min(usage.reasoning, usage.output))
 
 
 def _scale_parts(parts: Sequence[ContextPart], scale: float) -> list[ContextPart]:
-    """Each part times the scale; rounded so that sums stay right."""
+    """Scale each part, rounded so that sums stay right."""
     ends = [round(end * scale) for end in accumulate(part.tokens for part in parts)]
     sizes = (end - begin for begin, end in zip([0, *ends], ends, strict=False))
     return [
@@ -97,7 +97,7 @@ def _scale_parts(parts: Sequence[ContextPart], scale: float) -> list[ContextPart
 
 
 def _merge_parts(parts: Iterable[ContextPart]) -> tuple[ContextPart, ...]:
-    """Parts of one name together, by kind; what is largest first where the order says nothing."""
+    """Merge parts of the same name and sort them by kind, then largest first."""
     found: dict[tuple[str, str], ContextPart] = {}
     for part in parts:
         had = found.get((part.kind, part.name))
@@ -135,7 +135,7 @@ def _tool_part(spec: ToolSpec) -> ContextPart:
 
 
 def _message_parts(messages: Sequence[Message], workspace: str) -> list[list[ContextPart]]:
-    """The parts of each message."""
+    """Return the parts of each message."""
     calls: dict[str, ToolCall] = {}
     pieces: list[list[ContextPart]] = []
     overtaken = _outdated_reads(messages, workspace)
@@ -153,7 +153,7 @@ def _message_parts(messages: Sequence[Message], workspace: str) -> list[list[Con
 
 
 def _with_frame(parts: list[ContextPart], message: Message) -> list[ContextPart]:
-    """The parts, with what stands around the message counted for the first of them."""
+    """Return the parts, with the message's overhead added to the first."""
     missing = message_tokens(message) - sum(part.tokens for part in parts)
     if not parts:
         return [ContextPart(NOTES, "empty messages", missing)]
@@ -165,7 +165,7 @@ def _text_part(part: Text | Note | Image) -> ContextPart:
         case Text():
             return ContextPart(PROMPTS, _one_line(part.text), estimate_tokens(part.text))
         case Image():
-            return ContextPart(IMAGES, "from the person", IMAGE)
+            return ContextPart(IMAGES, "from the user", IMAGE)
     if RULE_SOURCES.search(part.source):
         found = RULE.search(part.text)
         name = found[1] if found else _one_line(part.text)
@@ -180,8 +180,8 @@ def _reply_part(part: Text | Thinking | ToolCall) -> ContextPart:
         case Thinking():
             return ContextPart(THINKING, "thinking", estimate_tokens(part.text or part.redacted))
         case ToolCall():
-            said = part.malformed or str(part.arguments)
-            return ContextPart(CALLS, part.name, estimate_tokens(part.name) + estimate_tokens(said))
+            arguments = part.malformed or str(part.arguments)
+            return ContextPart(CALLS, part.name, estimate_tokens(part.name) + estimate_tokens(arguments))
 
 
 def _result_parts(result: ToolResult, call: ToolCall | None, workspace: str, *, stale: bool) -> list[ContextPart]:
@@ -193,7 +193,7 @@ def _result_parts(result: ToolResult, call: ToolCall | None, workspace: str, *, 
 
 
 def _subject_of(call: ToolCall | None, workspace: str) -> tuple[str, str]:
-    """Of what kind the result of a call is, and of what."""
+    """Return the kind and the subject of a call's result."""
     match call:
         case ToolCall(name="read_file"):
             return FILES, _path_of(call.arguments.get("path"), workspace) or "?"
@@ -207,7 +207,7 @@ def _subject_of(call: ToolCall | None, workspace: str) -> tuple[str, str]:
 
 
 def _outdated_reads(messages: Sequence[Message], workspace: str) -> set[int]:
-    """Where results of read_file stand whose file was edited, or wholly read again, after them."""
+    """Return the indexes of read_file results whose file was edited, or read again whole, after them."""
     calls: dict[str, ToolCall] = {}
     newest: dict[str, list[int]] = {}
     overtaken: set[int] = set()
@@ -240,8 +240,8 @@ def _edited_paths(call: ToolCall, workspace: str) -> Iterator[str]:
             yield from (_path_of(first or second, workspace) for first, second in _PATCHED.findall(text))
 
 
-def _path_of(said: object, workspace: str) -> str:
-    path = os.path.normpath(os.path.join(workspace, said)) if isinstance(said, str) and said else ""
+def _path_of(value: object, workspace: str) -> str:
+    path = os.path.normpath(os.path.join(workspace, value)) if isinstance(value, str) and value else ""
     return os.path.relpath(path, workspace) if path.startswith(f"{workspace}/") else path
 
 

@@ -1,1 +1,1 @@
-"""The system prompt and what it says of the surroundings."""
+"""The system prompt and the note on the environment."""

@@ -1,7 +1,7 @@
-"""The system prompt: Markdown templates cut into sections, filled once when a task begins and fixed in its log.
+"""The system prompt: Markdown templates split into sections, filled once when a task starts and fixed in its log.
 
-What must stay true: it is a function of what is given here, so that `halo context --prompt` shows what a task gets.
-Sections are known by their heading in lower case; the words before the first heading are the section `role`.
+What must stay true: it depends only on the arguments here, so that `halo context --prompt` shows what a task gets.
+A section is named by its heading in lower case; the text before the first heading is the section `role`.
 """
 
 import re
@@ -15,16 +15,16 @@ from halocline.protocol.values import Value
 
 NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 SECTIONS = ("role", "working", "habits", "editing", "commands", "safety", "finishing", "machine")
-"""What a person may replace, in the order of the prompt; `habits` are words for the model's family."""
+"""Sections that a user may replace, in the order of the prompt; `habits` is for the model's family."""
 MACHINE = "machine"
-"""The section that also stands behind a prompt which a person wrote as a whole."""
+"""The section that is also appended to a prompt that the user replaced as a whole."""
 SMALL_WINDOW = 32_768
-"""Tokens of a window up to which a task gets the compact prompt."""
+"""Largest context window, in tokens, that gets the compact prompt."""
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 class PromptOptions(Value, frozen=True):
-    """What a person wants: other sections (an empty one is left out), another `whole`, words `added`, a language."""
+    """The user's changes: other sections (an empty one is omitted), another `whole`, text `added`, a language."""
 
     sections: Mapping[str, str] = {}
     whole: str | None = None
@@ -43,9 +43,9 @@ def system_prompt(
     compact: bool = False,
     wishes: PromptOptions = AS_IT_IS,
 ) -> str:
-    """The text for a task in this workspace; `more` are sections of others, as that of the skills.
+    """Build the prompt for a task in this workspace; `more` holds further sections, such as the skills.
 
-    `models` are those the task begins with, in each mode. A compact prompt is for those with a small window.
+    `models` are those the task starts with, in each mode. The compact prompt is for a small context window.
     """
     sections = _read_sections("compact" if compact else "system")
     if not compact:
@@ -57,14 +57,14 @@ def system_prompt(
     parts = [_fill_in(sections.get(name, ""), known) for name in SECTIONS]
     if wishes.language:
         parts.append(
-            f"# Language\nAnswer in {wishes.language}. Code, names and commit messages stay as the project has them."
+            f"# Language\nAnswer in {wishes.language}. Keep the project's language in code, names and commit messages."
         )
     text = "\n\n".join(filter(None, parts)) + "\n" + more
-    return f"{text}\n# From the person\n{wishes.added.strip()}\n" if wishes.added.strip() else text
+    return f"{text}\n# From the user\n{wishes.added.strip()}\n" if wishes.added.strip() else text
 
 
 def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: PromptOptions = AS_IT_IS) -> str:
-    """The text for a sub-agent: its own words or the usual ones, how it reports, and what holds for every task here."""
+    """Build the prompt for a sub-agent: its role or the default one, how it reports, and what applies to every task."""
     sections = sections_of(_read_file("subagent"))
     whole = f"{(role or sections['role']).strip()}\n\n{sections['reporting'].strip()}"
     return system_prompt(
@@ -73,7 +73,7 @@ def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: PromptOp
 
 
 def sections_of(text: str) -> dict[str, str]:
-    """A prompt cut before its headings of the first level; what stands before the first one is the role."""
+    """Split a prompt at its first-level headings; the text before the first one is the role."""
     parts = {"role": ""}
     begin, name = 0, "role"
     for found in _HEADING.finditer(text):
@@ -84,7 +84,7 @@ def sections_of(text: str) -> dict[str, str]:
 
 
 def text_tools(tools: str) -> str:
-    """What a model without tool calls of its own is told: how to write a call, and which tools there are."""
+    """Build the section for a model without native tool calls: how to write a call, and the tools."""
     return _read_file("text_tools").format(tools=tools)
 
 
@@ -101,13 +101,13 @@ def _read_habits(models: Iterable[str]) -> str:
 
 
 def _with_heading(name: str, text: str) -> str:
-    """A section with its heading, unless it is empty, has one, or is the role."""
+    """Add the heading to a section, unless it is empty, has one, or is the role."""
     text = text.strip()
     return text if not text or name == "role" or text.startswith("# ") else f"# {name.capitalize()}\n{text}"
 
 
 def _fill_in(text: str, known: Mapping[str, str]) -> str:
-    """The text with what is known put in; other braces are the person's own."""
+    """Fill in the known placeholders; other braces are the user's own text."""
     return re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], text)
 
 

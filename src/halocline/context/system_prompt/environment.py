@@ -1,7 +1,7 @@
-"""What the model is told of its surroundings: with the first prompt all of it, later only what has changed since.
+"""The note on the environment: everything with the first prompt, later only what changed.
 
-What must stay true: it travels with a prompt or in an event of its own as a `Note`, so that the system prompt stays
-the same; what was said before is looked up in the conversation, so that what the model no longer reads is said again.
+What must stay true: it is a `Note` beside a prompt or in an event of its own, so the system prompt never changes.
+What was reported before is looked up in the conversation, so what the model no longer reads is reported again.
 """
 
 import os
@@ -20,25 +20,25 @@ from halocline.protocol.state.state import State
 
 SOURCE = "environment"
 LISTING_LIMIT, SHORT_LISTING = 200, 50
-"""Entries of the first listing; the short one is for small windows."""
+"""Entries of the first listing; the short one is for small context windows."""
 TABS = 50
 GENERATED = "Pods __pycache__ build bundle deps dist env node_modules out target temp tmp vendor venv"
 SKIPPED = frozenset(GENERATED.split())
 TIME = "%Y-%m-%d %H:%M (UTC%z)"
 STALE = timedelta(minutes=10)
-"""A time that was told is good for so long."""
+"""Age at which a reported time is reported again."""
 FULL_FROM = 50
-"""Percent of the window from which on the model is told, at each further ten."""
+"""Percent of the window from which its use is reported, at each further ten."""
 PLAN = (
-    "Mode: plan. Read, search and discuss only; edits and commands are refused. Work out a plan with the person. "
-    "Only the person can switch to act mode."
+    "Mode: plan. Read, search and discuss only; edits and commands are refused. Work out a plan with the user. "
+    "Only the user can switch to act mode."
 )
 ACT = "Mode: act."
 STILL_PLAN = "Still in plan mode."
-SWITCHED = " The person switched to it."
+SWITCHED = " The user switched to it."
 CUT_SHORT = {
-    StopReason.CANCELLED: "The previous turn was interrupted before it ended. Files may have changed; check first.",
-    StopReason.ERROR: "The previous turn ended with an error. Check how far it came before you go on.",
+    StopReason.CANCELLED: "The previous turn was interrupted. Files may have changed; check before you continue.",
+    StopReason.ERROR: "The previous turn ended with an error. Check how far it got before you continue.",
 }
 _TIME, _MODE, _BRANCH, _SHELL, _CONTEXT = "Time", "Mode", "Git branch", "Shell folder", "Context"
 _VISIBLE, _OPEN = "Visible in the editor", "Open in the editor"
@@ -50,7 +50,7 @@ _ROOTS, NO_ROOTS = (
 
 
 def environment_note(state: State, workspace: Path, now: datetime, editor: EditorState | None = None) -> Note | None:
-    """The note for the next prompt, None when there is nothing to say; `now` carries its time zone."""
+    """Build the note for the next prompt, None if there is nothing to report; `now` has a time zone."""
     if not state.messages:
         lines = [f"{_TIME}: {now:{TIME}}", *_mode_lines(state, {})]
         return _make_note(
@@ -61,33 +61,33 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
                 *_project_lines(workspace, compact=state.compact),
             ]
         )
-    told = _last_told(state)
-    lines = [f"{_TIME}: {now:{TIME}}"] if _is_stale(told.get(_TIME, ""), now) else []
-    if state.last_end and (said := CUT_SHORT.get(state.last_end.reason)):
-        lines.append(said)
-    lines += _mode_lines(state, told) or ([STILL_PLAN] if state.mode is Mode.PLAN else [])
+    known = _last_reported(state)
+    lines = [f"{_TIME}: {now:{TIME}}"] if _is_stale(known.get(_TIME, ""), now) else []
+    if state.last_end and (warning := CUT_SHORT.get(state.last_end.reason)):
+        lines.append(warning)
+    lines += _mode_lines(state, known) or ([STILL_PLAN] if state.mode is Mode.PLAN else [])
     lines += [
-        *_branch_lines(workspace, told),
-        *_root_lines(state, told),
-        *_shell_lines(state, told),
-        *_window_lines(state, told),
-        *_editor_lines(editor, told),
+        *_branch_lines(workspace, known),
+        *_root_lines(state, known),
+        *_shell_lines(state, known),
+        *_window_lines(state, known),
+        *_editor_lines(editor, known),
     ]
     return _make_note(lines)
 
 
 def environment_news(state: State) -> Note | None:
-    """What changed in the middle of a turn; mostly nothing. A function of the log alone."""
-    told = _last_told(state)
-    return _make_note([*_mode_lines(state, told), *_window_lines(state, told)]) if told else None
+    """Build the note on changes in the middle of a turn; usually None. Depends on the log alone."""
+    known = _last_reported(state)
+    return _make_note([*_mode_lines(state, known), *_window_lines(state, known)]) if known else None
 
 
 def _make_note(lines: list[str]) -> Note | None:
     return Note("\n".join(lines), source=SOURCE) if lines else None
 
 
-def _last_told(state: State) -> dict[str, str]:
-    """What the model was told last, by its name, of what it still reads: after a compaction that is less."""
+def _last_reported(state: State) -> dict[str, str]:
+    """Return the facts last reported, by name, that the model still reads: fewer after a compaction."""
     facts: dict[str, str] = {}
     kept_from = state.compaction.kept_from if state.compaction else 1
     messages = (*state.messages[:1], *state.messages[kept_from:])
@@ -101,29 +101,29 @@ def _last_told(state: State) -> dict[str, str]:
 def _parse_facts(text: str) -> Iterator[tuple[str, str]]:
     for line in text.split("\n"):
         name, _, value = line.partition(": ")
-        if name.startswith(_FILES):  # names of files follow, and they may look like anything
+        if name.startswith(_FILES):  # file names follow, and they may look like facts
             return
         yield name, value
 
 
-def _is_stale(told: str, now: datetime) -> bool:
+def _is_stale(reported: str, now: datetime) -> bool:
     with suppress(ValueError):
-        then = datetime.fromisoformat(told.replace(" (UTC", "").removesuffix(")"))
+        then = datetime.fromisoformat(reported.replace(" (UTC", "").removesuffix(")"))
         return now.utcoffset() != then.utcoffset() or not timedelta() <= now - then < STALE
     return True
 
 
-def _mode_lines(state: State, told: dict[str, str]) -> list[str]:
-    """The mode, when it is another one than the model knows of; a sub-agent has none."""
-    if state.subtask or told.get(_MODE, "").startswith(state.mode):
+def _mode_lines(state: State, known: dict[str, str]) -> list[str]:
+    """Return the mode if it is not the one the model knows; a sub-agent has none."""
+    if state.subtask or known.get(_MODE, "").startswith(state.mode):
         return []
-    return [(PLAN if state.mode is Mode.PLAN else ACT) + (SWITCHED if _MODE in told else "")]
+    return [(PLAN if state.mode is Mode.PLAN else ACT) + (SWITCHED if _MODE in known else "")]
 
 
-def _root_lines(state: State, told: dict[str, str]) -> list[str]:
-    """The folders beside the workspace, when they are others than the model knows of."""
+def _root_lines(state: State, known: dict[str, str]) -> list[str]:
+    """Return the folders beside the workspace if they are not those the model knows."""
     listed = ", ".join(map(_root_line, state.roots)) or NO_ROOTS
-    return [f"{_ROOTS}: {listed}"] if listed != told.get(_ROOTS, NO_ROOTS) else []
+    return [f"{_ROOTS}: {listed}"] if listed != known.get(_ROOTS, NO_ROOTS) else []
 
 
 def _root_line(root: str) -> str:
@@ -131,31 +131,31 @@ def _root_line(root: str) -> str:
     return f"{_one_line(root)}{f' (git branch {branch})' if branch else ''}"
 
 
-def _branch_lines(workspace: Path, told: dict[str, str]) -> list[str]:
+def _branch_lines(workspace: Path, known: dict[str, str]) -> list[str]:
     branch = _read_branch(workspace)
-    return [f"{_BRANCH}: {branch}"] if branch and branch != told.get(_BRANCH) else []
+    return [f"{_BRANCH}: {branch}"] if branch and branch != known.get(_BRANCH) else []
 
 
-def _shell_lines(state: State, told: dict[str, str]) -> list[str]:
+def _shell_lines(state: State, known: dict[str, str]) -> list[str]:
     folder = _one_line(state.shell.cwd or state.workspace)
-    return [f"{_SHELL}: {folder}"] if folder != told.get(_SHELL, _one_line(state.workspace)) else []
+    return [f"{_SHELL}: {folder}"] if folder != known.get(_SHELL, _one_line(state.workspace)) else []
 
 
-def _window_lines(state: State, told: dict[str, str]) -> list[str]:
-    """How full the window is, at each further ten percent and when it is emptier again."""
+def _window_lines(state: State, known: dict[str, str]) -> list[str]:
+    """Return how full the window is, at each further ten percent and when it is emptier again."""
     if not state.window or not state.last_usage.total:
         return []
     percent = 100 * state.last_usage.total // state.window
-    before = int(told.get(_CONTEXT, "0").partition(" ")[0])
+    before = int(known.get(_CONTEXT, "0").partition(" ")[0])
     if percent // 10 == before // 10 or max(percent, before) < FULL_FROM:
         return []
     return [f"{_CONTEXT}: {percent} % of {state.window:,} tokens used"]
 
 
-def _editor_lines(editor: EditorState | None, told: dict[str, str]) -> Iterator[str]:
+def _editor_lines(editor: EditorState | None, known: dict[str, str]) -> Iterator[str]:
     for name, paths in ((_VISIBLE, editor.visible), (_OPEN, editor.open[:TABS])) if editor else ():
         listed = ", ".join(map(_one_line, paths)) or "nothing"
-        if listed != told.get(name, "nothing"):
+        if listed != known.get(name, "nothing"):
             yield f"{name}: {listed}"
 
 
@@ -163,7 +163,7 @@ def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:
     if branch := _read_branch(workspace):
         yield f"{_BRANCH}: {branch}"
     if workspace in (Path.home(), Path.home() / "Desktop", Path(workspace.anchor)):
-        yield f"{_FILES}: not listed (this is not a project folder)."
+        yield f"{_FILES}: not listed (not a project folder)."
         return
     limit = SHORT_LISTING if compact else LISTING_LIMIT
     names, cut = list_workspace(workspace, limit)
@@ -178,12 +178,12 @@ _HEAD = re.compile(r"ref: refs/heads/(\S{1,250})|[0-9a-f]{40,64}")
 def _read_branch(workspace: Path) -> str:
     folder = workspace / ".git"
     try:
-        if folder.is_file():  # a work tree beside the first one
+        if folder.is_file():  # a linked worktree
             folder = workspace / read_beginning(folder, _LONGEST_HEAD).decode().removeprefix("gitdir:").strip()
         head = read_beginning(folder / "HEAD", _LONGEST_HEAD).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    named = _HEAD.fullmatch(head)  # what is no head may be a link to any file
+    named = _HEAD.fullmatch(head)  # anything else may be a link to an arbitrary file
     return (named[1] or head)[:80] if named else ""
 
 
@@ -192,7 +192,7 @@ def _one_line(text: str) -> str:
 
 
 def list_workspace(workspace: Path, limit: int = LISTING_LIMIT) -> tuple[list[str], bool]:
-    """Names below a folder, nearest first, folders with `/`; hidden and generated folders are not entered."""
+    """List names below a folder, nearest first, folders with `/`; hidden and generated folders are not entered."""
     found: list[str] = []
     folders = [""]
     for folder in folders:

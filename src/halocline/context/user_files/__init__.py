@@ -1,1 +1,1 @@
-"""Skills, agents, commands, notes and mentions that a person writes."""
+"""Skills, agents, commands, notes and mentions that the user writes."""

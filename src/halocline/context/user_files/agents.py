@@ -1,7 +1,7 @@
-"""Agents that files describe: a name, what they are for, which tools and skills they have, and their system prompt.
+"""Agents defined in files: name, description, tools, skills and system prompt.
 
-What must stay true: what a file says is held exactly, and what cannot be held is said in a sentence, never passed over;
-a sub-agent only reads, whatever its file says. A file of the project does not lead out of it by a link.
+What must stay true: everything in a file is honored or reported in a remark, never silently ignored; a sub-agent only
+reads, whatever its file says. A file of the project does not lead out of it by a link.
 """
 
 import os
@@ -23,14 +23,14 @@ MOST = 50
 LONGEST_NAME = 64
 LONGEST_FILE = 100_000
 LINE = 200
-"""Characters of a description that the model is told before it calls one."""
+"""Characters of a description in the tool's list of agents."""
 LISTED = 20
-"""Agents that are told of by a line."""
+"""Agents listed in the tool's description."""
 
 READS = ("read_file", "list_files", "search_files", "list_code_definition_names", "execute_command")
-"""The tools of a sub-agent that no file describes, beside that for skills; commands are held to those that read."""
+"""Tools of a sub-agent without a file, besides the one for skills; only read-only commands run."""
 MORE = ("web_fetch", "web_search")
-"""Those that a file may name, too; what the person would have to allow is refused, as nobody is asked."""
+"""Further tools that a file may name; calls that need approval are refused, as nobody can answer."""
 FINISHING = "attempt_completion"
 SKILLS = "use_skill"
 _OURS = {
@@ -50,15 +50,15 @@ _OURS = {
     "search_codebase": ("search_files",),
     "fetch_web_content": ("web_fetch",),
 } | {name: (name,) for name in (*READS, *MORE, SKILLS)}
-"""What other programs' names for tools mean here."""
+"""Our tools for the names that other programs use."""
 _ALWAYS = frozenset({FINISHING, "attempt_completion", "submit_and_exit"})
 _SAME_MODEL = frozenset({"", "inherit", "default"})
 
 
 class Agent(Value, frozen=True):
-    """One agent. `file` is where it is described; `own` says that this is the person's. Without `tools`: the usual.
+    """One agent. `file` defines it; `own` if that is the user's file. Without `tools` it gets the default ones.
 
-    `skills` are given to it from the start (None: it may use any). `remarks` are what of the file does not hold.
+    `skills` are loaded from the start (None: it may use any). `remarks` name what the file asks for and does not get.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Agent(Value, frozen=True):
 
     @property
     def line(self) -> AgentLine:
-        """What the model is told of it."""
+        """The entry in the tool's list of agents."""
         words = " ".join(self.description.split())
         return AgentLine(self.name, words if len(words) <= LINE else f"{words[: LINE - 1]}…")
 
 
 class Found(Value, frozen=True):
-    """The agents there are, by name, and a sentence on each file, or part of one, that does not hold."""
+    """The agents by name, and a remark on each file, or part of one, that is ignored."""
 
     agents: tuple[Agent, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -90,11 +90,11 @@ class Found(Value, frozen=True):
 
 
 class _Invalid(Exception):
-    """Why a file describes no agent."""
+    """Raised for a file that does not define an agent, with the reason."""
 
 
 def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
-    """Look for agents in the folder `own`, the home folder and the workspace; of one name the first is taken."""
+    """Look for agents in the folder `own`, the home folder and the workspace; the first of a name wins."""
     inside = os.path.realpath(workspace)
     places = [(folder, "") for folder in (own, *((home or Path.home()) / place for place in OWN_AGENTS))]
     places += [(workspace / place, inside) for place in PROJECT_AGENTS]
@@ -105,7 +105,7 @@ def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
             try:
                 agent = _read_agent(file, within)
             except _Invalid as why:
-                remarks.append(f"The agent {file} is left out: {why}")
+                remarks.append(f"The agent {file} is ignored: {why}")
                 continue
             if agents.setdefault(agent.name, agent) is agent:
                 remarks += [f"The agent {agent.name} ({file}): {remark}" for remark in agent.remarks]
@@ -113,7 +113,7 @@ def found_agents(workspace: Path, own: Path, home: Path | None = None) -> Found:
 
 
 def tools_of(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, ...]:
-    """What a sub-agent is offered."""
+    """Return the tools that a sub-agent is offered."""
     chosen = (*READS, SKILLS) if agent is None or agent.tools is None else agent.tools
     preloaded = agent is not None and agent.skills is not None
     return (*(name for name in chosen if name != SKILLS or (skills and not preloaded)), FINISHING)
@@ -147,7 +147,7 @@ def _parse_head(text: str) -> dict[str, Any]:
     try:
         given = yaml.decode(text)
     except (msgspec.DecodeError, ValueError, TypeError, LookupError, RecursionError):
-        given = _parse_plain(text)  # descriptions with a colon are no YAML, and common
+        given = _parse_plain(text)  # descriptions with a colon are not YAML, but common
     if not isinstance(given, dict):
         raise _Invalid("its front matter needs a name and a description.")
     return {str(key).lower().replace("_", ""): value for key, value in given.items()}
@@ -164,12 +164,12 @@ def _build_agent(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool
     if not re.fullmatch(r"[\w][\w .:-]*", name) or len(name) > LONGEST_NAME:
         raise _Invalid(f"its front matter needs a name of up to {LONGEST_NAME} letters, digits and dashes.")
     if not description:
-        raise _Invalid("its front matter has no description.")
+        raise _Invalid("its front matter needs a description.")
     if not prompt:
-        raise _Invalid("below its front matter stands nothing: no system prompt.")
+        raise _Invalid("it has no system prompt below its front matter.")
     tools, unknown = _read_tools(given)
     if tools == ():
-        raise _Invalid(f"a sub-agent can have none of its tools ({', '.join(unknown)}): it only reads.")
+        raise _Invalid(f"sub-agents are read-only and cannot have any of its tools ({', '.join(unknown)}).")
     return Agent(
         name=name,
         description=description,
@@ -180,12 +180,12 @@ def _build_agent(file: Path, given: Mapping[str, Any], prompt: str, *, own: bool
         skills=_split_names(given["skills"]) if given.get("skills") else None,
         model=_read_model(given),
         steps=_read_steps(given.get("maxturns")),
-        remarks=(f"a sub-agent cannot have these tools, and goes without: {', '.join(unknown)}",) if unknown else (),
+        remarks=(f"these tools are not available to sub-agents: {', '.join(unknown)}",) if unknown else (),
     )
 
 
 def _read_tools(given: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, list[str]]:
-    """The tools that a file allows (None: it says nothing), and those that cannot be had."""
+    """Return the tools that a file allows (None if it does not say), and those that are not available."""
     refused = {name for said in _split_names(given.get("disallowedtools")) for name in _OURS.get(said.lower(), ())}
     said = given.get("tools")
     if said in (None, "", "*", ["*"]):
@@ -196,12 +196,12 @@ def _read_tools(given: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, list[
 
 
 def _bare_name(name: str) -> str:
-    """Without a pattern in brackets, as in `Bash(git log:*)`: what commands may do is the gate's matter."""
+    """Drop a pattern in brackets, as in `Bash(git log:*)`: the gate decides what commands may do."""
     return name.partition("(")[0].strip().lower()
 
 
 def _split_names(said: object) -> tuple[str, ...]:
-    """A list, or names with commas between them (not those in brackets)."""
+    """Split a list, or comma-separated names (commas in brackets do not separate)."""
     words = said if isinstance(said, list) else re.split(r",(?![^(]*\))", str(said or "").strip("[]"))
     return tuple(filter(None, (str(word).strip().strip("\"'") for word in words)))
 

@@ -1,7 +1,7 @@
-"""Workflows and custom commands: Markdown files whose text a person gives to the model by typing `/name`.
+"""Workflows and custom commands: Markdown files whose text the user sends to the model by typing `/name`.
 
 What must stay true: such a file is text. Nothing in it is run, it changes no permission, a project's file does not lead
-out of the project by a link, and of one name the project's file is taken before the person's.
+out of the project by a link, and the project's file wins over the user's of the same name.
 """
 
 import os
@@ -16,7 +16,7 @@ from halocline.protocol.config_locations import OWN_WORDS, PROJECT_WORDS
 from halocline.protocol.values import Value
 
 OWN = (("workflow", "workflows"), ("command", "commands"))
-"""In Halocline's home."""
+"""Folders in Halocline's home, with the kind of their files."""
 MOST = 500
 DEEPEST = 4
 LONGEST_NAME = 100
@@ -27,7 +27,7 @@ _COMMAND = re.compile(r"!`[^`\n]+`")
 
 
 class Places(Value, frozen=True):
-    """The workspace, Halocline's home and the person's."""
+    """The workspace, Halocline's home folder and the user's."""
 
     workspace: Path
     own: Path
@@ -35,7 +35,7 @@ class Places(Value, frozen=True):
 
 
 class WordFile(Value, frozen=True):
-    """One file, not read yet. `shown` is its path as a person would write it."""
+    """One file, not read yet. `shown` is its path for display."""
 
     name: str
     kind: str
@@ -44,7 +44,7 @@ class WordFile(Value, frozen=True):
 
 
 class WordText(Value, frozen=True):
-    """What a file says. `ignored` are fields of its front matter that have no effect here."""
+    """Contents of a file. `ignored` are fields of its front matter that have no effect here."""
 
     body: str
     description: str = ""
@@ -55,14 +55,14 @@ class WordText(Value, frozen=True):
 
 
 class FoundWords(Value, frozen=True):
-    """The files by name, and a sentence on each that is left out."""
+    """The files by name, and a remark on each that is ignored."""
 
     files: dict[str, WordFile]
     skipped: tuple[str, ...] = ()
 
 
 def found_words(places: Places) -> FoundWords:
-    """Look which files there are; none is read."""
+    """Find the files without reading them."""
     files: dict[str, WordFile] = {}
     skipped: list[str] = []
     inside = os.path.realpath(places.workspace)
@@ -71,18 +71,18 @@ def found_words(places: Places) -> FoundWords:
             name = ":".join(path.relative_to(folder).with_suffix("").parts)
             short = shown_path(path, places)
             if within and not os.path.realpath(path).startswith(f"{within}/"):
-                skipped.append(f"{short} is left out: it is a link that leads out of the project.")
+                skipped.append(f"{short} is ignored: it is a link that leads out of the project.")
             elif why := why_not_regular(path):
-                skipped.append(f"{short} is left out: {why}.")
+                skipped.append(f"{short} is ignored: {why}.")
             elif not name.isprintable() or len(name) > LONGEST_NAME or any(map(str.isspace, name)):
-                skipped.append(f"{short} is left out: its name cannot be typed as a word.")
+                skipped.append(f"{short} is ignored: its name cannot be typed as a command.")
             else:
                 files.setdefault(name, WordFile(name, kind, str(path), short))
     return FoundWords(files, tuple(skipped))
 
 
 def read_word(file: WordFile) -> WordText:
-    """Read one. Raises OSError."""
+    """Read a file. Raises OSError."""
     data = read_beginning(file.path, LONGEST_FILE + 1)
     head, body = split_head(data[:LONGEST_FILE].decode("utf-8-sig", "replace"))
     said = read_fields(head)
@@ -97,9 +97,9 @@ def read_word(file: WordFile) -> WordText:
 
 
 def fill_arguments(body: str, arguments: str, *, is_command: bool = True) -> str:
-    """The text with `$ARGUMENTS` and `$1` to `$9` in their places; what was typed is not looked at again.
+    """Fill in `$ARGUMENTS` and `$1` to `$9`; placeholders in the arguments themselves are not expanded.
 
-    For a `$2` without a second argument, a command has nothing; elsewhere it stays, as it is likely of a script.
+    A `$2` without a second argument becomes empty in a command; elsewhere it stays, as it is likely part of a script.
     """
     words = _split_arguments(arguments)
 
@@ -115,7 +115,7 @@ def fill_arguments(body: str, arguments: str, *, is_command: bool = True) -> str
 def _split_arguments(arguments: str) -> list[str]:
     try:
         return shlex.split(arguments)
-    except ValueError:  # a quote that is not closed, as in don't
+    except ValueError:  # an unclosed quote, as in don't
         return arguments.split()
 
 
@@ -126,7 +126,7 @@ def _command_folders(places: Places, inside: str) -> Iterator[tuple[str, Path, s
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The Markdown files in a folder and a few folders below, at most so many; a linked folder is not entered."""
+    """Yield the Markdown files in a folder and up to `DEEPEST` levels below, at most `MOST`; links are not entered."""
     left = MOST
     for here, folders, names in os.walk(folder):
         deep = len(Path(here).relative_to(folder).parts)
@@ -140,7 +140,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def shown_path(path: Path, places: Places) -> str:
-    """A path as a person would write it."""
+    """Return the path for display: relative to the workspace, or with `~/`."""
     for root, start in ((places.workspace, ""), (places.person, "~/")):
         if path.is_relative_to(root):
             return f"{start}{path.relative_to(root)}"
@@ -148,6 +148,6 @@ def shown_path(path: Path, places: Places) -> str:
 
 
 def _first_line(body: str) -> str:
-    """What stands for a description that is missing."""
+    """Return the first line, to replace a missing description."""
     lines = (line.strip().lstrip("#").strip() for line in body.split("\n"))
     return next(filter(None, lines), "")

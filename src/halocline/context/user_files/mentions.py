@@ -1,8 +1,8 @@
-"""What a person's words mention by `@`: found in the text alone; pure, in linear time, and it never fails.
+"""Finds `@` mentions in the user's text. Pure, linear time, never fails.
 
-A mention begins at an `@` that no word, path or address runs into, and outside of code between backticks. Whether a
-path or a commit is one is known only when it is looked up: `@property` in prose finds nothing and then means nothing.
-`\\@` is an at-sign that mentions nothing.
+A mention starts at an `@` that does not continue a word, path or URL, outside of code between backticks. Only a lookup
+shows whether a path or commit exists: `@property` in prose finds nothing and is then ignored. `\\@` is a literal at
+sign.
 """
 
 import re
@@ -12,9 +12,9 @@ from enum import StrEnum
 from halocline.protocol.values import Value
 
 LONGEST = 1_000
-"""Characters of a path that may be mentioned."""
+"""Maximum characters of a mentioned path."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters that are written without a blank before the next word."""
+"""Letters of scripts written without spaces between words."""
 _MENTION = re.compile(
     rf"""(?<![^\W{_CJK}])(?<![@./\\`-])@(?:
       "(?P<quoted>[^"\n]{{1,{LONGEST}}})"(?P<range>:\d{{1,7}}(?:-\d{{1,7}})?)?
@@ -34,7 +34,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 class Kind(StrEnum):
-    """What a mention names. A `COMMIT` may turn out to be a path."""
+    """Kind of the target of a mention. A `COMMIT` may turn out to be a path."""
 
     PATH = "path"
     URL = "url"
@@ -47,16 +47,16 @@ class Kind(StrEnum):
 
 
 WORDS = {Kind.PROBLEMS.value: Kind.PROBLEMS, Kind.TERMINAL.value: Kind.TERMINAL, Kind.CHANGES.value: Kind.CHANGES}
-"""Mentions that are one fixed word."""
+"""Mentions that are a fixed word."""
 PREFIXED = (Kind.TASK, Kind.SYMBOL)
 """Mentions of the form `@task:NAME`."""
 
 
 class Mention(Value, frozen=True):
-    """`text` is as it was typed, with the `@`; `target` is what it names. Lines count from 1.
+    """`text` is as typed, with the `@`; `target` is what it names. Lines are 1-based.
 
-    `whole` is the target with what may be a range of lines or the end of a file's name. `meant`: its form says that a
-    path is meant, so that one which is not there is an error and not prose.
+    `whole` is the target including a suffix that may be a line range or part of the file name. `meant`: the form shows
+    that a path is meant, so a missing one is an error and not prose.
     """
 
     kind: Kind
@@ -69,7 +69,7 @@ class Mention(Value, frozen=True):
 
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
-    """The mentions in a text, in order; each once."""
+    """Return the mentions in a text, in order, each once."""
     if "@" not in text:
         return ()
     seen = (_parse_mention(match) for match in _MENTION.finditer(_without_code(text)))
@@ -77,12 +77,12 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
 
 
 def quiet_mentions(text: str) -> str:
-    """The same text, mentioning nothing: for words that no person wrote."""
+    """Escape mentions, for text that the user did not write."""
     return _AT.sub(r"\\@", text) if find_mentions(text) else text
 
 
 def as_mention(path: str) -> str:
-    """How a path is mentioned: in quotes when it has to be."""
+    """Write a path as a mention, in quotes if needed."""
     (one,) = find_mentions(f"@{path}") or (None,)
     plain = one is not None and one.text == f"@{path}" and one.target == path and one.kind is Kind.PATH
     return f"@{path}" if plain or '"' in path else f'@"{path}"'
@@ -116,7 +116,7 @@ def _parse_path(text: str, target: str, *, meant: bool) -> Mention:
 
 
 def _trim_punctuation(text: str) -> str:
-    """Without the punctuation of the sentence around it, and closing brackets that were not opened in it."""
+    """Trim the punctuation of the surrounding sentence, and closing brackets that were not opened."""
     surplus = {close: text.count(close) - text.count(opening) for close, opening in _PAIRS.items()}
     end = len(text)
     while end and not _ends_a_name(text, end):
@@ -130,12 +130,12 @@ def _trim_punctuation(text: str) -> str:
 
 
 def _ends_a_name(text: str, end: int) -> bool:
-    """Whether a text up to `end` ends with an escaped character, or with a folder's `..`."""
+    """True if the text up to `end` ends with an escaped character, or with a `..` folder."""
     return text[max(0, end - 2) : end - 1] == "\\" or text[max(0, end - 3) : end] in ("..", "/..")
 
 
 def _without_code(text: str) -> str:
-    """The text with backticks in the place of everything that is code; nothing moves."""
+    """Replace code by backticks of the same length, so that offsets stay."""
     if "`" not in text and "~~~" not in text:
         return text
     return "".join(_lines_without_code(text.splitlines(keepends=True)))
@@ -161,7 +161,7 @@ def _mask_line(line: str) -> str:
 
 
 def _without_spans(line: str) -> str:
-    """A run of backticks opens code when another one of its length follows."""
+    """Mask code spans: a run of backticks opens one if another run of the same length follows."""
     runs = [(match.start(), match.end()) for match in _TICKS.finditer(line)]
     closes: dict[int, int] = {}
     partner: list[int] = [-1] * len(runs)

@@ -1,7 +1,7 @@
-"""Skills: folders with a SKILL.md that tell how to do something. Their names and what they are for go into the prompt.
+"""Skills: folders with a SKILL.md that explains how to do something. Names and descriptions go into the prompt.
 
-What must stay true: a skill is text, nothing of it is run; a project's skill does not lead out of the project by a
-link, and a person's own skill wins over a project's of the same name.
+What must stay true: a skill is text, nothing in it is run; a project's skill does not lead out of the project by a
+link, and a user's own skill wins over a project's of the same name.
 """
 
 import os
@@ -39,21 +39,21 @@ class Skill(Value, frozen=True):
 
 
 class Found(Value, frozen=True):
-    """The skills there are, by name, and a sentence on each folder that should be one and is not."""
+    """The skills by name, and a remark on each folder that should be one and is not."""
 
     skills: tuple[Skill, ...] = ()
     skipped: tuple[str, ...] = ()
 
 
 class _Head(msgspec.Struct):
-    """What a SKILL.md has to say of itself; other fields are for others."""
+    """Required front matter of a SKILL.md; other fields are ignored."""
 
     name: str
     description: str
 
 
 class _Invalid(Exception):
-    """Why a folder is no skill."""
+    """Raised for a folder that is not a valid skill, with the reason."""
 
 
 def found_skills(workspace: Path, home: Path | None = None) -> Found:
@@ -68,30 +68,30 @@ def found_skills(workspace: Path, home: Path | None = None) -> Found:
             try:
                 skill = _read_skill(path, within)
             except _Invalid as why:
-                skipped.append(f"The skill {path} is left out: {why}")
+                skipped.append(f"The skill {path} is ignored: {why}")
             else:
                 skills.setdefault(skill.name, skill)
     return Found(tuple(sorted(skills.values(), key=lambda skill: skill.name))[:MOST], tuple(skipped))
 
 
 def skills_section(skills: tuple[Skill, ...]) -> str:
-    """What the system prompt says of them; nothing when there are none."""
+    """Build the skills section of the system prompt; empty without skills."""
     if not skills:
         return ""
     fitted = fit_lines((f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills), LISTED)
-    lines = "\n".join(fitted.lines) + ("\nThere are more; use_skill names them." if fitted.cut else "")
-    return f"\n# Skills\nBefore you do what one of these is for, get its instructions with use_skill.\n{lines}\n"
+    lines = "\n".join(fitted.lines) + ("\nThere are more; use_skill lists them." if fitted.cut else "")
+    return f"\n# Skills\nBefore you start on what one of these is for, load its instructions with use_skill.\n{lines}\n"
 
 
 def read_instructions(skill: Skill) -> str:
-    """The text below the front matter; of a very long one its beginning, with a word on it. Raises OSError."""
+    """Read the text below the front matter; a very long one is cut, with a note. Raises OSError."""
     text = _read_text(skill.file)
     cut = os.path.getsize(skill.file) > LONGEST_FILE
-    return split_head(text)[1] + (f"\n[The rest of {skill.file} is left out; read it with read_file.]" if cut else "")
+    return split_head(text)[1] + (f"\n[The rest of {skill.file} is omitted; read it with read_file.]" if cut else "")
 
 
 def bundled_files(skill: Skill, most: int) -> tuple[str, ...]:
-    """Files beside SKILL.md, relative to the folder; one more than `most` when there are more."""
+    """List files beside SKILL.md, relative to the folder; `most` + 1 if there are more."""
     found: list[str] = []
     for folder, folders, names in os.walk(skill.folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -105,7 +105,7 @@ def bundled_files(skill: Skill, most: int) -> tuple[str, ...]:
 
 
 def skill_for_model(skill: Skill) -> str:
-    """What the model reads of a skill that is used: its instructions, and which files it brings. Raises OSError."""
+    """Return the instructions of a skill and the list of its files, for the model. Raises OSError."""
     return f"# Skill {skill.name}\n\n{read_instructions(skill).strip()}\n{_describe_files(skill)}".rstrip()
 
 
@@ -114,7 +114,7 @@ def _describe_files(skill: Skill) -> str:
     if not files:
         return ""
     names = "\n".join(files[:MOST_FILES]) + ("\n…" if len(files) > MOST_FILES else "")
-    return f"\n[It brings files, to be read with read_file when needed, in {skill.folder}:\n{names}]"
+    return f"\n[Bundled files in {skill.folder}; read them with read_file when needed:\n{names}]"
 
 
 def _skill_folders(place: Path) -> Iterator[Path]:
@@ -139,9 +139,9 @@ def _read_skill(folder: Path, within: str) -> Skill:
     except OSError as error:
         raise _Invalid(f"{FILE} cannot be read ({error.strerror}).") from error
     if about.name != folder.name or len(about.name) > LONGEST_NAME or not about.name.isprintable():
-        raise _Invalid(f"its name, {about.name!r}, is not that of its folder.")
+        raise _Invalid(f"its name, {about.name!r}, does not match its folder.")
     if not about.description.strip() or len(about.description) > LONGEST_DESCRIPTION:
-        raise _Invalid(f"its description is empty, or longer than {LONGEST_DESCRIPTION} characters.")
+        raise _Invalid(f"its description is empty or longer than {LONGEST_DESCRIPTION} characters.")
     return Skill(about.name, about.description, str(folder))
 
 

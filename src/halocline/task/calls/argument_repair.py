@@ -1,7 +1,7 @@
-"""What certain families of models do to the text in their calls, and how it is undone. Pure; the families are data.
+"""Repairs the text that some model families mangle in their calls. Pure; the families are data.
 
-Nothing is touched for a model that is not listed, nor where the text shows that it was meant so: a file that holds
-both `&lt;` and `<` was not escaped as a whole.
+Nothing changes for a model that is not listed, or if the text shows intent: a file with both `&lt;` and `<` was not
+escaped as a whole.
 """
 
 import re
@@ -26,14 +26,14 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "*mixtral*": frozenset({FENCES}),
     "*qwen2*": frozenset({ENTITIES, FENCES}),
 }
-"""Which slips happen to which models; the patterns are of `provider/model` in small letters."""
+"""Repairs by model; the patterns match `provider/model` in lower case."""
 
 _FIELDS: Mapping[str, frozenset[str]] = {
     "content": frozenset({ENTITIES, FENCES, QUOTES}),
     "diff": frozenset({ENTITIES, FENCES, QUOTES}),
     "command": frozenset({ENTITIES}),
 }
-"""In which arguments a slip is undone."""
+"""Repairs by argument."""
 
 _CHARACTERS = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&"}
 _PLAIN_AMPERSAND = re.compile(r"&(?!(?:lt|gt|quot|apos|#39|amp);)")
@@ -42,11 +42,11 @@ _FENCE = re.compile(r"```[\w.+#-]*[ \t]*")
 _MARKUP = frozenset(
     {".md", ".mdx", ".markdown", ".mkd", ".rmd", ".qmd", ".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".rst"}
 )
-"""Files in which entities and fences are content."""
+"""Files in which entities and fences are content, not a mistake."""
 
 
 def repair_arguments(arguments: JsonObject, model: str) -> JsonObject:
-    """The arguments without the slips of this model's family; the same object when there is nothing to do."""
+    """Repair the arguments for the model's family; return the same object if there is nothing to do."""
     slips = _slips_of(model)
     if not slips:
         return arguments
@@ -71,7 +71,7 @@ def _repair_text(value: object, name: str, slips: frozenset[str], arguments: Jso
 
 
 def _without_entities(text: str) -> str:
-    """Each entity becomes its character, if that never stands in the text by itself."""
+    """Decode each entity, unless its character also occurs unescaped."""
     whole = text
     for entity, character in _CHARACTERS.items():
         plain = _PLAIN_AMPERSAND.search(whole) if character == "&" else character in whole
@@ -80,7 +80,7 @@ def _without_entities(text: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    """Without a fence as the first line or as the last."""
+    """Strip a fence in the first or last line."""
     lines = text.split("\n")
     if _FENCE.fullmatch(lines[0]):
         del lines[0]
@@ -91,7 +91,7 @@ def _without_fences(text: str) -> str:
 
 
 def _with_plain_quotes(text: str) -> str:
-    """Quotes lose the backslash before them, if every one has it."""
+    """Unescape quotes, if every one has a backslash."""
     return text if _PLAIN_QUOTE.search(text) else text.replace('\\"', '"')
 
 

@@ -1,7 +1,7 @@
-"""From the arguments that a model sent to the tool's input: odd habits are understood where one thing alone is meant.
+"""Converts a model's arguments to the tool's input, and accepts odd forms that have only one meaning.
 
-What fits as it is stays as it is. Text is mended only for the families of models that `argument_repair` lists. The log
-keeps what the model said; what was understood shows in the call's title, its diff and its result.
+Arguments that fit are not changed. Text is repaired only for the model families in `argument_repair`. The log keeps
+what the model sent; the interpretation shows in the call's title, diff and result.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ CHECKLIST = "todos"
 
 
 def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
-    """The tool's input. `model` is who sent the arguments, as `provider/model`; empty for a person.
+    """Build the tool's input. `model` is the sender as `provider/model`; empty for the user.
 
     Raises:
         msgspec.ValidationError: they do not fit; the error names the field.
     """
     from halocline.task.calls.argument_repair import (
-        repair_arguments,  # the first request of a task must not wait for it
+        repair_arguments,  # keeps it out of a task's first request
     )
 
     named = repair_arguments(_rename_arguments(arguments, tool.spec), model)
@@ -38,7 +38,7 @@ def input_of(arguments: JsonObject, tool: AnyTool, model: str = "") -> Any:
 
 
 def _rename_arguments(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
-    """The arguments by the tool's own names. A parameter that is there under its name, or under two others, stays."""
+    """Rename aliases to the tool's parameter names, unless the name itself or two aliases of it are present."""
     fields = spec.schema.get("properties", {})
     if arguments.keys() <= fields.keys():
         return arguments
@@ -48,7 +48,7 @@ def _rename_arguments(arguments: JsonObject, spec: ToolSpec) -> JsonObject:
 
 
 def _repair_values(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[str, object]]:
-    """A null for what may be left out is left out; a list or an object may come as JSON text, a list of one alone."""
+    """Drop nulls for optional arguments; accept a list or object as JSON text, and a single item for a list."""
     fields, required = schema.get("properties", {}), schema.get("required", ())
     for name, value in arguments.items():
         kind = fields.get(name, {}).get("type")
@@ -61,14 +61,14 @@ def _repair_values(arguments: JsonObject, schema: JsonObject) -> Iterator[tuple[
 
 
 def _decoded_list(text: str) -> object:
-    """The same of a to-do list, which may also be a Markdown checklist."""
+    """Decode a to-do list, which may also be a Markdown checklist."""
     from halocline.protocol.state.todo_markdown import from_markdown
 
     return msgspec.to_builtins(from_markdown(text)) or _decode_text(text)
 
 
 def _decode_text(text: str) -> object:
-    """The list or object that the text is; otherwise the text."""
+    """Decode a list or object from JSON text; otherwise return the text."""
     try:
         value = json_input.decode(text)
     except msgspec.DecodeError:

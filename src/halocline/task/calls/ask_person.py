@@ -1,7 +1,7 @@
-"""Asks the person, and handles what comes instead of an answer: an interrupt, a new message, or nobody there.
+"""Asks the user, and handles what comes instead of an answer: an interrupt, a new message, or nobody there.
 
-What must stay true: a message that arrives while something is asked is the answer to it. It is in the log before that
-answer, so that no crash loses it, and nothing that waited runs.
+What must stay true: a message that arrives while a question is open answers it. The message is in the log before that
+answer, so no crash loses it, and nothing that was waiting runs.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from halocline.task.log import Log
 
 
 class Asking:
-    """Puts requests to the person of one task."""
+    """Asks the user of one task."""
 
     def __init__(
         self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, host: TaskHost
@@ -33,13 +33,13 @@ class Asking:
 
     @property
     def next_seq(self) -> int:
-        """The number of the next event, which names a request."""
+        """Number of the next event, used to name a request."""
         return self._state().seq + 1
 
     async def ask_approval(
         self, asked: ev.ApprovalRequested, shown: AbstractContextManager[None]
     ) -> ResolveApproval | None:
-        """The person's decision, while the request is `shown`; None when nobody can decide. Raises Overtaken."""
+        """Return the user's decision, None if nobody can decide; `shown` is active until then. Raises Overtaken."""
         with self._inbox.decision(asked.request) as decision, shown:
             self._emit(asked)
             self._notify("permission_prompt", asked.title)
@@ -54,7 +54,7 @@ class Asking:
         return None
 
     async def ask(self, question: str, options: Sequence[str], call: str) -> str | None:
-        """Put a question to the person; None when nobody can answer. Raises Overtaken."""
+        """Ask the user a question; return None if nobody can answer. Raises Overtaken."""
         request = f"q{self.next_seq}"
         with self._inbox.answer(request) as answer_of_person:
             self._emit(ev.QuestionAsked(request=request, question=question, options=tuple(options), call=call))
@@ -62,7 +62,7 @@ class Asking:
             await self._log.sync()
             try:
                 answer = await answer_of_person.arrives()
-            except asyncio.CancelledError:  # a server of MCP may take its question back
+            except asyncio.CancelledError:  # an MCP server may withdraw its question
                 if not self._inbox.is_interrupted:
                     self._emit(ev.QuestionAnswered(request=request, answer="", by="withdrawn"))
                 raise
@@ -76,7 +76,7 @@ class Asking:
         return answer.answer
 
     async def ask_to_go_on(self, verdict: Verdict) -> bool:
-        """At a limit: let a person decide. Words other than the options, and a message, are guidance for the model."""
+        """At a limit, let the user decide. Text other than the options, or a message, is guidance for the model."""
         try:
             answer = await self.ask(f"{verdict.text} Go on?", (GO_ON, STOP), call="")
         except Overtaken:
@@ -89,7 +89,7 @@ class Asking:
         return True
 
     async def _heard(self, answer: Interjected | None) -> tuple[str, str]:
-        """Write down the message that came instead of an answer. Gives who answered, and through which client."""
+        """Record the message that came instead of an answer; return who answered, and through which client."""
         if answer is None:
             return "nobody", ""
         if said := await self._inbox.steering():
@@ -97,6 +97,6 @@ class Asking:
         return "message", answer.client
 
     def _notify(self, kind: str, message: str) -> None:
-        """Tell the hooks that somebody is waited for."""
+        """Notify the hooks that the task is waiting for the user."""
         if self._host.hooks and self._inbox.can_ask:
             self._host.hooks.waits(kind, message)

@@ -1,4 +1,4 @@
-"""A call on its way through the gates, and the events that tell of it; pure."""
+"""A call on its way through the gates, and the events about it. Pure."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,22 +20,22 @@ from halocline.protocol.values import Value
 OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
 
 MARKED = (
-    "Nothing was run: the call holds a mark such as [redacted api-key 1a2b3c4d]. It stands in place of a secret that "
-    "you are not shown, and would be taken for the secret itself. Let the command take the value from where it is "
-    "(a variable or a file), or use replace_in_file, which keeps what a mark stands for."
+    "Nothing was run: the call contains a mark such as [redacted api-key 1a2b3c4d]. It stands for a secret hidden from "
+    "you and would be used literally. Let the command read the value from its source (a variable or a file), or use "
+    "replace_in_file, which keeps the secret behind a mark."
 )
 _HEARS_A_PERSON = (ev.ToolKind.OTHER, ev.ToolKind.THINK)
 _PASSES_ON = (ev.ToolKind.EXECUTE, ev.ToolKind.FETCH, ev.ToolKind.DELETE, ev.ToolKind.MOVE)
 
 
 class Run(Value, frozen=True):
-    """A call that passed every gate. `notes` are what a person or a hook said of it, for the model.
+    """A call that passed every gate. `notes` are remarks of the user or a hook, for the model.
 
-    `places` is where its paths led when that was judged, `identities` what was there, `rule` what let it pass, and
-    `runs` the form in which its command is run, when that is not the command itself. `scripts` are what it runs, as
-    they were when it was judged. `accepted`: a person saw its files as they are now, whatever the model knows of them.
-    `approved`: a person let it run, who meant what was there then. `may_change` are the only files that it can change,
-    none for one that only reads; None when it may be any.
+    As of the decision: `places` are the resolved paths, `identities` the files there, `scripts` those that its command
+    runs, `rule` the rule that allowed it, and `runs` the command in the form that runs, if that differs.
+    `accepted`: the user saw its files as they are now, whatever the model knows. `approved`: the user allowed it, with
+    the files as they were then. `may_change` are the only files it can change, none for a call that only reads; None
+    if it may be any.
     """
 
     call: ToolCall
@@ -54,12 +54,12 @@ class Run(Value, frozen=True):
 
     @property
     def by_command(self) -> bool:
-        """Tell whether it does not say what it writes, as an edit does."""
+        """True if the files it writes are unknown in advance, unlike those of an edit."""
         return self.summary.may_change is None
 
 
 def let_through(run: Run, decision: Decision) -> Run:
-    """The call with what was found when it was judged."""
+    """Return the call with the findings of its decision."""
     return replace(
         run,
         places=decision.places,
@@ -78,7 +78,7 @@ def _may_change(summary: Summary, decision: Decision) -> tuple[str, ...] | None:
 
 
 def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
-    """The call runs now."""
+    """Build the event of a call that starts."""
     summary = run.summary
     return ev.ToolCallStarted(
         call=run.call.id,
@@ -96,7 +96,7 @@ def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
 def approval_requested(
     request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
 ) -> ev.ApprovalRequested:
-    """A person has to decide about the call."""
+    """Build the event that asks the user about a call."""
     return ev.ApprovalRequested(
         request=request,
         call=run.call.id,
@@ -117,14 +117,14 @@ def approval_requested(
 
 
 def grant_of(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
-    """What a person gave leave for, or refused, for good."""
+    """Return what the user allowed or refused permanently; None for a single decision."""
     if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
         return None
     return decision.wider if answer.wider and decision.wider else decision.grant
 
 
 def redact_output(output: ToolOutput, run: Run, redact: Callable[[str], str]) -> ToolOutput:
-    """What a tool found, without secrets. What a person said to it stays as they said it."""
+    """Redact secrets in a tool's output. What the user answered stays unchanged."""
     if run.tool.kind in _HEARS_A_PERSON:
         return output
     read = redact if run.tool.kind is not ev.ToolKind.FETCH else lambda text: redact(plain_output(text))
@@ -133,28 +133,28 @@ def redact_output(output: ToolOutput, run: Run, redact: Callable[[str], str]) ->
 
 
 def require_unmarked(run: Run) -> Run:
-    """Give the call back; raise ToolFailure for one that would pass a mark on as if it were the secret itself.
+    """Return the call; raise ToolFailure if it would use a redaction mark as if it were the secret itself.
 
-    Tools that edit give the secret back where they can, and refuse by themselves.
+    Editing tools restore the secret where they can, and refuse otherwise.
     """
-    if run.tool.kind not in _PASSES_ON or b"[redacted " not in (said := encode(run.call.arguments)):
+    if run.tool.kind not in _PASSES_ON or b"[redacted " not in (arguments := encode(run.call.arguments)):
         return run
-    from halocline.protocol.secrets.redaction import holds_mark  # hardly ever
+    from halocline.protocol.secrets.redaction import holds_mark  # rarely needed
 
-    if holds_mark(said.decode()):
+    if holds_mark(arguments.decode()):
         raise ToolFailure(MARKED)
     return run
 
 
 def _shorten_parts(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
-    """The parts of a command as an event holds them: the text of one that is the whole command is not said again."""
+    """Return the parts of a command for an event; a part that is the whole command does not repeat its text."""
     if len(parts) == 1 and parts[0].text == command.strip():
         return (replace(parts[0], text=""),)
     return parts
 
 
 def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
-    """A person has decided."""
+    """Build the event of the user's decision."""
     return ev.ApprovalResolved(
         request=request,
         call=run.call.id,
@@ -170,10 +170,10 @@ def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: ev
 
 
 def todos_changed(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
-    """The list that came along with a call, when it is another one."""
+    """Return the to-do list that came with a call, if it changed."""
     from halocline.protocol.state.todo_markdown import from_markdown
 
-    said = call.arguments[PROGRESS]
-    along = isinstance(said, str) and call.name != "update_todos"  # there it is what the call itself is about
-    new = from_markdown(said) if along else ()
+    text = call.arguments[PROGRESS]
+    along = isinstance(text, str) and call.name != "update_todos"  # there the list is the call's own argument
+    new = from_markdown(text) if along else ()
     return (ev.TodosChanged(todos=new),) if new and new != todos else ()

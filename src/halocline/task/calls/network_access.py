@@ -1,7 +1,7 @@
-"""From a URL to the addresses a tool may connect to: every hop passes the gate, and so does where its name leads.
+"""From a URL to the addresses a tool may connect to: the gate judges every hop and every resolved address.
 
-A name is looked up only after its host was allowed, and only the addresses that were judged are connected to: a second
-look-up could give others.
+A name is resolved only after its host was allowed, and connections go only to the addresses that were judged: a second
+lookup could return others.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,18 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ToolKind
 from halocline.protocol.permission_rules import Verdict
 
-LED_ON = "{url} was not opened: it needs a call of its own ({reason}). Make that call if you need it."
+LED_ON = "{url} was not opened: it needs its own call ({reason}). Fetch it separately if you need it."
 LEADS_INSIDE = (
-    "{host} leads to {address}, which is on this machine or in a private network, so nothing was asked of it. If that "
-    "is meant, call again with private_network=true; the person decides."
+    "{host} resolves to {address}, which is on this machine or in a private network. Nothing was requested. If that is "
+    "intended, call again with private_network=true; the user decides."
 )
-LEADS_TO_KEYS = "{host} leads to {address}, at which machines are given their keys. It is not opened by that name."
+LEADS_TO_KEYS = (
+    "{host} resolves to {address}, a link-local address that may serve cloud credentials. It was not opened."
+)
 
 
 class Reach:
-    """Fulfils `ports.tool.Reach` for one call, whose own URL was admitted."""
+    """Implements `ports.tool.Reach` for one call, whose own URL was allowed."""
 
     def __init__(self, summary: Summary, posture: Callable[[], PolicyContext], web: Web) -> None:
         self._summary = summary
@@ -31,7 +33,7 @@ class Reach:
         self._web = web
 
     async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
-        """The addresses to connect to. Raises ToolFailure when the policy does not allow it without asking."""
+        """Return the addresses to connect to. Raises ToolFailure if the policy does not allow it without asking."""
         server = parse_destination(url)
         admitted = self._is_admitted(server)
         if not admitted:
@@ -43,7 +45,7 @@ class Reach:
         return addresses
 
     def _is_admitted(self, server: Destination) -> bool:
-        """Whether leave for the call covers this server: the same host, and in private networks the same port."""
+        """True if the call's permission covers this server: the same host, and in private networks the same port."""
         if not self._summary.url:
             return False
         own = parse_destination(self._summary.url)
@@ -58,7 +60,7 @@ class Reach:
             raise ToolFailure(LED_ON.format(url=server.url, reason=decision.reason))
 
     def _is_from_outside(self, decision: Decision) -> bool:
-        """A page of strangers is not the model: that everything is allowed does not open our network to its parts."""
+        """True for a public page's parts in yolo mode: what the model may do does not open our network to them."""
         if decision.rule != "yolo" or self._summary.private:
             return False
         return parse_destination(self._summary.url).net is Net.PUBLIC

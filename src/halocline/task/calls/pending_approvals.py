@@ -1,7 +1,7 @@
-"""Edits that wait for a person, looked at again: a file may change while they think.
+"""Edits that wait for approval, previewed again: a file may change while the user thinks.
 
-What must stay true: looking changes nothing and says nothing in the log, and what is approved after another look is
-what that look showed.
+What must stay true: a preview changes nothing and logs nothing, and what is approved after a new preview is what that
+preview showed.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -19,9 +19,9 @@ Look = Callable[[], Awaitable[Diffs]]
 
 
 class Meanwhile(Value, frozen=True, omit_defaults=False):
-    """What became of an edit since it was shown. `diffs` are what it would do now, `seen` the name of just that.
+    """State of an edit since it was shown. `diffs` are its current effect, `seen` the digest of those diffs.
 
-    `problem` is why it would not fit any more.
+    `problem` is why it no longer applies.
     """
 
     changed: bool = False
@@ -31,14 +31,14 @@ class Meanwhile(Value, frozen=True, omit_defaults=False):
 
 
 class Pending:
-    """What was shown of each request that waits, and the way to look again."""
+    """The diffs shown for each waiting request, and the function that previews it again."""
 
     def __init__(self) -> None:
         self._shown: dict[str, tuple[Diffs, Look]] = {}
 
     @contextmanager
     def shown(self, request: str, diffs: Diffs, look: Look) -> Iterator[None]:
-        """A person thinks about it meanwhile."""
+        """Register the request while the user decides."""
         self._shown[request] = diffs, look
         try:
             yield
@@ -46,7 +46,7 @@ class Pending:
             del self._shown[request]
 
     async def look(self, request: str) -> Meanwhile:
-        """How an edit stands; unchanged for what is none, or does not wait any more."""
+        """Preview an edit again; unchanged for a request that is not an edit, or no longer waits."""
         diffs, look = self._shown.get(request, ((), None))
         if not diffs or look is None:
             return Meanwhile()
@@ -58,5 +58,5 @@ class Pending:
 
 
 def name_changes(diffs: Diffs) -> str:
-    """A name for what diffs show."""
+    """Return a digest of the diffs."""
     return sha256(msgspec.json.encode(diffs)).hexdigest()[:32]

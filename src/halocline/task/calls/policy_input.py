@@ -1,4 +1,4 @@
-"""What the gate needs to know, out of a task's state: what a call touches, and what else the decision depends on."""
+"""Input of the gate, from a task's state: what a call touches, and what else the decision depends on."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from halocline.task.calls.events import Run
 
 OUTPUTS = "outputs"
-"""The folder, in a task's own, with copies of what its commands printed."""
-NO_PAGE = "No web page is open in the browser, so there is nothing to act on. Launch one first."
+"""Folder, inside the task's own, with copies of its commands' output."""
+NO_PAGE = "No web page is open in the browser. Launch one first."
 
 
 def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple[msgspec.Struct, Summary]:
-    """A call's input, and what it would touch.
+    """Return a call's input, and what it would touch.
 
     Raises:
         msgspec.ValidationError: the arguments do not fit.
@@ -42,9 +42,9 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
 
 
 def with_shell_folder(summary: Summary, state: State) -> Summary:
-    """With the folder in which an earlier command left the shell; the policy judges it like any path.
+    """Add the shell's current folder, which the policy judges like any path.
 
-    What acts on a page is told apart by the page's host. Raises ToolFailure when there is no page.
+    For an action on a page, add the page's host. Raises ToolFailure if no page is open.
     """
     if summary.on_page:
         if not state.page:
@@ -59,9 +59,9 @@ def with_shell_folder(summary: Summary, state: State) -> Summary:
 
 
 def make_policy_context(state: State, home: Path, facts: ShellFacts | None = None) -> PolicyContext:
-    """Everything a decision depends on besides the call. `home` is Halocline's own folder.
+    """Return everything a decision depends on besides the call. `home` is Halocline's own folder.
 
-    A sub-agent is judged as plan mode is, whatever its parent's mode: it only reads.
+    A sub-agent is judged as in plan mode, whatever its parent's mode: it only reads.
     """
     return PolicyContext(
         workspace=Path(state.workspace),
@@ -82,7 +82,7 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
 
 
 def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScope:
-    """What a call may read that was judged: where its paths led, and with the workspace the task's other folders."""
+    """Return what a judged call may read: its resolved paths, and with the workspace the task's other folders."""
     judged = judged_places(run.places, run.identities, ground.workspace, ground.roots)
     if run.tool.edits:
         return ReadScope(build_classifier(ground), judged, own)
@@ -90,14 +90,14 @@ def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScop
 
 
 def lapsed_grants(state: State, leave: Leave) -> list[GrantTakenBack]:
-    """Leave of this task that reached beyond it, and that somebody took out of the file since."""
+    """Return this task's permanent grants that were removed from their file since."""
     folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
     gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
     return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
 
 
 def _rules_after_answer(state: State) -> RuleBook:
-    """The rules, without the one whose question a person answered when they let a sub-agent begin."""
+    """Return the rules without the ask rule that the user already answered when they let the sub-agent start."""
     rule = state.subtask.answered if state.subtask else ""
     if not rule:
         return state.rules
@@ -106,17 +106,17 @@ def _rules_after_answer(state: State) -> RuleBook:
 
 
 def _asks_as(one: Rule, name: str) -> bool:
-    """An administrator's rule asks each time."""
+    """True for the ask rule of that name; an administrator's rule always asks again."""
     return one.name == name and one.decision is Verdict.ASK and one.source is not Source.MANAGED
 
 
 def other_roots(state: State) -> tuple[OtherRoot, ...]:
-    """The task's folders beside its workspace, with what their ignore files say."""
+    """Return the task's folders beside its workspace, with their ignore lines."""
     lines = {root.path: root.ignored for root in state.rules.roots}
     return tuple(OtherRoot(path, lines.get(path, ())) for path in state.roots)
 
 
 def _shown_folder(folder: str, workspace: str) -> str:
-    """A folder as a person reads it: below the workspace without the way there."""
+    """Return the folder for display: relative if it is below the workspace."""
     inside = folder.removeprefix(f"{workspace}/")
     return inside if inside != folder else folder

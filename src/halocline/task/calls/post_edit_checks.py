@@ -1,7 +1,7 @@
-"""What becomes of files that a call wrote: formatters change them, and language servers find new errors in them.
+"""Checks on files that a call wrote: formatters change them, and language servers find new errors in them.
 
-What must stay true: the change was written down before, and stands whatever happens here. Nothing is looked at and
-nobody waits where no formatter and no language server is concerned.
+What must stay true: the change is already in the log, and stands whatever happens here. Without a matching formatter
+or language server, nothing is read and nothing waits.
 """
 
 import shlex
@@ -22,15 +22,15 @@ from halocline.protocol.values import Value
 
 FORMATTER = "formatter"
 LIMIT = 10.0
-"""Seconds that a formatter may take."""
+"""Timeout of a formatter in seconds."""
 _LONGEST_DIFF = 4_000
 _LONGEST_OUTPUT = 1_000
 _LARGEST = 20_000_000
-SOMEBODY = "a formatter or somebody else"
+SOMEBODY = "a formatter or another program"
 
 
 class Aftermath(Value, frozen=True):
-    """Further facts, and what the model has to know."""
+    """Further facts, and notes for the model."""
 
     facts: tuple[DurableEvent, ...] = ()
     diffs: tuple[Diff, ...] = ()
@@ -38,7 +38,7 @@ class Aftermath(Value, frozen=True):
 
 
 class Formatted(Value, frozen=True):
-    """What a formatter did: the command that `ran`, or why it failed; what it did to the shell."""
+    """Result of a formatter: the command that `ran`, or why it failed; its effect on the shell."""
 
     ran: str = ""
     failure: str = ""
@@ -46,7 +46,7 @@ class Formatted(Value, frozen=True):
 
 
 class Follower(Value, frozen=True):
-    """What it takes to see to files once they are written. `formatters` are commands by pattern."""
+    """Checks files once they are written. `formatters` are commands by pattern."""
 
     workspace: Path
     files: Files
@@ -56,7 +56,7 @@ class Follower(Value, frozen=True):
     formatters: Mapping[str, str]
 
     async def after(self, facts: Sequence[DurableEvent]) -> Aftermath:
-        """See to the files that the facts tell of."""
+        """Check the files that the facts name."""
         changed = [fact for fact in facts if isinstance(fact, FileChanged)]
         formatted = [await self._format(one) for one in changed]
         looked = [await self._now(one) if done.ran else one for one, done in zip(changed, formatted, strict=True)]
@@ -72,7 +72,7 @@ class Follower(Value, frozen=True):
         return Aftermath(tuple(facts), tuple(diff for one in told for diff in one.diffs), tuple(notes))
 
     async def _look(self, was: FileChanged, formatted: Formatted) -> Aftermath:
-        """What the file holds now, when that is not what was written."""
+        """Report what the file holds now, if that is not what was written."""
         moved = (formatted.moved,) if formatted.moved else ()
         failed = (Note(formatted.failure, FORMATTER),) if formatted.failure else ()
         now = await self._now(was) if formatted.ran or self.diagnostics.knows(self._path(was)) else was
@@ -80,13 +80,13 @@ class Follower(Value, frozen=True):
             return Aftermath(facts=moved, notes=failed)
         who = f"`{formatted.ran}`" if formatted.ran else SOMEBODY
         diff = make_diff(was.path, self._text(was.after), self._text(now.after))
-        said = make_diff(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
-        note = Note(f"{was.path} is not as you wrote it any more, {who} changed it:\n{said}", FORMATTER)
+        text = make_diff(was.path, self._text(was.after), self._text(now.after), _LONGEST_DIFF).text
+        note = Note(f"{was.path} was changed after your edit, by {who}:\n{text}", FORMATTER)
         change = FileChanged(path=was.path, before=was.after, after=now.after, cause=was.cause)
         return Aftermath((*moved, change), (diff,), (*failed, note))
 
     async def _now(self, was: FileChanged) -> FileChanged:
-        """The fact with what is on disk now; the same when that is what was written, or cannot be told."""
+        """Return the fact with the content now on disk; the same fact if it is unchanged or cannot be read."""
         if was.after is None:
             return was
         with suppress(OSError):
@@ -101,17 +101,17 @@ class Follower(Value, frozen=True):
         if not command or was.after is None:
             return Formatted()
         path, folder = shlex.quote(str(self._path(was))), shlex.quote(str(self.workspace))
-        # In a shell of its own, so that it moves no folder and sets no variable for the model's commands.
+        # In a subshell, so that it changes no folder and no variable for the model's commands.
         text = f"(cd {folder} && {command.replace('{path}', path)}\n)"
         try:
             ran = await self.shell.run(ShellCommand(text, str(self.workspace), LIMIT), _ignore_text)
         except ToolFailure as error:
             return Formatted(failure=f"The formatter for {was.path} (`{command}`) could not run. {error.text}")
-        why, said = "", ran.output[-_LONGEST_OUTPUT:]
+        why, output = "", ran.output[-_LONGEST_OUTPUT:]
         if ran.exit_code is None:
             why = f"The formatter for {was.path} (`{command}`) was stopped after {LIMIT:g} s."
         elif ran.exit_code:
-            why = f"The formatter for {was.path} (`{command}`) ended with exit code {ran.exit_code}:\n{said}"
+            why = f"The formatter for {was.path} (`{command}`) failed with exit code {ran.exit_code}:\n{output}"
         return Formatted(command, why, ran.moved)
 
     def _edit(self, change: FileChanged) -> EditedText:

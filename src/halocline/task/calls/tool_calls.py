@@ -1,7 +1,7 @@
-"""From what the model asked to what it hears back: every call gets exactly one end.
+"""Takes a call from the model's request to its result: every call gets exactly one end.
 
-`prepare` answers by itself whatever cannot run (unknown tool, bad arguments, denied, rejected, skipped) and gives
-nothing then. `perform` runs what may run and never raises except for cancellation and an unwritable log.
+`prepare` ends calls that cannot run (unknown tool, bad arguments, denied, rejected, skipped) and returns None for them.
+`perform` runs the others and never raises except for cancellation and an unwritable log.
 """
 
 import asyncio
@@ -53,30 +53,32 @@ if TYPE_CHECKING:
 
 
 NOT_EXECUTED = (
-    "Nothing was executed: the arguments of this call are not complete and well-formed{why}. "
+    "Nothing was run: the arguments of this call are incomplete or malformed{why}. "
     "Send the whole call again{advice}. Received: {received}"
 )
-DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; go on without it."
+DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; continue without it."
 NOBODY = (
-    "Not done: this needs a person's approval ({reason}; rule {rule}) and nobody can give it in this run. "
-    "Do not try to get around it. Do what you can without it, or finish and say what is left."
+    "Not done: this needs the user's approval ({reason}; rule {rule}), and nobody can give it in this run. "
+    "Do not try to work around it. Do what you can without it, or finish and say what is left."
 )
-DECLINED = "The person declined this call; it was not run and nothing changed."
-MOVED = "Not done: a path of this call leads elsewhere than when it was judged. Nothing was changed; send it again."
+DECLINED = "The user declined this call. It was not run and nothing changed."
+MOVED = (
+    "Not done: a path of this call now leads to another place than the one approved. Nothing changed; send it again."
+)
 REWRITTEN = (
     "Not done: a script that this command runs changed after the command was allowed. Nothing was run; send it again."
 )
-CHANGED = "Not done: a file changed after the person saw this edit. It is as it is now; read it again, then edit."
+CHANGED = "Not done: a file changed after the user saw this edit, and was left as it is. Read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
-SKIPPED = "Skipped, because the person declined an earlier call of this message."
-OVERTAKEN = "Refused by a new message of the person, which follows: this was not run and nothing changed."
-OVERTAKEN_ANSWER = "The person sent a new message instead of an answer. It follows."
+SKIPPED = "Skipped because the user declined an earlier call in this message."
+OVERTAKEN = "Declined: the user sent a new message, which follows. This was not run and nothing changed."
+OVERTAKEN_ANSWER = "The user sent a new message instead of an answer. It follows."
 
 _log = logging.getLogger("halocline")
 
 
 class NotAdmitted(Exception):
-    """A gate was closed; `text` tells the model, `status` is how the call ends."""
+    """Raised when a gate stops a call; `text` is for the model, `status` is how the call ends."""
 
     def __init__(
         self,
@@ -123,7 +125,7 @@ class ToolCalls:
             host.hooks.attach(emit, state)
 
     async def prepare(self, call: ToolCall) -> Run | None:
-        """Pass every gate, or end the call here."""
+        """Take the call through every gate, or end it here and return None."""
         try:
             if self._state().declined:
                 raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
@@ -143,10 +145,9 @@ class ToolCalls:
         return None
 
     async def perform(self, run: Run) -> None:
-        """Do it, and say how it ended. What it does to files that the model knows besides is put down to it."""
-        self._emit(
-            call_started(run, self._state().sandbox)
-        )  # first of all: calls that run together begin in their order
+        """Run the call and record its end. Other changes to known files during the run are attributed to it."""
+        # First of all: parallel calls start in their order.
+        self._emit(call_started(run, self._state().sandbox))
         attention, hooks = self._host.sources.changes, self._host.hooks
         if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
@@ -169,25 +170,25 @@ class ToolCalls:
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
-            said = self._host.secrets.redact(failure.text)
-            failed = partial(self._end, call, ev.CallStatus.FAILED, said)
-            await self._end_with_hooks(run, said, began, failed, failed=True)
+            text = self._host.secrets.redact(failure.text)
+            failed = partial(self._end, call, ev.CallStatus.FAILED, text)
+            await self._end_with_hooks(run, text, began, failed, failed=True)
         except LogUnwritable:
             raise
         except Exception as bug:
             self._broke(call, bug)
         else:
-            said = "\n".join(part.text for part in output.content if isinstance(part, Text))
-            await self._end_with_hooks(run, said, began, partial(self._complete, run, output), failed=False)
+            text = "\n".join(part.text for part in output.content if isinstance(part, Text))
+            await self._end_with_hooks(run, text, began, partial(self._complete, run, output), failed=False)
 
     async def _end_with_hooks(
-        self, run: Run, said: str, began: float, end: Callable[..., None], *, failed: bool
+        self, run: Run, text: str, began: float, end: Callable[..., None], *, failed: bool
     ) -> None:
-        """End a call that ran, with what hooks say to it. What cuts these short does not undo the call."""
+        """End a call that ran, with the notes of hooks. The call ends even if the hooks are interrupted."""
         outcome = None
         try:
             if hooks := self._host.hooks:
-                outcome = await hooks.after(run.call, said, time.monotonic() - began, failed=failed)
+                outcome = await hooks.after(run.call, text, time.monotonic() - began, failed=failed)
         finally:
             if outcome is None:
                 end()
@@ -196,7 +197,7 @@ class ToolCalls:
                 end((*outcome.notes, *objection), ends_turn=outcome.stops)
 
     async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
-        """With what became of the files that it wrote; those that were read are looked at in the background."""
+        """Add the results of checks on the files it wrote; files it read are checked in the background."""
         host, sources, workspace = self._host.tools, self._host.sources, Path(self._state().workspace)
         if run.tool.kind is ev.ToolKind.READ:
             for path in run.summary.paths:
@@ -213,9 +214,9 @@ class ToolCalls:
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
-        """A link may have been put in the way while a person was thinking, or a script changed that is to be run.
+        """Fail if, since the decision, a path was redirected by a link or a script to run changed.
 
-        An edit may meet another file of the same name: what it does to that is looked at by its diff.
+        An edit may meet another file of the same name: its diff covers that.
         """
         where, what = find_places(run.summary, self._posture())
         if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
@@ -227,13 +228,15 @@ class ToolCalls:
         tool = self._toolset.find(call.name, self._state())
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
-            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. The tools are: {known}.")
+            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
         if call.malformed:
             raise ToolFailure(self._not_executed(call))
         try:
             given, summary = summary_of(call, tool, model, self._state())
         except msgspec.ValidationError as error:
-            raise ToolFailure(f"Wrong arguments for {call.name}: {error}. Nothing was run; send it again.") from error
+            raise ToolFailure(
+                f"Invalid arguments for {call.name}: {error}. Nothing was run; correct them and send it again."
+            ) from error
         if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
             name, meant = other
             return self._understand(replace(call, name=name, arguments=meant), model="")
@@ -243,7 +246,7 @@ class ToolCalls:
         cut = self._state().last_message.stop_reason.value == "max_tokens"
         return NOT_EXECUTED.format(
             why=" (the reply was cut off by the output limit)" if cut else "",
-            advice=", in smaller pieces: several short edits instead of one long one" if cut else "",
+            advice=" in smaller pieces: several short edits instead of one long one" if cut else "",
             received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),
         )
 
@@ -251,38 +254,38 @@ class ToolCalls:
         await self._look_at_sandbox(run.summary)
         decision = self._judge(run)
         if self._host.hooks:
-            run, decision = self._heard(run, decision, await self._host.hooks.before(run.call))
+            run, decision = self._apply_hooks(run, decision, await self._host.hooks.before(run.call))
         run = let_through(run, decision)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
-    def _heard(self, run: Run, decision: Decision, said: "Outcome") -> tuple[Run, Decision]:
-        """The call and the decision after the hooks. What they make of the input is judged again; nothing is lifted
+    def _apply_hooks(self, run: Run, decision: Decision, outcome: "Outcome") -> tuple[Run, Decision]:
+        """Apply the outcome of the hooks to the call and its decision.
 
-        but the question of an approval, and that only as far as yolo mode would.
+        Changed arguments are judged again. A hook can only skip the approval, and only as far as yolo mode would.
         """
-        if said.blocked:
-            raise NotAdmitted(f"Not done. {said.blocked} Nothing was run.", notes=said.notes, stops=said.stops)
-        if said.arguments is not None:
-            run = self._changed(run, said.arguments)
+        if outcome.blocked:
+            raise NotAdmitted(f"Not done. {outcome.blocked} Nothing was run.", notes=outcome.notes, stops=outcome.stops)
+        if outcome.arguments is not None:
+            run = self._changed(run, outcome.arguments)
             decision = self._judge(run)
-        if said.asks:
-            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=said.asks, grant=None)
-        elif said.allows and decision.verdict is Verdict.ASK:
+        if outcome.asks:
+            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=outcome.asks, grant=None)
+        elif outcome.allows and decision.verdict is Verdict.ASK:
             decision = decide_call(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
-        return replace(run, notes=(*run.notes, *said.notes)), decision
+        return replace(run, notes=(*run.notes, *outcome.notes)), decision
 
     def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
         try:
             changed = self._understand(replace(run.call, arguments=arguments), model="")
         except ToolFailure as failure:
             raise NotAdmitted(
-                f"Not done. A hook changed this call to one that cannot be run: {failure.text}"
+                f"Not done. A hook changed this call into one that cannot run: {failure.text}"
             ) from failure
         note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
         return replace(changed, notes=(note,))
 
     async def _look_at_sandbox(self, summary: Summary) -> None:
-        """Before the first command is judged, and when another process has taken the task up: is there one?"""
+        """Record the sandbox before the first command is judged, and again after a resume."""
         if summary.in_sandbox is None:
             return
         found = await self._host.tools.shell.sandbox(self._state().approval_mode)
@@ -306,8 +309,8 @@ class ToolCalls:
             raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
         self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
         if answer.decision.refuses:
-            said = f' They said: "{answer.note}"' if answer.note else ""
-            raise NotAdmitted(DECLINED + said, notes=answer.content)
+            reason = f' They said: "{answer.note}"' if answer.note else ""
+            raise NotAdmitted(DECLINED + reason, notes=answer.content)
         await self._keep_leave(answer, decision)
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
@@ -322,25 +325,25 @@ class ToolCalls:
             by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
             await asyncio.to_thread(self._host.permissions.keep, grant, folder, by)
         except OSError as error:
-            self._emit(ev.Noticed(f"Leave was given for this call only: it cannot be kept ({error})."))
+            self._emit(ev.Noticed(f"Allowed for this call only: the permission could not be saved ({error})."))
 
     async def _preview(self, run: Run) -> tuple[ev.Diff, ...]:
         return await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
 
     async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...], seen: str) -> None:
-        """A person approves what they saw: a file that changed meanwhile would be edited into something else."""
+        """Fail if the edit would now do something else than the user saw, because a file changed."""
         if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
             raise ToolFailure(CHANGED)
 
     def _approved(self, run: Run, answer: ResolveApproval) -> Run:
-        said = (Note(f"The person said on approving: {answer.note}", "approval"),) if answer.note else ()
-        notes = (*said, *answer.content)
+        remark = (Note(f"The user approved this and said: {answer.note}", "approval"),) if answer.note else ()
+        notes = (*remark, *answer.content)
         if answer.arguments is None:
             return replace(run, notes=(*run.notes, *notes))
         edited = self._understand(replace(run.call, arguments=answer.arguments), model="")
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
-        changed = f"The person changed this call before it ran. What ran: {edited.summary.title}"
+        changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
     def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
@@ -360,9 +363,10 @@ class ToolCalls:
         )
 
     def _broke(self, call: ToolCall, bug: Exception) -> None:
-        """A tool's bug must not end the task: the trace goes to the program's log, one line to the model."""
-        _log.error("the tool %s broke on %s", call.name, call.arguments, exc_info=bug)
-        self._end(call, ev.CallStatus.FAILED, f"The tool {call.name} broke ({type(bug).__name__}: {bug}).")
+        """End a call whose tool has a bug: the trace goes to the program's log, one line to the model."""
+        _log.error("the tool %s crashed on %s", call.name, call.arguments, exc_info=bug)
+        text = f"The tool {call.name} crashed ({type(bug).__name__}: {bug}). Try it once more, or continue without it."
+        self._end(call, ev.CallStatus.FAILED, text)
 
     def _end(
         self,
@@ -373,13 +377,13 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
-        result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
+        (part,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
+        result = ToolResult(call.id, (part, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
     def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
-        said = note_repetition(self._state(), call, text)
-        return (Note(said, "repetition"),) if said else ()
+        remark = note_repetition(self._state(), call, text)
+        return (Note(remark, "repetition"),) if remark else ()
 
     def _posture(self) -> PolicyContext:
         book = self._host.permissions.book()

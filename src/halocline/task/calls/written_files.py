@@ -1,4 +1,4 @@
-"""Tells the checkpoints what edits wrote, so that nothing else is put down to the task."""
+"""Reports to the checkpoints what edits wrote, so that nothing else is attributed to the task."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -9,7 +9,7 @@ from halocline.protocol.events import Event, FileChanged
 
 
 def tell_of_writes(facts: Iterable[Event], checkpoints: Checkpoints, blobs: Blobs) -> None:
-    """Tell of each file that was written. What is not kept any more is not vouched for."""
+    """Report each file that was written, unless its content is no longer stored."""
     for fact in facts:
         if isinstance(fact, FileChanged):
             with suppress(KeyError):

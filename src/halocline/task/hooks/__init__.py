@@ -1,1 +1,1 @@
-"""When hooks run, what they get and what they answer."""
+"""Hooks: when they run, what they get and what they return."""

@@ -1,4 +1,4 @@
-"""What hooks are told before a conversation is shortened: numbers, and copies of what the model reads now. Pure."""
+"""Payload of hooks before a compaction: sizes, and copies of what the model reads now. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,30 +14,30 @@ CONTEXT_JSON, CONTEXT_TEXT = "context.json", "context.txt"
 
 
 def dump_conversation(messages: Sequence[Message]) -> dict[str, bytes]:
-    """What the model reads now, in two files: as JSON in Anthropic's form, which Cline's has, and as text."""
-    told = "\n\n".join(_message_as_text(message) for message in messages)
+    """Write what the model reads now to two files: JSON in Anthropic's format, as Cline does, and text."""
+    text = "\n\n".join(_message_as_text(message) for message in messages)
     return {
         CONTEXT_JSON: msgspec.json.encode([_in_json(message) for message in messages]),
-        CONTEXT_TEXT: told.encode(errors="replace"),
+        CONTEXT_TEXT: text.encode(errors="replace"),
     }
 
 
 def _in_json(message: Message) -> JsonObject:
-    said: list[JsonObject] = [{"type": "text", "text": text} for text in _list_texts(message)]
+    parts: list[JsonObject] = [{"type": "text", "text": text} for text in _list_texts(message)]
     match message:
         case AssistantMessage():
             calls = message.tool_calls
-            said += ({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls)
-            return {"role": "assistant", "content": said}
+            parts += ({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls)
+            return {"role": "assistant", "content": parts}
         case ToolResult():
-            result = {"type": "tool_result", "tool_use_id": message.call, "content": said, "is_error": message.is_error}
-            return {"role": "user", "content": [result]}
+            result = {"type": "tool_result", "tool_use_id": message.call, "content": parts}
+            return {"role": "user", "content": [{**result, "is_error": message.is_error}]}
         case _:
-            return {"role": "user", "content": said}
+            return {"role": "user", "content": parts}
 
 
 def _message_as_text(message: Message) -> str:
-    """One message as text, with whose it is."""
+    """Format one message as text, with its role."""
     whose = {UserMessage: "user", AssistantMessage: "assistant", ToolResult: "tool"}[type(message)]
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
     called = (f"[{call.name} {msgspec.json.encode(call.arguments).decode()}]" for call in calls)
@@ -49,7 +49,7 @@ def _list_texts(message: Message) -> list[str]:
 
 
 def of_compaction(what: Shortening, state: State, files: Mapping[str, str]) -> Facts:
-    """What is told before a conversation is shortened. Cline counts its size in messages."""
+    """Build the facts for hooks before a compaction. As in Cline, `contextSize` counts messages."""
     used, trigger = state.last_usage, "manual" if what.asked else "auto"
     return Facts(
         event={

@@ -1,7 +1,7 @@
-"""When hooks run and what comes of it: one event for each run, in which everything stands that a replay needs.
+"""Runs hooks and combines their results: one event for each run, with everything that a replay needs.
 
-The hooks of a moment run together, those of the project before the person's own, so that the last to judge an input is
-the person's. What they said together is a pure function of their events.
+The hooks of a moment run in parallel, the project's before the user's own, so that the user's hooks see an input last.
+Their combined outcome is a pure function of their events.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from halocline.task.hooks import payloads as words
 from halocline.task.hooks.payloads import Facts
 
 HURRIED = 3.0
-"""Seconds that a hook may take when somebody waits for the program to let go."""
+"""Timeout in seconds for a hook that delays an interrupt or an exit."""
 MOST_HOLDS = 3
-"""How often in one turn hooks may send the model back to work."""
-CHANGED = "{what} since the folder was trusted, so its hooks do not run. Look at it, then: halo trust add"
+"""Maximum number of times per turn that hooks may send the model back to work."""
+CHANGED = "{what} since the folder was trusted, so its hooks do not run. Review the change, then run: halo trust add"
 
 
 class Rules(Value, frozen=True):
-    """What the settings say. `changed` says what is otherwise than when a folder was trusted; empty when nothing is.
+    """Settings of hooks. `changed` describes what changed since a folder was trusted; empty if nothing did.
 
-    `redact` leaves keys out of what hooks say.
+    `redact` removes secrets from what hooks return.
     """
 
     timeout: float
@@ -42,7 +42,7 @@ class Rules(Value, frozen=True):
 
 
 class LiveHooks:
-    """Fulfils `ports.hooks.Hooks` with scripts of this machine."""
+    """Implements `ports.hooks.Hooks` with scripts on this machine."""
 
     def __init__(self, hooks: Sequence[Hook], runner: HookRunner, rules: Rules) -> None:
         self._hooks = hooks
@@ -52,7 +52,7 @@ class LiveHooks:
         self._holds = 0
         self._notifying: set[asyncio.Task[list[HookRan]]] = set()
         self._named: set[str] = set()
-        """What changed since a folder was trusted, and was said."""
+        """Changes since a folder was trusted that were already reported."""
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
         self._emit = emit
@@ -71,7 +71,7 @@ class LiveHooks:
 
     async def before(self, call: ToolCall) -> Outcome:
         runs: list[HookRan] = []
-        for source in HookSource:  # the person's own see what the project's made of it
+        for source in HookSource:  # the user's own see the input as the project's changed it
             judged = combine_outcomes(runs)
             now = call if judged.arguments is None else replace(call, arguments=judged.arguments)
             facts = words.of_call(now, self._state().workspace)
@@ -188,7 +188,7 @@ class LiveHooks:
         return await self._runner.run(hook, given, timeout)
 
     def _with_stop_named(self, run: HookRan, why: str) -> HookRan:
-        """The first run that did not take place since a folder changed tells the person and the model so."""
+        """Report to the user and the model, once, that a hook did not run because its folder changed."""
         if not why or why in self._named:
             return run
         self._named.add(why)
@@ -196,17 +196,17 @@ class LiveHooks:
         return replace(run, content=(words.make_note(run.hook, run.moment, f"It was stopped: {why}"), *run.content))
 
     def _as_a_task(self, run: HookRan) -> HookRan:
-        """A hook that does not let the model rest gives it its reason as something to do, a few times."""
+        """Turn the reason of a hook that objects to the end of a turn into work for the model, a few times."""
         if run.moment is not HookMoment.TASK_COMPLETE:
             return run
         if run.decision is not HookDecision.BLOCK or run.stops or self._holds >= MOST_HOLDS:
             return replace(run, decision=HookDecision.NONE, content=())
-        said = run.said or "This is not done yet."
-        return replace(run, content=(words.make_note(run.hook, run.moment, said), *run.content))
+        reason = run.said or "The task is not done yet."
+        return replace(run, content=(words.make_note(run.hook, run.moment, reason), *run.content))
 
 
 def combine_outcomes(runs: Sequence[HookRan]) -> Outcome:
-    """What hooks said together about one call. The order in which they ended does not count."""
+    """Combine the results of hooks on one call, whatever the order in which they ended."""
     runs = sorted(runs, key=lambda run: (run.source, run.hook))
     blocked = words.join_reasons(runs, HookDecision.BLOCK)
     asks = words.join_reasons(runs, HookDecision.ASK)
@@ -222,19 +222,19 @@ def combine_outcomes(runs: Sequence[HookRan]) -> Outcome:
 
 
 def refused_turn(runs: Sequence[HookRan]) -> ev.TurnEnded | None:
-    """The end of a turn whose prompt was refused."""
+    """Return the end of the turn if a hook refused its prompt."""
     runs = sorted(runs, key=lambda run: (run.source, run.hook))
-    if said := words.join_reasons(runs, HookDecision.BLOCK):
-        return ev.TurnEnded(reason=StopReason.REFUSAL, text=f"The prompt was not sent. {said}")
+    if reasons := words.join_reasons(runs, HookDecision.BLOCK):
+        return ev.TurnEnded(reason=StopReason.REFUSAL, text=f"The prompt was not sent. {reasons}")
     return None
 
 
 def _keep_for_later(run: HookRan) -> None:
-    """It is written down by whoever asked."""
+    """Emit nothing: the caller records the run."""
 
 
 def _opening_hook(state: State) -> tuple[HookMoment, Facts]:
-    """A task begins, or goes on in another process."""
+    """Return the moment and facts of a task that starts, or resumes in another process."""
     source = "startup" if state.last_end is None else "resume"
     event = _task_metadata(state)
     more = {"source": source, "model": state.model}
@@ -253,8 +253,8 @@ def _is_theirs(part: Text | Note) -> bool:
 
 
 def _prompt_of_turn(state: State) -> tuple[str, list[str]]:
-    """The words of the turn's prompt, and its pictures."""
+    """Return the text of the turn's prompt, and its images."""
     first = state.messages[state.turn.first_message] if state.turn else UserMessage(())
     content = first.content if isinstance(first, UserMessage) else ()
-    said = "\n".join(part.text for part in content if not isinstance(part, Image) and _is_theirs(part))
-    return said, [part.blob for part in content if isinstance(part, Image)]
+    text = "\n".join(part.text for part in content if not isinstance(part, Image) and _is_theirs(part))
+    return text, [part.blob for part in content if isinstance(part, Image)]

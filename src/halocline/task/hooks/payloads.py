@@ -1,6 +1,6 @@
-"""What hooks are told and what they answer: JSON that scripts for Cline and scripts for Claude Code both understand.
+"""Input and output of hooks: JSON that works for scripts written for Cline and for Claude Code.
 
-One object has the fields of both (none of their names collide), and an answer may use either's. Pure.
+One object has the fields of both (their names do not collide), and an answer may use either's. Pure.
 """
 
 import json
@@ -35,7 +35,7 @@ NAMES = {
     "update_todos": "TodoWrite",
     "ask_followup_question": "AskUserQuestion",
 }
-"""What our tools are called in Claude Code."""
+"""Names of our tools in Claude Code."""
 
 _MODES = {
     ApprovalMode.ASK: "default",
@@ -48,14 +48,14 @@ _UNSEEN = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     r"\U000e0000-\U000e0fff]"
 )
-"""What a terminal obeys, and what nobody sees: control sequences, marks of direction, tags."""
+"""Terminal control sequences and invisible characters: direction marks, tags."""
 _NO_BLOCK = (HookMoment.TASK_CANCEL, HookMoment.TASK_ERROR, HookMoment.SESSION_SHUTDOWN, HookMoment.NOTIFICATION)
 _TALKS = ("UserPromptSubmit", "SessionStart")
-"""Events of a settings file at which any output is for the model."""
+"""Events in a settings file whose plain output goes to the model."""
 
 
 class Specific(Value, frozen=True, rename="camel"):
-    """What an answer says in Claude's newer form."""
+    """The part of an answer in Claude Code's newer format."""
 
     permission_decision: Literal["", "allow", "deny", "ask", "defer"] = ""
     permission_decision_reason: str = ""
@@ -64,7 +64,7 @@ class Specific(Value, frozen=True, rename="camel"):
 
 
 class Answer(Value, frozen=True, rename="camel"):
-    """All that a hook may answer, in either form."""
+    """Everything a hook may answer, in either format."""
 
     cancel: bool = False
     context_modification: str | None = None
@@ -80,9 +80,9 @@ class Answer(Value, frozen=True, rename="camel"):
 
 
 class Facts(Value, frozen=True):
-    """What is told at one moment. `event` is the part that Cline names after the moment, `more` are Claude's fields.
+    """Facts of one moment. `event` is the part that Cline names after the moment, `more` are Claude Code's fields.
 
-    `subjects` are what a matcher is held against; none when it does not count.
+    `subjects` are what a matcher is tested against; if empty, matchers do not apply.
     """
 
     event: JsonObject
@@ -92,7 +92,7 @@ class Facts(Value, frozen=True):
 
 
 def build_payload(hook: Hook, state: State, facts: Facts, transcript: str, at: float) -> bytes:
-    """What one hook gets on its standard input."""
+    """Build the standard input of one hook."""
     assert hook.moment is not None
     provider, _, slug = state.model.partition("/")
     given = {
@@ -115,7 +115,7 @@ def build_payload(hook: Hook, state: State, facts: Facts, transcript: str, at: f
 
 
 def of_call(call: ToolCall, workspace: str) -> Facts:
-    """What is told of a call, before it."""
+    """Build the facts of a call before it runs."""
     claudes = NAMES.get(call.name, call.name)
     return Facts(
         event={"toolName": call.name, "parameters": call.arguments},
@@ -125,7 +125,7 @@ def of_call(call: ToolCall, workspace: str) -> Facts:
 
 
 def _with_path(arguments: JsonObject, workspace: str) -> JsonObject:
-    """Claude's tools have their path under another name, and absolute."""
+    """Add the absolute `file_path` of Claude Code's tools."""
     path = arguments.get("path")
     if not isinstance(path, str):
         return arguments
@@ -133,7 +133,7 @@ def _with_path(arguments: JsonObject, workspace: str) -> JsonObject:
 
 
 def change_input(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> JsonObject:
-    """The input that a hook made of a call's: what it does not name stays."""
+    """Apply a hook's changes to a call's input; fields it does not name stay."""
     changes = dict(changes)
     path = changes.pop("file_path", None) if "file_path" not in call.arguments and "path" in call.arguments else None
     if path is not None and path != _with_path(call.arguments, workspace)["file_path"]:
@@ -142,7 +142,7 @@ def change_input(call: ToolCall, changes: Mapping[str, Any], workspace: str) -> 
 
 
 def is_concerned(hook: Hook, facts: Facts) -> bool:
-    """Whether a hook's matcher, and its event, are for this."""
+    """True if the hook's matcher and event apply."""
     if hook.event == "PostToolUseFailure" and not facts.failed:
         return False
     if hook.in_settings and hook.event == "PostToolUse" and facts.failed:
@@ -155,7 +155,7 @@ def is_concerned(hook: Hook, facts: Facts) -> bool:
 
 
 def hook_event(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *, fails_closed: bool) -> HookRan:
-    """What a hook's run comes to."""
+    """Build the event of a hook's run."""
     assert hook.moment is not None
     event = HookRan(
         hook=hook.name,
@@ -189,12 +189,12 @@ def hook_event(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *,
 
 
 def _read_decision(hook: Hook, answer: Answer) -> HookDecision:
-    """A hook that blocks where nothing can be blocked is only heard."""
+    """Return the decision; blocking has no effect at a moment that cannot be blocked."""
     specific = answer.hook_specific_output.permission_decision
     if answer.cancel or not answer.goes_on or answer.decision in ("block", "deny") or specific == "deny":
-        heard = hook.moment in _NO_BLOCK or hook.event == "SessionStart"
+        cannot_block = hook.moment in _NO_BLOCK or hook.event == "SessionStart"
         classic = hook.moment is HookMoment.TASK_COMPLETE and not hook.in_settings
-        return HookDecision.NONE if heard or classic else HookDecision.BLOCK
+        return HookDecision.NONE if cannot_block or classic else HookDecision.BLOCK
     if hook.moment is not HookMoment.PRE_TOOL_USE:
         return HookDecision.NONE
     if answer.review or answer.decision == "ask" or specific == "ask":
@@ -203,13 +203,13 @@ def _read_decision(hook: Hook, answer: Answer) -> HookDecision:
 
 
 def _read_reason(answer: Answer) -> str:
-    said = (
+    reasons = (
         answer.hook_specific_output.permission_decision_reason,
         answer.reason,
         answer.error_message,
         answer.stop_reason,
     )
-    return next((text.strip() for text in said if text and text.strip()), "")
+    return next((text.strip() for text in reasons if text and text.strip()), "")
 
 
 def _read_content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
@@ -219,7 +219,7 @@ def _read_content(hook: Hook, answer: Answer) -> tuple[Note, ...]:
 
 
 def redact_run(run: HookRan, redact: Callable[[str], str]) -> HookRan:
-    """A run as the log and the model have it: no keys in its words, and nothing that a terminal would obey."""
+    """Redact secrets and strip control characters from a run, for the log and the model."""
     content = tuple(
         msgspec.structs.replace(part, text=_strip_controls(redact(part.text))) if isinstance(part, Note) else part
         for part in run.content
@@ -233,27 +233,27 @@ def _strip_controls(text: str) -> str:
 
 
 def make_note(hook: str, moment: str, text: str) -> Note:
-    """Words of a hook, as the model reads them."""
+    """Build the note with a hook's text for the model."""
     return Note(f"From the hook {hook} ({moment}):\n{_bound_text(text, LONGEST_CONTEXT)}", "hook")
 
 
 def _read_answer(hook: Hook, end: HookEnd) -> tuple[str, Answer]:
-    """What went wrong, and what it says; one of them says nothing."""
+    """Return what went wrong, and the answer; one of the two is empty."""
     if end.trouble:
         return end.trouble, Answer()
     found = _last_object(end.output)
     if end.exit_code == 2:
-        said = end.errors.strip() or (_read_reason(_parse_answer(found)[1]) if found else "") or end.output.strip()
-        return "", Answer(cancel=True, reason=said)
+        reason = end.errors.strip() or (_read_reason(_parse_answer(found)[1]) if found else "") or end.output.strip()
+        return "", Answer(cancel=True, reason=reason)
     if found is not None:
         return _parse_answer(found)
     if end.exit_code:
         last = end.errors.strip() or end.output.strip()
-        how = f"it ended with exit code {end.exit_code}" if end.exit_code > 0 else f"signal {-end.exit_code} ended it"
+        how = f"it ended with exit code {end.exit_code}" if end.exit_code > 0 else f"signal {-end.exit_code} killed it"
         return how + (f": {last[-LONGEST_SAYING:]}" if last else ""), Answer()
     text = end.output.strip()
     if text.startswith("{"):
-        return f"its answer is no JSON object: {text[:200]}", Answer()
+        return f"its answer is not a JSON object: {text[:200]}", Answer()
     return "", Answer(context=text if hook.in_settings and hook.event in _TALKS else None)
 
 
@@ -261,11 +261,11 @@ def _parse_answer(found: JsonObject) -> tuple[str, Answer]:
     try:
         return "", msgspec.convert(found, Answer)
     except msgspec.ValidationError as error:
-        return f"its answer is not understood: {error}", Answer()
+        return f"its answer has the wrong form: {error}", Answer()
 
 
 def _last_object(output: str) -> JsonObject | None:
-    """The last JSON object that begins a line; other lines may stand around it."""
+    """Return the last JSON object that starts a line; other output around it is ignored."""
     decode = json.JSONDecoder().raw_decode
     for start in reversed([match.start() for match in re.finditer(r"^\{", output.strip(), re.MULTILINE)][-200:]):
         try:
@@ -278,11 +278,11 @@ def _last_object(output: str) -> JsonObject | None:
 
 
 def _bound_text(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}\n[… {len(text) - limit:,} more characters are left out]"
+    return text if len(text) <= limit else f"{text[:limit]}\n[… {len(text) - limit:,} more characters omitted]"
 
 
 def join_reasons(runs: Sequence[HookRan], decision: HookDecision) -> str:
-    """Why, in the words of those that decided so."""
+    """Join the reasons of the hooks that decided so."""
     return " ".join(_describe_run(run) for run in runs if run.decision is decision)
 
 
@@ -293,4 +293,4 @@ def _describe_run(run: HookRan) -> str:
             if run.said
             else f"The hook {run.hook} gives no reason."
         )
-    return f"The hook {run.hook} failed: {run.said}. It guards this, so nothing goes on without it."
+    return f"The hook {run.hook} failed: {run.said}. It must pass before this can continue."

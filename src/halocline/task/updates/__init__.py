@@ -1,1 +1,1 @@
-"""What the model is told before a request: files, jobs and lists that changed."""
+"""Context updates before a request: files, jobs and lists that changed."""

@@ -1,6 +1,6 @@
-"""What the task looks at before each request: the person's to-do list and the files that the model has seen.
+"""Checks before each request: the user's to-do list and the files that the model has seen.
 
-Nothing here runs in a replay: what it found is in the log.
+Nothing here runs in a replay: the findings are in the log.
 """
 
 import os
@@ -22,7 +22,7 @@ News = TodosChanged | TodosReminded | FilesChangedOutside
 
 
 class ChangeWatch:
-    """The looks of one task, whose log it hears. After `every` requests it reminds of the list; 0 for never."""
+    """Checks of one task; subscribes to its log. Reminds of the list after `every` requests; 0 for never."""
 
     def __init__(self, folder: Path, files: Files, every: int) -> None:
         self._folder = folder
@@ -36,10 +36,10 @@ class ChangeWatch:
             self._list().changed(event)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     async def news(self, state: State) -> list[News]:
-        """Nothing most of the time."""
+        """Return what changed; usually nothing."""
         news: list[News] = await self._files_changed(state) if state.known else []
         if (todos := self._edited(state.todos)) is not None:
             from halocline.context.notes.todos import note_edited
@@ -49,7 +49,7 @@ class ChangeWatch:
 
     @asynccontextmanager
     async def watching(self, state: Callable[[], State], what: str) -> AsyncIterator[None]:
-        """Known files that change within are changed by `what` the task ran."""
+        """Attribute changes to known files within the body to `what` the task ran."""
         if not state().known:
             yield
             return
@@ -77,21 +77,21 @@ class ChangeWatch:
 
     def _list(self) -> "TodoFile":
         if self._todo_file is None:
-            from halocline.task.updates.todo_file import TodoFile  # a task without a list does without
+            from halocline.task.updates.todo_file import TodoFile  # not needed without a list
 
             self._todo_file = TodoFile(self._folder)
         return self._todo_file
 
     def _looks(self) -> "KnownFiles":
         if self._known is None:
-            from halocline.task.updates.known_files import KnownFiles  # a task that has seen no file does without
+            from halocline.task.updates.known_files import KnownFiles  # not needed before a file was seen
 
             self._known = KnownFiles(self._files)
         return self._known
 
 
 def list_reminders(state: State, every: int) -> list[TodosReminded]:
-    """One, when open items wait and the mode changed, or the list is old; each further one takes twice as long."""
+    """Return a reminder if items are open and the mode changed or the list is old; each next one waits longer."""
     seen, open_items = state.todo_age, any(todo.status is not TodoStatus.COMPLETED for todo in state.todos)
     if not every or not open_items:
         return []

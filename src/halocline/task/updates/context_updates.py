@@ -1,5 +1,5 @@
-"""What the model is told before a request: rules, jobs, what the person ran, MCP servers, files that changed, the to-do
-list, its surroundings, errors found late, what the person mentioned by `@`; and the tools that rules take from it.
+"""Context updates before a request: rules, jobs, the user's own commands, MCP servers, changed files, the to-do list,
+the environment, late errors, `@` mentions; and tools that rules withdraw.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from halocline.task.updates.jobs import news_of as news_of_jobs
 
 
 async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
-    """Nothing most of the time. A file whose text is in `visible`, what the model still reads, is not given again."""
+    """Collect the updates; usually none. A file whose text is in `visible` (what the model reads) is not repeated."""
     news: list[Event] = [*_news_of_rules(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
     if state.own_untold:
         from halocline.context.notes.user_shell import own_commands_note
@@ -39,14 +39,14 @@ async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[M
         from halocline.context.notes.diagnostics import LATE, note_new_problems
 
         news.append(DiagnosticsReported(content=(note_new_problems(late, Path(state.workspace), LATE),)))
-    said = [words for words in state.unheard if "@" in words]
-    if said and host.sources.mentions and (content := await host.sources.mentions.resolve(said, state, visible())):
+    texts = [text for text in state.unheard if "@" in text]
+    if texts and host.sources.mentions and (content := await host.sources.mentions.resolve(texts, state, visible())):
         news.append(MentionsResolved(content=content))
     return news
 
 
 def _news_of_rules(state: State, host: TaskHost) -> list[Event]:
-    """Rules that take a tool from the model, or give it back; others are told when a call is judged by them."""
+    """Report rules that withdraw a tool or restore it; other rules are recorded when a call is judged by them."""
     from halocline.policy.rules import withdrawn_tools
 
     book = host.permissions.book()

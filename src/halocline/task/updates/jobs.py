@@ -1,4 +1,4 @@
-"""What a task says of its jobs: their ends as they come, and to the model, before a request, what is new to it."""
+"""Jobs of a task: records their ends, and reports to the model, before a request, what is new."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from halocline.protocol.state.state import State
 
 
 def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
-    """Write down every end from now on."""
+    """Record every end of a job from now on."""
 
     def ended(info: JobInfo) -> None:
         emit(JobEnded(job=info.name, command=info.command, exit_code=info.exit_code, stopped=info.stopped))
@@ -20,7 +20,7 @@ def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
 
 
 async def news_of(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
-    """What to tell the model now; nothing most of the time."""
+    """Return what to report to the model now; usually nothing."""
     if _has_just_edited(state):
         await jobs.settle()
     news = jobs.news()
@@ -32,6 +32,6 @@ async def news_of(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
 
 
 def _has_just_edited(state: State) -> bool:
-    """Whether the newest reply called for an edit."""
-    newest = next((said for said in reversed(state.messages) if isinstance(said, AssistantMessage)), None)
+    """True if the newest reply made an edit."""
+    newest = next((message for message in reversed(state.messages) if isinstance(message, AssistantMessage)), None)
     return newest is not None and any(call.name in EDITS for call in newest.tool_calls)

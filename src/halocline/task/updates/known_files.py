@@ -1,8 +1,8 @@
-"""Which of the files that the model has seen are no longer as it saw them, and whether the task itself did that.
+"""Detects changes to files that the model has seen, and whether the task itself made them.
 
-A look is one `stat` for a known file; only one that looks different, or was written too lately to tell, is hashed.
-With a person's words and around a command all are looked at, else a bounded number: where there are many, in turns.
-What must stay true: what the model knew is in the state, a fold of events; here is only what spares the hashing.
+A check is one `stat` for a known file; only one that looks different, or was written too recently to tell, is hashed.
+With a message from the user and around a command all are checked, otherwise a bounded number in rotation.
+What must stay true: what the model knew is in the state, a fold of events; this is only a cache that saves hashing.
 """
 
 import os
@@ -23,14 +23,14 @@ from halocline.task.calls.policy_input import other_roots
 
 LARGEST = 20_000_000
 NEWEST, IN_TURNS = 32, 32
-"""How many of the files that became known last, and how many of the others, are looked at before each request."""
+"""Number of the most recently known files, and of the others in rotation, checked before each request."""
 SETTLED, SETTLED_FINE = 2_000_000_000, 50_000_000
-"""Nanoseconds after which a time of change is believed: file systems count in steps of up to two seconds, and those
-that tell parts of a millisecond in steps of the system's clock, ten milliseconds at most."""
+"""Nanoseconds after which a modification time is trusted: file systems have a resolution of up to two seconds; those
+with fractions of a millisecond use the system's clock tick, ten milliseconds at most."""
 
 
 class KnownFiles:
-    """Looks at a task's known files. `ran` remembers what a command or hook changed until the model is told."""
+    """Checks a task's known files. `ran` remembers what a command or hook changed until it is reported."""
 
     def __init__(self, files: Files, clock: Callable[[], int] = time.time_ns) -> None:
         self._files = files
@@ -40,7 +40,7 @@ class KnownFiles:
         self._next = 0
 
     async def changed(self, state: State) -> list[ChangedFile]:
-        """The files to tell the model of; hidden ones are passed over."""
+        """Return the changed files to report to the model, without hidden ones."""
         found = await self._differing(state, self._due(state))
         by, self._by = self._by, {}
         if found and state.rules.hides:
@@ -51,11 +51,11 @@ class KnownFiles:
         return [ChangedFile(path, now, by.get(path, "")) for path, now in found.items()]
 
     async def differing(self, state: State) -> dict[str, str | None]:
-        """Each known file that is another one now, with what it holds."""
+        """Return each known file that changed, with the hash of its content."""
         return await self._differing(state, list_pairs(state.known))
 
     def _due(self, state: State) -> Sequence[tuple[str, KnownFile]]:
-        """What to look at now."""
+        """Return the files to check now."""
         known = list_pairs(state.known)
         if state.unheard or len(known) <= NEWEST + IN_TURNS:
             return known
@@ -76,11 +76,11 @@ class KnownFiles:
         return now
 
     def ran(self, what: str, before: dict[str, str | None], after: dict[str, str | None]) -> None:
-        """What is different after a command, and was not before it, is the command's."""
+        """Attribute to a command what differs after it and did not before."""
         self._by |= {path: what for path, now in after.items() if path not in before or before[path] != now}
 
     async def _content(self, state: State, name: str, mark: Mark | None) -> str | None:
-        """The hash of a file; of one that cannot be read, the one that is known."""
+        """Return the hash of a file; the known one if it cannot be read."""
         content = None if mark is None else state.known[name].content
         if mark is not None:
             files = self._files.only(_write_nothing, _scope_of(state, name))
@@ -96,7 +96,7 @@ def _build_classifier(state: State) -> Classifier:
 
 
 def _scope_of(state: State, name: str) -> ReadScope:
-    """A known file where it was read: what a link put in its place leads to is none of the task's."""
+    """Return the scope for reading a known file where it was; a link put in its place is not followed out of it."""
     kinds = _build_classifier(state)
     place = os.path.join(kinds.workspace, name)
     own = (place,) if kinds.kind(place) in (Place.SECRET, Place.OUTSIDE) else ()
@@ -106,12 +106,12 @@ def _scope_of(state: State, name: str) -> ReadScope:
 def _place_of(workspace: Path, name: str) -> str:
     try:
         return os.path.realpath(workspace / name)
-    except OSError:  # it is changed just now
+    except OSError:  # it is changing right now
         return str(workspace / name)
 
 
 def _write_nothing(place: str) -> bool:
-    """Looking writes no file."""
+    """Allow no writes: a check only reads."""
     return False
 
 
@@ -121,5 +121,5 @@ def _is_settled(mark: Mark, now: int) -> bool:
 
 
 def jobs_of(state: State) -> Sequence[str]:
-    """The commands that still run."""
+    """Return the commands that are still running."""
     return [job.job for job in state.jobs]

@@ -1,7 +1,7 @@
-"""The to-do list as a Markdown file in the task's folder, which a person may edit while the task runs or rests.
+"""The to-do list as a Markdown file in the task's folder, which the user may edit at any time.
 
-What must stay true: the file is written after the log, and never over what a person changed since it was last written
-or read; then the person's list wins, and the model is told.
+What must stay true: the file is written after the log, and never over the user's changes since it was last written or
+read; then the user's list wins, and the model gets a note.
 """
 
 import os
@@ -15,26 +15,26 @@ from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.todo_markdown import from_markdown, to_markdown
 
 LARGEST = 64_000
-"""Bytes of a file that is taken for a list."""
-HEAD = "<!-- Edit this list as you like: the agent is told before its next step. Only items are kept. -->"
+"""Bytes of the file that are read."""
+HEAD = "<!-- Edit this list as you like: the agent sees your changes before its next step. Only items are kept. -->"
 
 Look = tuple[int, int, int]
 
 
 class TodoFile:
-    """Is told of each change of the list, and writes it."""
+    """Writes the list at each change, and reads the user's edits."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / TODO_FILE
         self._looked: Look | None = None
 
     def changed(self, event: TodosChanged) -> None:
-        """Write the list, unless the person has another one there that was not read yet."""
+        """Write the list, unless the file has an edit by the user that was not read yet."""
         if self._is_ours() or event.by == "person":
             self._write(event.todos)
 
     def edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
-        """A person's list, if the file has another one than `todos`; a file without items is not taken for one."""
+        """Return the user's list if the file differs from `todos`; a file without items does not count."""
         look = self._look()
         if look is None or look == self._looked:
             return None
@@ -46,7 +46,7 @@ class TodoFile:
         return None
 
     def _is_ours(self) -> bool:
-        """Nobody touched it since it was written or read; in a new process nobody knows, so what is there stays."""
+        """True if the file is unchanged since it was written or read; unknown in a new process, so False then."""
         return self._look() in (None, self._looked)
 
     def _look(self) -> Look | None:
@@ -60,7 +60,7 @@ class TodoFile:
         return read_beginning(self._path, LARGEST).decode("utf-8", "replace")
 
     def _write(self, todos: tuple[Todo, ...]) -> None:
-        """A full disk costs the person this view of the list, not the task."""
+        """Write the file; a full disk costs the user this view of the list, not the task."""
         beside = self._path.with_suffix(".new")
         with suppress(OSError):
             with open(beside, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:

@@ -7,7 +7,7 @@ pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="
 
 
 async def test_a_command_of_the_person_begins_a_task_and_is_stopped_and_told(server, opened):
-    server.model({"text": "I saw it.", "expect": ["The person ran this themselves", "made it"]})
+    server.model({"text": "I saw it.", "expect": ["The user ran this", "made it"]})
     await server.start()
     screen = await opened()
     await screen.composer.press_sequentially("!")
