@@ -405,7 +405,7 @@ async def test_a_person_who_comes_in_the_middle_sees_what_each_lane_does(journey
 
     await journey.run(client=client, answer=come)
     await asyncio.gather(*looking)
-    assert [(event.doing, event.steps) for event in seen] == [("thinks", 1)]
+    assert [(event.doing, event.steps) for event in seen] == [("thinking", 1)]
 
 
 async def test_a_fork_of_a_child_only_reads_as_well_and_is_in_the_lists(journey: Journey):
@@ -435,7 +435,7 @@ async def test_an_agent_begins_with_the_skills_of_its_file(journey: Journey):
     assert isinstance(offered, ev.ToolsOffered)
     assert "Short lines." in started.system_prompt
     assert "use_skill" not in offered.tools
-    assert lane.remarks == ("it goes without these skills, which are not here: lost",)
+    assert lane.remarks == ("it ran without these skills, which are missing here: lost",)
 
 
 async def test_closing_everything_in_the_middle_ends_parent_and_children(journey: Journey):

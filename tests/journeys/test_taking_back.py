@@ -43,7 +43,7 @@ async def test_files_that_the_task_made_go_again_and_come_back_when_that_is_take
 async def test_what_somebody_else_wrote_since_is_never_lost(journey):
     async with two_turns(journey) as client:
         (journey.workspace / "a.txt").write_text("mine\n")
-        with pytest.raises(UsageError, match="not only this task's edits changed"):
+        with pytest.raises(UsageError, match="also changed outside this task's edits"):
             await client.time.go_back(cmd.GoBack(task=journey.task, to=prompts(journey)[0] - 1))
         assert (journey.workspace / "a.txt").read_text() == "mine\n"
         assert (journey.workspace / "b.txt").read_text() == "one\n"

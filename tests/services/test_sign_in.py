@@ -24,7 +24,7 @@ async def test_nobody_is_waited_for_without_end():
     async with SignIn.begun(AT) as sign_in:
         with pytest.raises(ModelError) as error:
             await sign_in.key(typing(), limit=0.05)
-    assert "Nobody signed in" in error.value.text
+    assert "Sign-in timed out" in error.value.text
     assert "--with-key" in error.value.hint
 
 

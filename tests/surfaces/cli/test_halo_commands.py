@@ -178,7 +178,7 @@ async def test_a_moment_that_is_not_there_says_which_are(halo: Halo) -> None:
     task = await made_task(halo)
     done = await halo.run("fork", task, "--at", "999")
     assert done.code == 2
-    assert "no event 999: the task has 1 to" in done.err
+    assert "no event 999: the task has events 1 to" in done.err
     assert (await halo.run("checkpoints", "diff")).code == 2
 
 
@@ -203,7 +203,7 @@ async def test_the_doctor_lists_the_variables_that_are_withheld_and_passed_on(ha
     )
     line = next(line for line in done.out.splitlines() if "✓ variables" in line)
     assert "HTTPS_PROXY, NPM_TOKEN" in line
-    assert line.endswith("passed on: GH_TOKEN")
+    assert line.endswith("passed to commands: GH_TOKEN")
 
 
 async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes_on(halo: Halo) -> None:

@@ -296,7 +296,7 @@ WRITES = {"call": [call("write_to_file", path="a.txt", content="x\n")]}
 def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI, WRITES, {"text": "Done it."}), "go")
     person.sees("Hello.", COMPOSER).types("/auto-approve\r")
-    person.sees("Done without asking: read files here, safe commands.", "all_commands   as the mode says", COMPOSER)
+    person.sees("Allowed without asking: read files here, safe commands.", "all_commands   as the mode says", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Leave it").presses("2")
     person.sees("edit stays as it is: as the mode says", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Leave it").presses("1")
