@@ -228,7 +228,7 @@ async def test_a_child_is_steered_while_it_runs(journey: Journey):
 
 async def test_a_child_near_its_limit_is_told_to_report(journey: Journey):
     looks = Turn(calls=(Call("list_files", {"path": "."}),))
-    last = reports("so far", expect="Only little time is left")
+    last = reports("so far", expect="almost out of time")
     await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_steps=4))
     assert journey.of(SubagentEnded)[0].end is LaneEnd.DONE
 
@@ -291,7 +291,7 @@ async def test_a_projects_agent_does_not_choose_another_provider(journey: Journe
     await journey.run(client=client)
     (started,) = journey.of(SubagentStarted)
     assert started.model == "scripted/parent"
-    assert "may not send files to elsewhere" in started.remarks[0]
+    assert "may not switch to elsewhere" in started.remarks[0]
 
 
 async def test_an_agent_that_nobody_described_is_named(journey: Journey):

@@ -147,4 +147,4 @@ async def test_the_model_stays_while_a_turn_runs(journey):
         if isinstance(event, ev.TurnEnded):
             break
     await client.close()
-    assert refused == ["The model can be changed once this turn has ended."]
+    assert refused == ["The model cannot be changed while a turn runs."]

@@ -29,7 +29,7 @@ def agent(model: str, *, own: bool = False) -> Agent:
         ("gpt-5-mini", False, "openai/gpt-5-mini", ""),
         ("sonnet", False, "openai/gpt-5.6", "no model 'sonnet'"),
         ("gpt-nonsense", False, "openai/gpt-5.6", "no model 'gpt-nonsense'"),
-        ("anthropic/claude-sonnet-5", False, "openai/gpt-5.6", "may not send files to anthropic"),
+        ("anthropic/claude-sonnet-5", False, "openai/gpt-5.6", "may not switch to anthropic"),
         ("anthropic/claude-sonnet-5", True, "anthropic/claude-sonnet-5", ""),
     ],
 )

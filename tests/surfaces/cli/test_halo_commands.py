@@ -220,7 +220,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are whole, " in named
     assert log.read_bytes() == damaged
     mended = " ".join((await halo.run("doctor", "--fix")).out.split())
-    assert f"Mended; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
+    assert f"Repaired; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
     assert log.with_name("damaged-1.jsonl").read_bytes() == damaged
     assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
     assert "The log was damaged and ends here" in (await halo.run("tasks", "show", task)).out
@@ -298,7 +298,7 @@ async def test_a_misspelt_model_is_tried_with_a_remark(halo: Halo, unused_tcp_po
     done = await halo.run(
         "-p", "-m", "anthropic/claude-opus-55", "--proxy", proxy, "hi", env={"ANTHROPIC_API_KEY": "k"}
     )
-    assert "anthropic/claude-opus-55 is not in the catalogue: its window and its price are unknown." in done.err
+    assert "anthropic/claude-opus-55 is not in the model catalog: its context window and price are unknown." in done.err
     assert "Did you mean anthropic/claude-opus-5-5?" in done.err
 
 

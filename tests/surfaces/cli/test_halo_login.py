@@ -172,7 +172,7 @@ async def test_the_doctor_goes_the_way_to_the_model(halo: Halo) -> None:
     assert good.code == 0
     assert re.search(r"✓ connection +openai/big-1: .+ answers, .+ the key \(.+\), knows the model", good.out)
     assert (wrong.code, refused.code) == (1, 1)
-    assert "does not know the model big-2" in wrong.out
+    assert "has no model big-2" in wrong.out
     assert "big-1" in wrong.out
     assert "did not accept the key" in refused.out
     assert "--api-key" in refused.out

@@ -112,7 +112,7 @@ async def test_a_name_that_means_two_files_is_asked_about(halo: Halo) -> None:
 async def test_a_new_rule_holds_for_the_paths_that_it_was_made_for(halo: Halo) -> None:
     assert "Made .halocline/rules/testing.md." in await said(halo, "new", "testing", "--paths", "tests/**")
     assert "matches tests/**" in await said(halo, "why", "tests/a.py")
-    assert "is there already" in await refused(halo, "new", "testing")
+    assert "already exists" in await refused(halo, "new", "testing")
     assert "is no name" in await refused(halo, "new", "../x")
     assert "needs a name" in await refused(halo, "new")
 

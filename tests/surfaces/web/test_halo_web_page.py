@@ -87,7 +87,7 @@ async def test_a_folder_that_a_task_cannot_have_is_refused_before_it_begins(halo
         wish = {"workspace": str(halo.folder), "content": content, "model": halo.script(HI)}
         answer = await one.answer("begin", **wish, add_dirs=[str(halo.folder)])
         assert (answer["type"], halo.tasks) == ("refused", [])
-        assert "one of this task's already" in answer["text"]
+        assert "The task already has the folder" in answer["text"]
 
 
 async def test_a_plan_names_the_commands_that_ran_since(halo: Halo) -> None:
