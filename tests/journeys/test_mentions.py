@@ -163,7 +163,8 @@ async def test_a_picture_is_shown_to_a_model_that_sees(journey):
 async def test_a_model_without_sight_gets_a_placeholder(journey):
     journey.write("shot.png", PIXEL)
     await journey.run(DONE, prompt="@shot.png")
-    assert "image shot.png: image/png, 1×1 pixels; not shown, because the model cannot see images" in notes(journey)[0].text
+    text = notes(journey)[0].text
+    assert "image shot.png: image/png, 1×1 pixels; not shown, because the model cannot see images" in text
 
 
 async def test_a_picture_that_is_too_large_and_too_many_pictures_are_refused(journey):

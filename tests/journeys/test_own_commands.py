@@ -107,7 +107,7 @@ async def test_one_is_stopped_and_another_goes_on_as_a_job(journey):
     ends = await ended(client, journey.task, 2)
     by_run = {end.run: end for end in ends}
     assert (by_run["!1"].output, by_run["!1"].stopped, by_run["!1"].exit_code) == ("first\n", True, None)
-    assert (by_run["!2"].job, by_run["!2"].said) == ("job-1", "it goes on as job-1")
+    assert (by_run["!2"].job, by_run["!2"].said) == ("job-1", "it continues as job-1")
     assert [(job.job, job.call) for job in client.state(journey.task).jobs] == [("job-1", "!2")]
     assert not client.send(cmd.StopCommand(task=journey.task, run="!1"))
     await journey.prompt(client)

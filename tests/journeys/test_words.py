@@ -96,7 +96,7 @@ async def test_deep_planning_may_hand_over_and_a_prompt_that_nobody_typed_is_lef
 async def test_an_unknown_word_begins_no_turn(journey):
     client = journey.client([DONE])
     await journey.open(client, ATTENDED)
-    with pytest.raises(UsageError, match="There is no word /inti"):
+    with pytest.raises(UsageError, match="There is no slash command /inti"):
         client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("/inti"),)))
     await client.close()
     assert [event for event in journey.logged if isinstance(event, ev.TurnStarted)] == []

@@ -357,7 +357,7 @@ async def test_from_a_joined_task_one_goes_on_to_a_new_one_and_what_stayed_empty
     second = halo.terminal("attach", halo.tasks[0])
     await shows(second, "Ask for something")
     second.send("/nosuchword\r")
-    await shows(second, "There is no word")
+    await shows(second, "There is no slash command")
     await shows(second, "Ask for something")
     second.send("/clear\r")
     await shows(second, "A new task")

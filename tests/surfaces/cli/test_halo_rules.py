@@ -113,7 +113,7 @@ async def test_a_new_rule_holds_for_the_paths_that_it_was_made_for(halo: Halo) -
     assert "Made .halocline/rules/testing.md." in await said(halo, "new", "testing", "--paths", "tests/**")
     assert "matches tests/**" in await said(halo, "why", "tests/a.py")
     assert "already exists" in await refused(halo, "new", "testing")
-    assert "is no name" in await refused(halo, "new", "../x")
+    assert "is not a valid name" in await refused(halo, "new", "../x")
     assert "needs a name" in await refused(halo, "new")
 
 
