@@ -348,7 +348,7 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
     assert cut_short.status is ev.CallStatus.CANCELLED
     told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
-    assert told == ["Sub-agents only read. They had come so far:\n- one: I look."]
+    assert told == ["Sub-agents only read. Their results so far:\n- one: I look."]
     assert journey.state.cost == pytest.approx(0.25)
 
 

@@ -84,7 +84,7 @@ class ImportService:
 
     @classmethod
     def open(cls, env: Mapping[str, str] = os.environ) -> "ImportService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()), Path(env.get("HOME") or Path.home()), env)
 
     def found(self, programs: Sequence[str], path: Path | None = None, since: float = 0.0) -> list[Found]:
@@ -141,7 +141,7 @@ class ImportService:
         if dry:
             stats.count(events)
         else:
-            self._write(task_of(found), stats.counted(events), fresh=standing == NEW)
+            self._write(task_of(found), stats.count_each(events), fresh=standing == NEW)
         return replace(done, turns=stats.turns, cost=stats.cost, lost=_text_words(ground))
 
     def _workspace(self, found: Found) -> str:
@@ -156,11 +156,11 @@ class ImportService:
         module = load_program(found.tool)
         for event in to_events(module.said(found, ground), at, THEIRS.get(found.tool, {}), ground):
             at = event.at
-            yield self._priced(event, found.model) if isinstance(event, UsageReported) else event
+            yield self._add_price(event, found.model) if isinstance(event, UsageReported) else event
         note = Note(IMPORT_NOTE.format(program=module.TITLE), SOURCE)
         yield Imported(origin=origin, lost=_text_words(ground), content=(note,), at=at)
 
-    def _priced(self, event: UsageReported, model: str) -> UsageReported:
+    def _add_price(self, event: UsageReported, model: str) -> UsageReported:
         """Add the cost by our prices, unless the transcript recorded one."""
         if event.cost is not None:
             return event
@@ -214,7 +214,7 @@ class ImportStats:
         self.turns = 0
         self.cost: float | None = 0.0
 
-    def counted(self, events: Iterable[DurableEvent]) -> Iterator[DurableEvent]:
+    def count_each(self, events: Iterable[DurableEvent]) -> Iterator[DurableEvent]:
         """Yield the events unchanged."""
         for event in events:
             self.turns += isinstance(event, TurnStarted)
@@ -223,7 +223,7 @@ class ImportStats:
             yield event
 
     def count(self, events: Iterable[DurableEvent]) -> None:
-        for _ in self.counted(events):
+        for _ in self.count_each(events):
             pass
 
 

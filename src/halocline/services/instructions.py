@@ -26,7 +26,7 @@ PROJECT_WORKFLOWS, OWN_WORKFLOWS = ".clinerules/workflows", "Documents/Cline/Wor
 MOST_NESTED = 500
 MOST_FOLDERS = 5_000
 _NAME = re.compile(r"\w[\w.-]{0,79}")
-BLANK = "# {title}\n\nWrite here what the model should do, one short sentence a line.\n"
+BLANK = "# {title}\n\nWrite what the model should do, one short sentence per line.\n"
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
@@ -64,11 +64,11 @@ class InstructionService:
         self._home = assembly.home
         self.is_on = assembly.settings.rules
         self._roots = roots_of(workspace, assembly.home, env)
-        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.leave)
+        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.rule_files)
 
     @classmethod
     def open(cls, workspace: Path) -> "InstructionService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(workspace, Assembly.of(Choices()), dict(os.environ))
 
     @property
@@ -109,7 +109,7 @@ class InstructionService:
 
     def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
         """Turn a file on or off; return its name, and True if that changed anything. Raises UsageError."""
-        found = self._found(file)
+        found = self._find_file(file)
         if found.owner == "managed":
             raise UsageError(
                 f"{found.shown} is managed by your administrator, so you cannot turn it on or off.",
@@ -121,9 +121,9 @@ class InstructionService:
 
     def text(self, file: str) -> str:
         """Return the text of a file without its front matter. Raises UsageError."""
-        return self._found(file).rule.text
+        return self._find_file(file).rule.text
 
-    def _found(self, file: str) -> RuleFile:
+    def _find_file(self, file: str) -> RuleFile:
         wanted = {
             os.path.normpath(os.path.join(place, os.path.expanduser(file))) for place in (os.getcwd(), self._workspace)
         }

@@ -25,7 +25,7 @@ _FRESH = 24 * 3600.0
 _PATIENCE = 10.0
 """Seconds for which one store may be busy; a task that waits longer than 15 turns its checkpoints off."""
 _LONGEST = 3600.0
-"""Seconds that repacking a large store may take; tasks go on using it meanwhile."""
+"""Seconds that repacking a large store may take; tasks keep using it in the meantime."""
 
 
 class TaskUse(Value, frozen=True):
@@ -69,7 +69,7 @@ class GivingUp(Value, frozen=True):
 
 
 class PrunePlan(Value, frozen=True):
-    """What to remove: checkpoints, damaged stores that were set aside, and blobs that no task references.
+    """A list of what to remove: checkpoints, damaged stores that were set aside, and blobs that no task references.
 
     A blob written after `before` (Unix seconds) stays nevertheless.
     """

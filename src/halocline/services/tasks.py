@@ -60,12 +60,12 @@ class TaskService:
 
     def forget(self, name: str) -> None:
         """Permanently delete a task and what only it needs. Raises TaskBusy."""
-        with self._held(name):
+        with self._lock_task(name):
             self._remove(self._home.tasks, [*self._children(name), name])
 
     def delete(self, name: str) -> None:
         """Move a task to the trash, and delete what has been there too long. Raises TaskBusy."""
-        with self._held(name):
+        with self._lock_task(name):
             for task in (*self._children(name), name):
                 if (self._home.trash / task).exists():
                     history.forget_task(self._home.trash, task)
@@ -112,7 +112,7 @@ class TaskService:
         blob_gc.free_blobs(self._home, named, now)
 
     @contextmanager
-    def _held(self, name: str) -> Iterator[None]:
+    def _lock_task(self, name: str) -> Iterator[None]:
         held = lock.take_lock(self._home.task(name), name)
         try:
             yield

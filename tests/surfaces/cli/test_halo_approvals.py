@@ -135,7 +135,7 @@ async def test_what_is_wrong_or_late_is_told_so_and_changes_nothing(halo: Halo, 
     assert not error.exists()
     decision.write_text(right.replace("deny", "allow"))
     await until(desk, error.name)
-    assert "No request of this name waits" in error.read_text()
+    assert "No such request is waiting" in error.read_text()
     asked = json.loads(second.read_text())
     (desk / f"{asked['id']}.decision.json").write_text(
         json.dumps({"id": asked["id"], "token": asked["token"], "decision": "allow"})

@@ -170,7 +170,7 @@ async def test_the_doctor_goes_the_way_to_the_model(halo: Halo) -> None:
         wrong = await halo.run("doctor", "-m", "openai/big-2", *place)
         refused = await halo.run("doctor", "--connect", "-m", "openai/big-1", *place, "--api-key", OTHER)
     assert good.code == 0
-    assert re.search(r"✓ connection +openai/big-1: .+ answers, .+ the key \(.+\), knows the model", good.out)
+    assert re.search(r"✓ connection +openai/big-1: .+ answers, .+ the key \(.+\), has the model", good.out)
     assert (wrong.code, refused.code) == (1, 1)
     assert "has no model big-2" in wrong.out
     assert "big-1" in wrong.out

@@ -263,7 +263,7 @@ class Assembly:
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
         return {
-            "machine": (machine := self._machine(log, state, workspace, hooks)),
+            "machine": (machine := self._build_host(log, state, workspace, hooks)),
             "log": log,
             "state": state,
             "context": self.context(),
@@ -290,7 +290,7 @@ class Assembly:
         is_plain = self.settings.checkpoints and not roots
         return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
-    def _machine(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
+    def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
         watch = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
         log.attach(watch)
@@ -315,7 +315,7 @@ class Assembly:
             browser=self._browser(),
             takes_images=self._sees,
             syntax_errors=self.settings.syntax_errors,
-            leave=self.leave(workspace, state.roots),
+            leave=self.rule_files(workspace, state.roots),
             partial_edits=self.settings.partial_edits,
             folder=folder,
             revisions=WorkspaceRevisions(workspace, lambda: self.shadow_git(workspace, log.task)),
@@ -335,7 +335,7 @@ class Assembly:
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """Return the rule files of a folder and other roots; None if rules are turned off."""
-        return instructions_of(workspace, self.home, self.settings, self.env, self.leave, roots)
+        return instructions_of(workspace, self.home, self.settings, self.env, self.rule_files, roots)
 
     def mcp_of(self, workspace: Path) -> "FolderServers":
         """Return the MCP servers configured for a folder."""
@@ -359,7 +359,7 @@ class Assembly:
         """Return the facts about this machine that the policy needs to judge commands."""
         return LocalShellFacts(self.env)
 
-    def leave(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
+    def rule_files(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
         """Return the permanent rules and grants of a workspace, and of a task's other folders."""
         return RuleFiles(
             self.home.policy,

@@ -74,7 +74,7 @@ class LazyMentions:
 
 
 class TaskRuntime(NamedTuple):
-    """What a task needs from the controller to start tasks of its own."""
+    """The parts of the controller that a task needs to start tasks of its own."""
 
     assembly: "Callable[[], Assembly]"
     serve: "Callable[[str, Task, Chosen], str]"

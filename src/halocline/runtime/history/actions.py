@@ -86,7 +86,7 @@ class TaskHistory:
 
     async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
         """Return what `restore` would do now."""
-        if (to := self._unsaved(target)) is not None:
+        if (to := self._event_without_checkpoint(target)) is not None:
             from halocline.runtime.history.revert_edits import plan_revert
 
             return plan_revert(self.past(target.partition("@")[0]), to)
@@ -104,7 +104,7 @@ class TaskHistory:
         Raises:
             UsageError, TaskNotFound, TaskBusy, HaloclineError
         """
-        if (to := self._unsaved(target)) is not None:
+        if (to := self._event_without_checkpoint(target)) is not None:
             done = await self.go_back(cmd.GoBack(task=target.partition("@")[0], to=to, conversation=conversation))
             assert done is not None
             return done
@@ -213,7 +213,7 @@ class TaskHistory:
             return info.task, (), ()
         return info.task, *await others_of(fold_events(past), find_checkpoints_elsewhere(past, info.sha), self._stores)
 
-    def _unsaved(self, target: str) -> int | None:
+    def _event_without_checkpoint(self, target: str) -> int | None:
         """Return the event of a point without a checkpoint, which can only be reached by reverting edits; else None."""
         task, _, seq = target.partition("@")
         if not seq.isdecimal():

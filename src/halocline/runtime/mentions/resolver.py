@@ -58,10 +58,10 @@ class Resolver:
 
     async def _sizes(self, mentions: Sequence[Mention], state: State) -> tuple[Mentioned, ...]:
         ground = replace(self._ground(state), blobs=files.Unkept())
-        sized = [await self._sized(mention, ground) for mention in mentions]
+        sized = [await self._measure_one(mention, ground) for mention in mentions]
         return tuple(one for one in sized if one)
 
-    async def _sized(self, mention: Mention, ground: Ground) -> Mentioned | None:
+    async def _measure_one(self, mention: Mention, ground: Ground) -> Mentioned | None:
         if description := things.LATER.get(mention.kind):
             return Mentioned(mention.text, description)
         if mention.kind in (Kind.PATH, Kind.COMMIT) and (guess := await files.guess_size(mention, ground)):

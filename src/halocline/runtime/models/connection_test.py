@@ -83,7 +83,7 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
 
 
 async def _ask_model(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
-    """Raises ModelError."""
+    """Test server, key and model. Raises ModelError."""
     accepted = (await directory.knows_key()) or bool(at.key and at.at_home) or None
     try:
         names = await directory.names()

@@ -51,7 +51,7 @@ class Keys:
         name = self._stored_name(vendor)
         if not name:
             return None
-        if self._stored[name] == "keyring":  # may block while it asks the person for a password
+        if self._stored_places[name] == "keyring":  # may block while it asks the person for a password
             secret = await asyncio.to_thread(self.store.get, name)
         else:
             secret = self.store.get(name)
@@ -76,15 +76,15 @@ class Keys:
 
     def _stored_name(self, vendor: Vendor) -> str:
         """Return the name under which the key for the vendor's server is stored; empty if it is not."""
-        if not vendor.key_variable or not self._stored:
+        if not vendor.key_variable or not self._stored_places:
             return ""
         from halocline.providers.auth.accounts import secret_name
 
         name = secret_name(vendor, base_url_of(vendor, self._env, self._base_url))
-        return name if name in self._stored else ""
+        return name if name in self._stored_places else ""
 
     @cached_property
-    def _stored(self) -> "Mapping[str, Place]":
+    def _stored_places(self) -> "Mapping[str, Place]":
         return self.store.places() if os.path.lexists(self._home.credentials) else {}
 
 

@@ -72,7 +72,7 @@ async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Ca
 async def resolve_endpoint(
     vendor: Vendor, model: str, settings: Settings, env: Mapping[str, str], keys: Keys
 ) -> Endpoint:
-    """Where a model is asked, with which key, and the way there. Raises as `open_model` does."""
+    """Return the endpoint of a model, with key and network options. Raises as `open_model` does."""
     found = await keys.find(vendor)
     key, source = (found.key.reveal(), found.source) if found else ("", "")
     at = build_endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)

@@ -116,7 +116,7 @@ class Words:
             rest, is_first = text[end:].strip(), not text[:begin].strip()
             if not is_first and os.path.lexists(f"/{name}"):
                 continue  # the path of a folder at the root, in the middle of a sentence
-            if not taken and (given := self._given(name, rest, where)):
+            if not taken and (given := self._expand_one(name, rest, where)):
                 taken, found = name, [given if is_first else _add_doubt(given, name), *found]
             elif name != taken and (skill := self._skill(name)):
                 found.append(Expansion(notes=(_skill_note(skill, rest if is_first else ""),)))
@@ -149,7 +149,7 @@ class Words:
         hint = f"Did you mean {meant}?" if meant else "List the slash commands: /help"
         raise UsageError(f"There is no slash command /{name}.", hint)
 
-    def _given(self, name: str, rest: str, where: Where) -> Expansion | None:
+    def _expand_one(self, name: str, rest: str, where: Where) -> Expansion | None:
         """Expand one command that is not a skill. Raises UsageError if its file cannot be read."""
         row = SLASH.get(name)
         if row and row.is_for_the_model and where in row.where:

@@ -10,7 +10,7 @@ from halocline.protocol.values import Value
 
 
 class By(StrEnum):
-    """Who answers a slash command: the surface, the controller, or the model."""
+    """The part that answers a slash command: the surface, the controller, or the model."""
 
     SURFACE = "the surface"
     CONTROLLER = "Halocline"

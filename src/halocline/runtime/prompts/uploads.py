@@ -44,7 +44,7 @@ class Handing:
     async def mentionable_in(self, workspace: Path, task: str = "", roots: tuple[str, ...] = ()) -> Mentionable:
         """List what can be mentioned in a folder and other `roots`, for a task that is new or not open here."""
         revisions = WorkspaceRevisions(workspace, lambda: self._assembly.shadow_git(workspace, BY_HAND))
-        folder = folder_of(workspace, roots, self._assembly.leave(workspace, roots).book(), Ripgrep(), revisions)
+        folder = folder_of(workspace, roots, self._assembly.rule_files(workspace, roots).book(), Ripgrep(), revisions)
         return await mentionable_in(folder, self._assembly.home, task)
 
     async def _sees(self, model: str) -> bool:

@@ -76,27 +76,27 @@ def instructions_of(
     home: Home,
     settings: Settings,
     env: Mapping[str, str],
-    leave: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Leave]",
     further: tuple[str, ...] = (),
 ) -> "Instructions | None":
     """Return the rules of a task, and of its `further` folders; None if the settings turn rules off."""
     if not settings.rules:
         return None
     roots = roots_of(workspace, home, env)
-    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, leave))
+    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, permissions))
     if not further:
         return first
     from halocline.runtime.rules.multi_root import with_roots
 
-    return with_roots(first, further, home, settings, leave)
+    return with_roots(first, further, home, settings, permissions)
 
 
-def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Path], Leave]") -> "Reader":
+def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Leave]") -> "Reader":
     """Return a reader for the rule files of one folder."""
     from halocline.context.instructions.files import Reader
     from halocline.store.permissions.instruction_switches import RuleSwitches
 
-    of_workspace = leave(roots.workspace)
+    of_workspace = permissions(roots.workspace)
     switches = RuleSwitches(home.rule_switches)
     return Reader(
         roots,

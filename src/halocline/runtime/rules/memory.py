@@ -72,7 +72,7 @@ class Memory:
 
     def sources(self) -> list[Source]:
         """Return the files that are not empty, the person's own before the project's. Raises UsageError."""
-        notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+        notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._list_memos(), 1)]
         sources = []
         for file in self._files:
             text = _read_file(file)
@@ -111,7 +111,7 @@ class Memory:
 
     async def forget(self, number: int) -> Remembered:
         """Remove a note and return it. Raises UsageError."""
-        found = self._found()
+        found = self._list_memos()
         if not 0 < number <= len(found):
             raise UsageError(f"There is no note {number}.", "See: halo memory show")
         memo, file = found[number - 1]
@@ -135,7 +135,7 @@ class Memory:
     def _files(self) -> tuple[Path, ...]:
         return (self.personal,) if self.leads_out else (self.personal, self.project)
 
-    def _found(self) -> list[tuple[Memo, Path]]:
+    def _list_memos(self) -> list[tuple[Memo, Path]]:
         return [(memo, file) for file in self._files for memo in parse_memos(_read_file(file))]
 
 

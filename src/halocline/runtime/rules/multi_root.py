@@ -63,12 +63,12 @@ def with_roots(
     roots: tuple[str, ...],
     home: Home,
     settings: Settings,
-    leave: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Leave]",
 ) -> RootedInstructions:
     """Return the rules of a task with other folders; from these, only the project's own rules."""
 
     def of(root: str) -> LiveInstructions:
         places = Roots(Path(root), prefix=f"{root}/")
-        return LiveInstructions(places, lambda: reader_of(places, home, settings, leave))
+        return LiveInstructions(places, lambda: reader_of(places, home, settings, permissions))
 
     return RootedInstructions(first, {root: of(root) for root in roots})

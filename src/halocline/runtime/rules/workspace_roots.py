@@ -67,21 +67,21 @@ def with_code(
     return [*own, *(root for root in roots if has_hooks(settings, root))]
 
 
-class TakenUp(Value, frozen=True):
+class ResumedRoots(Value, frozen=True):
     """A resumed task with its folders as they are now: the event to record that, and messages for a person."""
 
     state: State
-    news: tuple[RootsChanged, ...]
-    said: tuple[str, ...]
+    events: tuple[RootsChanged, ...]
+    notices: tuple[str, ...]
 
 
-def taken_up(state: State, wanted: Iterable[str | Path]) -> TakenUp:
+def resume_roots(state: State, wanted: Iterable[str | Path]) -> ResumedRoots:
     """Leave out the folders that are gone, and add those `wanted` now. Raises UsageError."""
     there = tuple(root for root in state.roots if Path(root).is_dir())
     gone = tuple(GONE.format(root=root, task=state.task) for root in state.roots if root not in there)
     roots = further_roots(Path(state.workspace), wanted, there)
-    news = (RootsChanged(roots=roots),) if roots != state.roots else ()
-    return TakenUp(replace(state, roots=roots), news, gone)
+    events = (RootsChanged(roots=roots),) if roots != state.roots else ()
+    return ResumedRoots(replace(state, roots=roots), events, gone)
 
 
 def _resolve_folder(workspace: Path, text: str | Path) -> Path:

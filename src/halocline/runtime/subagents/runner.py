@@ -66,11 +66,11 @@ class Subtasks:
     async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
         plans = self._plans(wanted, call, rule)
         async with asyncio.TaskGroup() as group:
-            lanes = [group.create_task(self._lane(plan), name=f"sub-agent {plan.child}") for plan in plans]
+            lanes = [group.create_task(self._run_plan(plan), name=f"sub-agent {plan.child}") for plan in plans]
         return tuple(lane.result() for lane in lanes)
 
     def _plans(self, wanted: Sequence[Wanted], call: str, rule: str) -> list[Plan]:
-        """Raises ToolFailure."""
+        """Check the request and plan each sub-agent. Raises ToolFailure."""
         state, settings = self._parent.state, self._runtime.assembly().settings
         agents = self._agents(wanted)
         budget = Subtask(
@@ -114,20 +114,20 @@ class Subtasks:
             raise ToolFailure(f"The task's cost limit of ${limit:.2f} is used up. No sub-agent was started.")
         return left / number
 
-    async def _lane(self, plan: Plan) -> Report:
+    async def _run_plan(self, plan: Plan) -> Report:
         began = time.monotonic()
         try:
-            task, chosen, remarks = await self._opened(plan)
+            task, chosen, remarks = await self._open_child(plan)
         except HaloclineError as error:
-            return self._not_begun(plan, f"{error.text} {error.hint}".strip())
+            return self._report_failure(plan, f"{error.text} {error.hint}".strip())
         except Exception as bug:
             _LOGGER.error("a sub-agent could not start", exc_info=bug)
-            return self._not_begun(plan, f"{type(bug).__name__}: {bug}")
-        started = self._started(plan, chosen.name, remarks)
-        end = await self._worked(task, chosen, started)
+            return self._report_failure(plan, f"{type(bug).__name__}: {bug}")
+        started = self._start_event(plan, chosen.name, remarks)
+        end = await self._run_lane(task, chosen, started)
         return Report(report_of(task.state), end, time.monotonic() - began, remarks)
 
-    async def _worked(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
+    async def _run_lane(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
         """Run a sub-agent from its prompt to its end; cancelling this ends it."""
         lane = Lane(started, task, self._parent.emit)
         broke: Exception | None = None
@@ -146,18 +146,18 @@ class Subtasks:
             self._parent.emit(end)
         return end
 
-    def _started(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
+    def _start_event(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
         one = plan.wanted
         return SubagentStarted(plan.subtask.call, plan.child, one.name, one.prompt, one.agent, model, remarks)
 
-    def _not_begun(self, plan: Plan, why: str) -> Report:
+    def _report_failure(self, plan: Plan, why: str) -> Report:
         """Report a sub-agent that could not start, for example without a model; the others continue."""
-        started = self._started(plan, "")
+        started = self._start_event(plan, "")
         end = replace(end_event(started, State(), Took()), end=LaneEnd.FAILED, problem=why)
         self._parent.emit(started, end)
         return Report("", end, 0.0)
 
-    async def _opened(self, plan: Plan) -> tuple[Task, Chosen, tuple[str, ...]]:
+    async def _open_child(self, plan: Plan) -> tuple[Task, Chosen, tuple[str, ...]]:
         """Build the child's task and write its start. Raises HaloclineError."""
         assembly, parent = self._runtime.assembly(), self._parent.state
         chosen, remarks = await self._model(plan.agent)

@@ -51,7 +51,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
 
 def _check_python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 11), version, "Python 3.11 or newer is needed.")
+    return Finding("Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer.")
 
 
 def _check_home(env: Mapping[str, str]) -> Finding:
@@ -83,7 +83,7 @@ def _check_settings(env: Mapping[str, str]) -> Finding:
 def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
     """Check that rule files can be read; empty if the settings cannot."""
     try:
-        book = Assembly.of(Choices(), env).leave(workspace).book()
+        book = Assembly.of(Choices(), env).rule_files(workspace).book()
     except HaloclineError:
         return []
     hint = "Until the file can be read, every call needs approval. Correct it and check it with: halo policy test"
@@ -92,7 +92,7 @@ def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
 
 
 def _check_variables(env: Mapping[str, str]) -> list[Finding]:
-    """List the variables withheld from commands and those passed on; empty if the settings cannot be read."""
+    """List the variables hidden from commands and those passed to them; empty if the settings cannot be read."""
     from halocline.protocol.child_environment import is_passed, withheld_names
 
     try:
@@ -108,7 +108,7 @@ def _check_variables(env: Mapping[str, str]) -> list[Finding]:
         else ""
     )
     text += f"{'; ' if text else ''}passed to commands: {', '.join(given)}" if given else ""
-    return [Finding("variables", True, text or "none looks like a secret", needed=False)]
+    return [Finding("variables", True, text or "no variable looks like a secret", needed=False)]
 
 
 def _check_git() -> Finding:
@@ -150,7 +150,7 @@ def _check_workspace(workspace: Path) -> Finding:
     try:
         check_workspace(workspace, Path.home())
     except HaloclineError as error:
-        return Finding("checkpoints", False, error.text, "Work in a project folder.", needed=False)
+        return Finding("checkpoints", False, error.text, "Start halo in a project folder.", needed=False)
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
 
 
@@ -203,7 +203,7 @@ async def check_model(trial: Awaitable[Connection]) -> Finding:
     if found.key_source:
         steps.append(f"{'accepts' if found.accepted else 'does not reject'} the key ({found.key_source})")
     if found.known:
-        steps.append("knows the model")
+        steps.append("has the model")
     return Finding("connection", True, f"{found.model}: {', '.join(steps)}; {found.seconds:.1f} s")
 
 
@@ -222,6 +222,6 @@ async def _check_models(env: Mapping[str, str]) -> Finding:
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
     servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
-    text = ", ".join([*keys, *servers]) or "no key and no local server"
+    text = ", ".join([*keys, *servers]) or "no API key and no local server"
     hint = "Run halo login, set a key such as ANTHROPIC_API_KEY, or start Ollama. halo demo works without a key."
     return Finding("models", bool(keys or servers), text, hint, needed=False)

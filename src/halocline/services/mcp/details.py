@@ -100,13 +100,13 @@ class ServerService:
 
     @classmethod
     def open(cls, workspace: Path) -> "ServerService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         assembly = Assembly.of(Choices())
         return cls(assembly.mcp_of(workspace), PolicyService(assembly))
 
     def detail(self, name: str) -> ServerDetail:
-        """Raises UsageError."""
-        server, setup = self._named(name), self._folder.setup()
+        """Return the details of a server. Raises UsageError."""
+        server, setup = self._find_server(name), self._folder.setup()
         offer = Supervisor(server, setup).offer
         decided = self._decisions(name)
         tools = offer.tools if offer else ()
@@ -122,7 +122,7 @@ class ServerService:
 
     def change(self, name: str, changes: JsonObject) -> Path:
         """Change fields of a server in its file; None removes one. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         if server.owner not in OURS:
             raise UsageError(
                 f"The server {name} is configured in {server.file}, which you cannot edit here.", "Edit that file."
@@ -136,7 +136,7 @@ class ServerService:
 
     def allow(self, name: str, tool: str, way: str) -> Path:
         """Always `allow` a tool, `deny` it, or (empty) leave it to the policy. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         approved, off = list(server.entry.auto_approve), set(server.entry.disabled_tools) - {tool}
         if ALL in approved and way != "allow":
             offer = Supervisor(server, self._folder.setup()).offer
@@ -150,7 +150,7 @@ class ServerService:
 
         The policy decides as it would for a model. Raises UsageError if it denies the call.
         """
-        server = self._named(name)
+        server = self._find_server(name)
         posture = await asyncio.to_thread(self._policy.posture, self._folder.workspace, Mode.ACT, None)
         decision = await asyncio.to_thread(self._policy.mcp_tools(posture).one, f"{name}/{tool}")
         if decision.verdict is Verdict.DENY:
@@ -173,7 +173,7 @@ class ServerService:
         """True if the store has tokens for a server. Importing the SDK to ask it would take a second."""
         return any(one.startswith(f"mcp:{name}@") for one in SecretStore(self._folder.home.credentials).places())
 
-    def _named(self, name: str) -> Server:
+    def _find_server(self, name: str) -> Server:
         if server := self._folder.servers().named(name):
             return server
         raise UsageError(f"There is no MCP server {name!r}.", "Reload the list of servers.")
@@ -218,7 +218,7 @@ async def _ask_nobody(question: str, options: Sequence[str]) -> str | None:
 
 
 def _write_server(server: Server) -> JsonObject:
-    """Raises SettingsError."""
+    """Return a server as it is in its file. Raises SettingsError."""
     try:
         found: Any = mcp_files.read_raw(server.file).get(mcp_files.KEY, {}).get(server.name, {})
     except mcp_files.Unreadable as error:

@@ -26,20 +26,20 @@ class JudgedTools:
         """Return allow, ask or deny by server and tool."""
         found: dict[str, dict[str, str]] = {server.name: {} for server in self._servers.servers}
         for tool in self._tools():
-            found[tool.server][tool.tool] = self._decided(tool).verdict.value
+            found[tool.server][tool.tool] = self._decide(tool).verdict.value
         return found
 
     def one(self, subject: str) -> Decision:
         """Return the decision on `server/tool`. Raises UsageError if there is no such server."""
         for tool in self._tools():
             if subject in (tool.subject, tool_name(tool.server, tool.tool)):
-                return self._decided(tool)
+                return self._decide(tool)
         server, _, name = subject.rpartition("/")
         known = [each.name for each in self._servers.servers]
         if server not in known or not name:
             hint = f"The servers are: {', '.join(known)}." if known else "Add a server first: halo mcp add"
             raise UsageError(f"There is no MCP server for {subject!r}.", f"Write it as server/tool. {hint}")
-        decision = self._decided(McpTool("", server, name))
+        decision = self._decide(McpTool("", server, name))
         unknown = f"{server} is not known to offer it, so it may not be read-only"
         return replace(decision, reason=f"{decision.reason}; {unknown} (halo mcp test {server})")
 
@@ -48,5 +48,5 @@ class JudgedTools:
             for tool in Supervisor(server, self._setup).tools:
                 yield replace(tool, changed=self._setup.pins.changed(tool))
 
-    def _decided(self, tool: McpTool) -> Decision:
+    def _decide(self, tool: McpTool) -> Decision:
         return decide_call(summary(tool, {}), self._posture)

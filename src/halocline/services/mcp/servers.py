@@ -81,7 +81,7 @@ class McpService:
 
     @classmethod
     def open(cls, workspace: Path) -> "McpService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()).mcp_of(workspace))
 
     @property
@@ -102,7 +102,7 @@ class McpService:
     async def tried(self, names: Sequence[str]) -> list[Tried]:
         """Start servers, ask what they offer, and stop them. Raises UsageError if one is unknown."""
         setup = self._folder.setup()
-        supervisors = [Supervisor(self._named(name), setup) for name in names]
+        supervisors = [Supervisor(self._find_server(name), setup) for name in names]
         try:
             return list(await asyncio.gather(*map(_try_result, supervisors)))
         finally:
@@ -138,7 +138,7 @@ class McpService:
 
     def remove(self, name: str) -> Path:
         """Remove a server from its file. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         self._require_ours(server)
         mcp_files.write_server(server.file, name, None)
         folder = self._folder.home.mcp_bundles / name
@@ -148,7 +148,7 @@ class McpService:
 
     def switch(self, name: str, *, on: bool) -> Path:
         """Turn a server on or off in its file. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         self._require_ours(server)
         mcp_files.change_server(server.file, name, {"disabled": not on})
         return server.file
@@ -199,12 +199,12 @@ class McpService:
             )
         data = await fetch_bytes(place, self._reach, LARGEST)
 
-        def kept() -> "Bundle":
-            make_private_folder(self._fetched.parent)
-            write_whole(self._fetched, data)
-            return read_bundle(self._fetched, sha256)
+        def store_bundle() -> "Bundle":
+            make_private_folder(self._download_file.parent)
+            write_whole(self._download_file, data)
+            return read_bundle(self._download_file, sha256)
 
-        return await asyncio.to_thread(kept)
+        return await asyncio.to_thread(store_bundle)
 
     def place_of(self, name: str) -> Path:
         """Return the folder to unpack a bundle into. Raises UsageError if the name is invalid or taken."""
@@ -227,10 +227,10 @@ class McpService:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         finally:
-            self._fetched.unlink(missing_ok=True)
+            self._download_file.unlink(missing_ok=True)
 
     @property
-    def _fetched(self) -> Path:
+    def _download_file(self) -> Path:
         """File of a downloaded bundle until it is unpacked; the next download replaces it."""
         return self._folder.home.mcp_bundles / ".fetched.mcpb"
 
@@ -239,7 +239,7 @@ class McpService:
 
     async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> Tried:
         """Sign in to a server; `show` receives the page to open. Raises UsageError."""
-        server = self._named(name)
+        server = self._find_server(name)
         if not server.entry.url:
             raise UsageError(
                 f"{name} is a local program and needs no sign-in.", f"Test it instead: halo mcp test {name}"
@@ -256,14 +256,14 @@ class McpService:
 
     def sign_out(self, name: str) -> bool:
         """Delete the tokens for a server. Return False if there were none. Raises UsageError and SecretsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         from halocline.mcp.sign_in import secret_name  # imports the SDK, which is slow
 
         return SecretStore(self._folder.home.credentials).remove(secret_name(name, server.entry.url))
 
     def log(self, name: str) -> Path:
         """Return the log file of a server's output. Raises UsageError if it never ran."""
-        file = Supervisor(self._named(name), self._folder.setup()).log.file
+        file = Supervisor(self._find_server(name), self._folder.setup()).log.file
         if not file.exists():
             raise UsageError(f"The server {name} has not run yet.", f"Test it: halo mcp test {name}")
         return file
@@ -274,7 +274,7 @@ class McpService:
         except mcp_files.Unreadable as error:
             raise SettingsError(str(error), "Correct the file first.") from error
 
-    def _named(self, name: str) -> Server:
+    def _find_server(self, name: str) -> Server:
         servers = self._folder.servers()
         if server := servers.named(name):
             return server

@@ -128,7 +128,7 @@ class Accounts:
             raise UsageError(
                 f"{at.vendor.title} has no browser sign-in.", f"Store an API key instead: halo login {provider}"
             )
-        async with SignIn.begun(
+        async with SignIn.start(
             with_short_timeouts(replace(at, network=choose_network(at, self._settings, self._env)))
         ) as sign_in:
             yield sign_in

@@ -28,7 +28,7 @@ class SignIn:
 
     @classmethod
     @asynccontextmanager
-    async def begun(cls, at: Endpoint) -> AsyncIterator[Self]:
+    async def start(cls, at: Endpoint) -> AsyncIterator[Self]:
         """Start a sign-in; its callback page is open as long as this context."""
         async with Loopback() as loopback:
             yield cls(Exchange(at), loopback)
@@ -50,7 +50,7 @@ class SignIn:
 
     async def _code(self, pasted: Pasted) -> str:
         visit = asyncio.ensure_future(self._loopback.visit())
-        typing = asyncio.ensure_future(self._typed(pasted))
+        typing = asyncio.ensure_future(self._read_pasted(pasted))
         try:
             done, _ = await asyncio.wait({visit, typing}, return_when=asyncio.FIRST_COMPLETED)
             return _code_of(await visit) if visit in done else await typing
@@ -59,14 +59,14 @@ class SignIn:
             typing.cancel()
             await asyncio.gather(visit, typing, return_exceptions=True)
 
-    async def _typed(self, pasted: Pasted) -> str:
+    async def _read_pasted(self, pasted: Pasted) -> str:
         while (line := await pasted()) is not None:
             if line.strip():
-                return self._carried(line.strip())
+                return self._code_in_line(line.strip())
         await asyncio.Event().wait()  # no more input: only the browser can finish it
         raise AssertionError("an event that nobody sets")
 
-    def _carried(self, line: str) -> str:
+    def _code_in_line(self, line: str) -> str:
         """Return the code from a pasted line: the address the browser was sent to, or the code alone."""
         if "://" not in line:
             return line.removeprefix("code=")

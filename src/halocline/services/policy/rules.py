@@ -53,7 +53,7 @@ class PolicyService:
 
     @classmethod
     def open(cls) -> "PolicyService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()))
 
     def posture(
@@ -85,7 +85,7 @@ class PolicyService:
 
     def book(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleBook:
         """Return the rules in force in a workspace and in a task's other folders."""
-        return self._assembly.leave(workspace, roots).book()
+        return self._assembly.rule_files(workspace, roots).book()
 
     def rules_left_out(self, workspace: Path) -> list[Rule]:
         """Return the project's allowing rules, which are ignored while the folder is not trusted."""
@@ -127,7 +127,7 @@ class PolicyService:
 
     def audit(self, task: str) -> list[Reviewed]:
         """Return the decision on each call of a task. Raises TaskNotFound and UsageError."""
-        return list(self._reviewed(history.find_task(self._assembly.home.tasks, task), None))
+        return list(self._review_tasks(history.find_task(self._assembly.home.tasks, task), None))
 
     def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
         """Decide the calls of tasks (default: all) as if these were the person's rules."""
@@ -135,9 +135,9 @@ class PolicyService:
         names = [history.find_task(folder, task) for task in tasks] or [
             info.task for info in history.newest_first(folder)
         ]
-        return [row for name in names for row in self._reviewed(name, rules)]
+        return [row for name in names for row in self._review_tasks(name, rules)]
 
-    def _reviewed(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
+    def _review_tasks(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
         def book(then: RuleBook) -> RuleBook:
             if rules is None:
                 return then

@@ -48,7 +48,7 @@ class RecordedModel:
         self._requests = requests
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        await asyncio.sleep(0)  # an interrupt right after the step's start arrives here
+        await asyncio.sleep(0)  # lets an interrupt right after the step's start arrive
         if request.summary:
             async for event in self._summary():
                 yield event
@@ -71,7 +71,7 @@ class RecordedModel:
             await _wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
-        await asyncio.sleep(0)  # and one right after its reply here
+        await asyncio.sleep(0)  # lets an interrupt right after the reply arrive
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
@@ -95,7 +95,7 @@ class RecordedModel:
                 case ev.ErrorRaised(code="compaction_failed"):
                     raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
                 case ev.ErrorRaised(code=code) if code == COMPACTION_CUT:
-                    await asyncio.sleep(0)  # between two turns, what cuts it short arrives here
+                    await asyncio.sleep(0)  # between two turns, lets what cuts it short arrive
                     break
         await _wait_forever(self._course)
 
@@ -199,7 +199,7 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        given = self._given(ctx.call)
+        given = self._attached_parts(ctx.call)
         own = (part for part in end.result.content if part not in given)
         content = tuple(part for part in own if not isinstance(part, Note) or _is_external(part))
         if end.status is ev.CallStatus.FAILED:
@@ -237,7 +237,7 @@ class Answers:
                     raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
         return self._shown.get(ctx.call, ())
 
-    def _given(self, call: str) -> tuple[UserPart, ...]:
+    def _attached_parts(self, call: str) -> tuple[UserPart, ...]:
         """Return what the person attached to the approval of a call; the loop adds it to the result itself."""
         for at in reversed(range(self._course.at)):
             match self._course.events[at]:
@@ -300,7 +300,7 @@ class RecordedHooks:
         """Do nothing: the recorded events are enough."""
 
     async def begins(self) -> ev.TurnEnded | None:
-        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        await asyncio.sleep(0)  # lets an interrupt while they ran arrive
         return refused_turn(self._since(ev.TurnStarted))
 
     async def before(self, call: ToolCall) -> Outcome:
@@ -310,7 +310,7 @@ class RecordedHooks:
         return await self._of(HookMoment.POST_TOOL_USE, call)
 
     async def before_compaction(self, what: Shortening) -> Outcome:
-        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        await asyncio.sleep(0)  # lets an interrupt while they ran arrive
         start, self._read_to = self._read_to, self._course.at
         ran = (event for event in self._course.events[start : self._course.at] if isinstance(event, ev.HookRan))
         runs = [run for run in ran if run.moment is HookMoment.PRE_COMPACT]

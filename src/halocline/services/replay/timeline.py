@@ -258,7 +258,7 @@ def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
 def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
     """Return the cut where an error that did not come from the model ended a turn."""
     at = end - 1
-    while at and isinstance(events[at], ev.HookRan):  # the hooks of the end
+    while at and isinstance(events[at], ev.HookRan):  # hooks that ran at the end
         at -= 1
     raised = events[at]
     if not isinstance(raised, ev.ErrorRaised) or is_of_model(raised) or getattr(events[end], "reason", "") != "error":
@@ -289,7 +289,7 @@ def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
 
 def _find_begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
     begin = end
-    while begin and isinstance(events[begin - 1], ev.HookRan):  # the hooks of the end
+    while begin and isinstance(events[begin - 1], ev.HookRan):  # hooks that ran at the end
         begin -= 1
     # The process that closed them may have died doing so, and the next one continued.
     while begin and (_is_closing(events[begin - 1]) or (died and isinstance(events[begin - 1], ev.LogRepaired))):
