@@ -186,7 +186,7 @@ def test_a_folder_outside_of_haloclines_own_is_refused(home, tmp_path):
     home.approvals.mkdir()
     (home.approvals / "link").symlink_to(elsewhere)
     for name in (str(elsewhere), "/tmp", "../tasks", "link", str(home.root), str(home.tasks)):
-        with pytest.raises(UsageError, match="no folder for approvals"):
+        with pytest.raises(UsageError, match="cannot be used for approvals"):
             ApprovalFolder.open(home, name)
     assert os.listdir(elsewhere) == []
 

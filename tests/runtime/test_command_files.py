@@ -84,8 +84,8 @@ def test_a_script_in_a_workflow_or_a_skill_keeps_its_own_variables(project):
 
 def test_a_word_in_passing_is_told_as_one(project):
     project.workflow("deploy")
-    assert "only speak of it" in texts(project.expanded("the /deploy route is slow"))[0]
-    assert "only speak of it" not in texts(project.expanded("/deploy"))[0]
+    assert "only mentions it" in texts(project.expanded("the /deploy route is slow"))[0]
+    assert "only mentions it" not in texts(project.expanded("/deploy"))[0]
 
 
 def test_of_workflows_the_first_counts_but_every_skill(project):
@@ -105,8 +105,8 @@ def test_a_file_has_no_say_in_permissions_models_or_commands(project):
     text = texts(project.expanded("/a"))[0]
     said = text.split("\n", 1)[0]
     assert "!`commands` were not run" in said
-    assert "allowed-tools allow nothing" in said
-    assert "model that it names is not taken" in said
+    assert "allowed-tools have no effect" in said
+    assert "model it names is ignored" in said
     assert text.endswith("Run !`touch made` now.")
     assert not (project.root / "made").exists()
 

@@ -172,7 +172,7 @@ async def test_a_command_of_the_person_in_a_task_is_sent_to_a_terminal(halo: Hal
     await asyncio.to_thread(terminal.expect, "Ask for something")
     terminal.send(f"!{OURS} trust add > said 2>&1; echo over > over\r")
     await until_written(halo.folder / "over")
-    assert "in a terminal of your own" in (halo.folder / "said").read_text()
+    assert "in your own terminal" in (halo.folder / "said").read_text()
     terminal.close(force=True)
 
 
@@ -190,4 +190,4 @@ async def test_a_guest_may_switch_to_ask_more_and_what_asks_less_is_left_to_wher
         changes = [event for event in halo.log() if isinstance(event, ev.ApprovalSwitched)]
         assert [(event.switch, event.on, event.client) for event in changes] == [(edit, False, f"ann {os.getpid()}")]
         assert sum(f"process {writer.pid} shows your request" in one for one in said) == 3
-        assert any("To allow it: /auto-approve edit on" in one for one in said)
+        assert any("To allow it, type /auto-approve edit on" in one for one in said)

@@ -67,4 +67,4 @@ def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) 
 def summary_of(all: tuple[Standing, ...]) -> str:
     """Summarize in one line what is allowed without asking."""
     allowed = [one.title for one in all if one.now is Verdict.ALLOW]
-    return f"Allowed without asking: {', '.join(allowed)}." if allowed else "Everything needs your approval."
+    return f"Allowed without asking: {', '.join(allowed)}." if allowed else "Nothing is allowed without asking."

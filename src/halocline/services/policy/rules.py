@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Explanation(Value, frozen=True, omit_defaults=False):
     """The decision on one command, and why. `runs` is the form in which a command allowed as read-only is run.
 
-    `scripts` are files of the workspace that it runs, each with a hash of its content.
+    `scripts` are files of the workspace that it runs, each with a fingerprint of its content.
     """
 
     decision: str
@@ -127,7 +127,7 @@ class PolicyService:
 
     def audit(self, task: str) -> list[Reviewed]:
         """Return the decision on each call of a task. Raises TaskNotFound and UsageError."""
-        return list(self._review_tasks(history.find_task(self._assembly.home.tasks, task), None))
+        return list(self._review_log(history.find_task(self._assembly.home.tasks, task), None))
 
     def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
         """Decide the calls of tasks (default: all) as if these were the person's rules."""
@@ -135,9 +135,9 @@ class PolicyService:
         names = [history.find_task(folder, task) for task in tasks] or [
             info.task for info in history.newest_first(folder)
         ]
-        return [row for name in names for row in self._review_tasks(name, rules)]
+        return [row for name in names for row in self._review_log(name, rules)]
 
-    def _review_tasks(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
+    def _review_log(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
         def book(then: RuleBook) -> RuleBook:
             if rules is None:
                 return then
