@@ -124,7 +124,7 @@ class Client:
         return self._controller.send(replace(command, client=self.name))
 
     async def prepared(self, command: cmd.SubmitPrompt) -> cmd.SubmitPrompt:
-        """Expand slash commands and mentions in a prompt, ready for `send`; files are read in a thread.
+        """Expand the slash commands in a prompt, ready for `send`; files are read in a thread.
 
         Raises UsageError.
         """
@@ -420,7 +420,7 @@ class Client:
     def with_code(self, workspace: Path, wanted: Sequence[str], known: Sequence[str] | None) -> list[Path]:
         """Return the task's folders that may have their own hooks or MCP servers. A quick check.
 
-        Beside the workspace it looks at the `wanted` folders and the `known` ones; None means a new task, which takes
+        In addition to the workspace, it checks the `wanted` folders and the `known` ones; None means a new task, which takes
         them from the settings. Raises UsageError.
         """
         from halocline.runtime.rules.workspace_roots import with_code

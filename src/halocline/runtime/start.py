@@ -255,7 +255,7 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
 
 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
-    """Offer these tools from now on, beside the standard ones. Return remarks on agent files."""
+    """Offer these tools from now on, besides the standard ones. Return remarks on agent files."""
     event, remarks = offer_event(tools, Path(task.state.workspace), task.home / "agents")
     if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
         task.emit(event)

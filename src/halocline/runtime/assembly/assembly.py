@@ -188,7 +188,7 @@ class Assembly:
         return build_toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
 
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
-        """Return the tools a task is offered beside the standard ones; `before` are those it has for its own reasons.
+        """Return the tools a task is offered besides the standard ones; `before` are those it has for its own reasons.
 
         Unattended tasks get no tools that a person must approve. A sub-agent keeps the tools it started with.
         """

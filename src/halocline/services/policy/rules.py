@@ -67,7 +67,7 @@ class PolicyService:
     ) -> PolicyContext:
         """Return the policy context of a task that would start here now with these switches.
 
-        With `approval_mode` None, the settings decide. Beside the workspace it covers the `wanted` folders and either
+        With `approval_mode` None, the settings decide. In addition to the workspace, it covers the `wanted` folders and either
         the `known` ones or those of the settings. Raises UsageError.
         """
         assembly = self._assembly
