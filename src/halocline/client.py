@@ -420,8 +420,8 @@ class Client:
     def with_code(self, workspace: Path, wanted: Sequence[str], known: Sequence[str] | None) -> list[Path]:
         """Return the task's folders that may have their own hooks or MCP servers. A quick check.
 
-        In addition to the workspace, it checks the `wanted` folders and the `known` ones; None means a new task, which takes
-        them from the settings. Raises UsageError.
+        In addition to the workspace, it checks the `wanted` folders and the `known` ones. With `known` None it is a new
+        task, which takes them from the settings. Raises UsageError.
         """
         from halocline.runtime.rules.workspace_roots import with_code
 

@@ -67,8 +67,8 @@ class PolicyService:
     ) -> PolicyContext:
         """Return the policy context of a task that would start here now with these switches.
 
-        With `approval_mode` None, the settings decide. In addition to the workspace, it covers the `wanted` folders and either
-        the `known` ones or those of the settings. Raises UsageError.
+        With `approval_mode` None, the settings decide. In addition to the workspace, it covers the `wanted` folders and
+        either the `known` ones or those of the settings. Raises UsageError.
         """
         assembly = self._assembly
         roots = roots_of(workspace, wanted, assembly.settings, known)
