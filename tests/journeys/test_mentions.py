@@ -140,8 +140,8 @@ async def test_a_file_that_was_read_is_given_again_only_when_the_model_has_lost_
     await journey.open(client)
     await journey.prompt(client)
     task = client._controller.task(journey.task)
-    (known,) = await task.machine.mentions.resolve(["@a.txt"], task.state, task.state.messages)
-    (lost,) = await task.machine.mentions.resolve(["@a.txt"], task.state, ())
+    (known,) = await task.host.sources.mentions.resolve(["@a.txt"], task.state, task.state.messages)
+    (lost,) = await task.host.sources.mentions.resolve(["@a.txt"], task.state, ())
     await client.close()
     assert "unchanged" in known.text
     assert "line 7 of many" in lost.text

@@ -61,7 +61,7 @@ async def test_a_patch_makes_removes_changes_and_moves_files(call, project: Path
         ("bin/new.sh", False, True),
         ("old.sh", True, False),
     ]
-    assert context.blobs.get(output.events[1].before) == b"g\n"
+    assert context.host.blobs.get(output.events[1].before) == b"g\n"
     assert [(diff.path, diff.added, diff.removed) for diff in output.diffs] == [
         ("new/n.txt", 1, 0),
         ("gone", 0, 1),

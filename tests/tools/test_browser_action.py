@@ -56,7 +56,7 @@ async def test_a_model_that_sees_is_given_a_picture_and_no_text_of_the_page(cont
             "<web_content>\nTitle: Harbour\nConsole:\nerror: a wave\n"
             "To click or to type into (centre, kind, name):\n45,20 a Quay\n</web_content>"
         ),
-        Image("image/jpeg", context.blobs.put(VIEW.picture)),
+        Image("image/jpeg", context.host.blobs.put(VIEW.picture)),
     )
     assert output.events == (PageShown("http://localhost:3000/"),)
 

@@ -167,7 +167,7 @@ async def test_a_picture_is_shown_as_a_picture(call, context, workspace: Path):
     said, picture = (await call("read_file", path="a.png")).content
     assert "image/png, 40×10 pixels" in said.text
     assert isinstance(picture, Picture)
-    assert context.blobs.get(picture.blob) == (workspace / "a.png").read_bytes()
+    assert context.host.blobs.get(picture.blob) == (workspace / "a.png").read_bytes()
 
 
 @pytest.mark.parametrize("data", [png(9_000), png(1_200, noise=True)], ids=["long", "heavy"])
@@ -175,7 +175,7 @@ async def test_a_picture_that_is_too_large_is_made_smaller(call, context, worksp
     (workspace / "a.png").write_bytes(data)
     said, picture = (await call("read_file", path="a.png")).content
     assert "made smaller" in said.text
-    with Image.open(io.BytesIO(context.blobs.get(picture.blob))) as made:
+    with Image.open(io.BytesIO(context.host.blobs.get(picture.blob))) as made:
         assert max(made.size) <= 1_568
 
 

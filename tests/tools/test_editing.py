@@ -23,7 +23,7 @@ async def test_a_new_file_is_made_with_its_folders(call, say, workspace: Path, c
     (changed,) = output.events
     assert isinstance(changed, FileChanged)
     assert (changed.path, changed.before, changed.cause) == ("a/b/c.py", None, "call-1")
-    assert context.blobs.get(changed.after) == b"one\ntwo\n"
+    assert context.host.blobs.get(changed.after) == b"one\ntwo\n"
     assert output.diffs[0].text == "--- /dev/null\n+++ b/a/b/c.py\n@@ -0,0 +1,2 @@\n+one\n+two\n"
 
 
@@ -32,7 +32,7 @@ async def test_an_overwritten_file_keeps_its_endings_and_both_versions(call, wor
     output = await call("write_to_file", path="a", content="1\n2\n")
     assert output.content[0].text == "Overwrote a (2 lines, 1 before)."
     assert (workspace / "a").read_bytes() == b"\xef\xbb\xbf1\r\n2\r\n"
-    assert context.blobs.get(output.events[0].before) == b"\xef\xbb\xbfone\r\n"
+    assert context.host.blobs.get(output.events[0].before) == b"\xef\xbb\xbfone\r\n"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.RunCommand() | cmd.StopCommand():
             return opened.own_commands().take(command)
         case cmd.LeaveRunning(run=run):
-            return opened.own_commands().take(command) if run else task.machine.shell.leave()
+            return opened.own_commands().take(command) if run else task.host.tools.shell.leave()
         case cmd.Label(name=name, tags=tags, favourite=favourite):
             task.emit(TaskLabelled(name=name, tags=tags, favourite=favourite))
         case cmd.CloseTask():

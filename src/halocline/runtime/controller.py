@@ -95,12 +95,12 @@ class Controller:
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
             task = self.assembly.task(log, new, workspace, model, attended=options.attended, trusted=options.trusted)
-            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
             tools = self.assembly.offered(task.state, options.attended, {"use_skill"} if skills.skills else ())
             odd = offer_tools(task, tools)
-            repairs = await task.machine.files.mend()
+            repairs = await task.host.tools.files.mend()
         return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), repairs)
 
     async def resume(self, name: str, options: TaskOptions) -> str:
@@ -125,7 +125,7 @@ class Controller:
             task = self.assembly.task(
                 log, resumed.state, place, model, attended=options.attended, trusted=options.trusted
             )
-            repairs = await task.machine.files.mend(edits_cut_short(past, place))
+            repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
             if not state.system_prompt:  # imported, and opened for the first time
                 adopt_task(task, self.assembly, options, chosen.names)
@@ -258,13 +258,13 @@ class Controller:
         """Return the background commands of an open task."""
         if attached := self._elsewhere(name):
             return attached.jobs
-        return self.task(name).machine.shell.jobs.list()
+        return self.task(name).host.shell.jobs.list()
 
     def job_tail(self, name: str, job: str) -> str:
         """Return the end of a job's output. Raises ToolFailure if there is no such job."""
         if attached := self._elsewhere(name):
             return f"[its output is only visible in process {attached.pid}]"
-        return self.task(name).machine.shell.jobs.tail(job)
+        return self.task(name).host.shell.jobs.tail(job)
 
     def find(self, name: str) -> str:
         """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""
@@ -280,7 +280,7 @@ class Controller:
         if self._elsewhere(name):
             return ()
         task = self.task(name)
-        return await task.machine.mentions.sizes((text,), task.state) if task.machine.mentions else ()
+        return await task.host.sources.mentions.sizes((text,), task.state) if task.host.sources.mentions else ()
 
     @property
     def handing(self) -> "Handing":
@@ -331,7 +331,7 @@ class Controller:
 
     def mcp(self, name: str) -> "Mcp | None":
         """Return an open task's MCP servers; None if it has none, or another process runs it."""
-        return None if self._elsewhere(name) else self.task(name).machine.mcp
+        return None if self._elsewhere(name) else self.task(name).host.mcp
 
     async def let_go(self, name: str) -> Exception | None:
         """Close a task and its jobs once its turn has ended; detach from one that another process runs.
@@ -372,7 +372,7 @@ class Controller:
 
     def _stop_job(self, task: Task, job: str) -> bool:
         """Start to stop a job; its end is an event. Return False if there is no such job."""
-        jobs = task.machine.shell.jobs
+        jobs = task.host.tools.shell.jobs
         if job not in (info.name for info in jobs.list()):
             return False
         self._run_in_background(jobs.stop(job))

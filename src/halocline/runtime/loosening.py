@@ -29,4 +29,4 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
 
 
 def _find_switch(task: Task, switch: ApprovalSwitch) -> bool | None:
-    return switches_in(with_switches(task.machine.leave.book(), task.state.switches))[switch]
+    return switches_in(with_switches(task.host.permissions.book(), task.state.switches))[switch]

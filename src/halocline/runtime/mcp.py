@@ -77,14 +77,14 @@ class FolderServers:
 
     def task(self, parts: dict[str, Any], roots: Iterable[str], *, trusted: bool) -> Task:
         """Build a task from these parts, with its servers and the permissions in their settings."""
-        log, machine = parts["log"], parts["machine"]
+        log, host = parts["log"], parts["host"]
 
         def tell(text: str) -> None:
             log.show(Noticed(text))
 
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
-        machine = replace(machine, mcp=hub, leave=ServerPermissions(machine.leave, self.servers))
-        task = Task(**{**parts, "machine": machine})
+        host = replace(host, mcp=hub, leave=ServerPermissions(host.permissions, self.servers))
+        task = Task(**{**parts, "machine": host})
         self._allow_sampling(hub, task)
         return task
 

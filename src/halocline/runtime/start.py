@@ -160,7 +160,7 @@ async def model_of(assembly: Assembly, state: State) -> Model:
 def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
     """Prepare an imported task that is resumed for the first time."""
     place = Path(task.state.workspace)
-    rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+    rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
     skills = found_skills(place)
     begins = start_event(assembly, place, options, names, skills, rules)
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
@@ -204,8 +204,8 @@ def _describe_memory(assembly: Assembly, workspace: Path) -> str:
 
 async def report_then_run(task: Task, repairs: Sequence[str]) -> None:
     """Run the task; first notify the person of `repairs` after a killed process."""
-    if task.machine.mcp:
-        task.machine.mcp.begin()
+    if task.host.tools.mcp:
+        task.host.tools.mcp.begin()
     for sentence in repairs:
         task.emit(Noticed(sentence))
     await task.run()

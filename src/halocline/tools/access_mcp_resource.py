@@ -28,12 +28,12 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    if ctx.mcp is None:
+    if ctx.host.mcp is None:
         raise ToolFailure(NOT_HERE)
     if input.uri and not input.server_name:
         raise ToolFailure("Say which server has it: server_name is missing. Nothing was read.")
-    content = await ctx.mcp.read(input.server_name, input.uri)
-    return ToolOutput(with_readable_images(content, takes_images=ctx.takes_images()))
+    content = await ctx.host.mcp.read(input.server_name, input.uri)
+    return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 
 TOOL: Tool[Input] = Tool(

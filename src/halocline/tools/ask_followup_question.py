@@ -25,7 +25,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    answer = await ctx.ask(input.question, input.options, ctx.call)
+    answer = await ctx.ask(input.question, input.options, ctx.call.id)
     return ToolOutput.of(NOBODY if answer is None else answer)
 
 

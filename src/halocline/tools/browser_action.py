@@ -49,19 +49,19 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    if ctx.browser is None:
+    if ctx.host.browser is None:
         raise ToolFailure(NO_BROWSER)
-    view = await ctx.browser.perform(_parse_act(input, ctx.browser), ctx.reach)
+    view = await ctx.host.browser.perform(_parse_act(input, ctx.host.browser), ctx.reach)
     shown = PageShown(url=view.url[:LONGEST_URL])
     if input.action is Deed.CLOSE:
         return ToolOutput((Text("The browser is closed."),), events=(shown,))
-    sees = ctx.takes_images()
+    sees = ctx.task.takes_images()
     content: list[ResultPart] = [
-        Text(_describe_view(view, ctx.browser.viewport, sees=sees)),
+        Text(_describe_view(view, ctx.host.browser.viewport, sees=sees)),
         Text(_fence_view(view, sees=sees)),
     ]
     if sees and view.picture:
-        content.append(Image(view.media_type, ctx.blobs.put(view.picture)))
+        content.append(Image(view.media_type, ctx.host.blobs.put(view.picture)))
     return ToolOutput(tuple(content), events=(shown,))
 
 

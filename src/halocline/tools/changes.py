@@ -62,7 +62,7 @@ class Change(Value, frozen=True):
         names = {one.path: one.name for one in (self.original, self.moved_from) if one}
         return tuple(
             FileChanged(
-                path=names[w.path], before=_keep_blob(w.expected, ctx), after=_keep_blob(w.data, ctx), cause=ctx.call
+                path=names[w.path], before=_keep_blob(w.expected, ctx), after=_keep_blob(w.data, ctx), cause=ctx.call.id
             )
             for w in self.writes
         )
@@ -77,14 +77,14 @@ async def read_original(text: str, ctx: ToolContext) -> Original:
     path = absolute_path(text, ctx)
     name = shown_path(path, ctx)
     with explaining_errors(path, ctx):
-        info = await ctx.files.info(path)
+        info = await ctx.host.files.info(path)
         if info is None:
             return Original(path, name, None, TextFile(""))
         if not info.is_file:
             raise ToolFailure(f"{name} is {'a folder' if info.is_dir else 'no regular file'}, so it cannot be edited.")
         if info.size > LARGEST_EDIT:
             raise ToolFailure(f"{name} has {info.size:,} bytes, too many to edit here. Use execute_command.")
-        data = await ctx.files.read(path, LARGEST_EDIT)
+        data = await ctx.host.files.read(path, LARGEST_EDIT)
     return Original(path, name, data, _decode_text(name, data))
 
 
@@ -99,7 +99,7 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
     from halocline.protocol.secrets.redaction import UnknownMark  # hardly ever
 
     try:
-        return ctx.restored(text, was.file.view)
+        return ctx.secrets.restore(text, was.file.view)
     except UnknownMark as unknown:
         raise ToolFailure(
             f"{was.name} is unchanged: {unknown} stands in place of a secret that you are not shown, and there is no "
@@ -110,7 +110,7 @@ def restore_secrets(text: str, was: Original, ctx: ToolContext) -> str:
 
 def require_as_known(was: Original, ctx: ToolContext) -> None:
     """For what leaves nothing of a file: raises ToolFailure when it is not as the model last saw it."""
-    known = ctx.known.get(was.name)
+    known = ctx.task.known.get(was.name)
     if known is None or was.data is None or (known.content == blob_reference(was.data) and not known.stale):
         return
     raise ToolFailure(
@@ -130,7 +130,7 @@ def _decode_text(name: str, data: bytes) -> TextFile:
 
 async def show_changes(changes: Sequence[Change], ctx: ToolContext) -> tuple[Diff, ...]:
     """The diffs for a person's approval. Raises ToolFailure where writing them would be refused."""
-    if ctx.syntax_errors is SyntaxRule.REFUSE:
+    if ctx.task.syntax_errors is SyntaxRule.REFUSE:
         for change in changes:
             await _describe_syntax(change, ctx)
     return tuple(change.diff for change in changes)
@@ -143,23 +143,23 @@ async def _describe_syntax(change: Change, ctx: ToolContext) -> str:
         ToolFailure: there are, and the settings refuse such edits.
     """
     was = change.moved_from or change.original
-    if ctx.syntax_errors is SyntaxRule.OFF or change.file is None:
+    if ctx.task.syntax_errors is SyntaxRule.OFF or change.file is None:
         return ""
     before = None if was.data is None else was.file.view
-    problems = await ctx.code.problems(change.original.name, before, to_lf(change.file.text))
+    problems = await ctx.host.code.problems(change.original.name, before, to_lf(change.file.text))
     if not problems:
         return ""
     places = [f"{p.line} | {p.text}{f'  (missing {p.missing})' if p.missing else ''}" for p in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS:
         places.append(f"and {len(problems) - MOST_PROBLEMS} more")
     found = "\n".join(places)
-    if ctx.syntax_errors is SyntaxRule.REFUSE:
+    if ctx.task.syntax_errors is SyntaxRule.REFUSE:
         raise ToolFailure(f"{was.name} is unchanged: this edit would bring in syntax errors. Correct it.\n{found}")
     return f"\nThis seems to bring in syntax errors; look at them and correct what is wrong:\n{found}"
 
 
 def _keep_blob(data: bytes | None, ctx: ToolContext) -> str | None:
-    return None if data is None else ctx.blobs.put(data)
+    return None if data is None else ctx.host.blobs.put(data)
 
 
 async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
@@ -171,7 +171,7 @@ async def commit_all(changes: Sequence[Change], ctx: ToolContext) -> ToolOutput:
     warnings = [await _describe_syntax(change, ctx) for change in changes]
     events = tuple(event for change in changes for event in change.events(ctx))
     try:
-        await ctx.files.write_all([write for change in changes for write in change.writes])
+        await ctx.host.files.write_all([write for change in changes for write in change.writes])
     except FileChangedOutside as error:
         name = shown_path(Path(str(error)), ctx)
         raise ToolFailure(
@@ -200,7 +200,7 @@ async def write_change(change: Change, ctx: ToolContext) -> ToolOutput:
     events = change.events(ctx)
     with explaining_errors(was.path, ctx):
         try:
-            await ctx.files.write(was.path, data, was.data)
+            await ctx.host.files.write(was.path, data, was.data)
         except FileChangedOutside:
             raise ToolFailure(f"{was.name} was changed by somebody else just now. Read it again, then edit.") from None
     return ToolOutput(content=(Text(change.report + warning),), diffs=(change.diff,), events=events)

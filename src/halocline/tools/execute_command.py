@@ -85,18 +85,18 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if limit is None and not (input.background or input.tty):
         limit = TIME_LIMIT
     command = ShellCommand(
-        ctx.runs or input.command,
+        ctx.call.judged_command or input.command,
         str(ctx.workspace),
         limit,
         background=input.background,
         terminal=input.tty,
-        judged=bool(ctx.runs),
+        judged=bool(ctx.call.judged_command),
         unsandboxed=_leaves_shell(input),
     )
-    result = await ctx.shell.run(command, ctx.progress)
+    result = await ctx.host.shell.run(command, ctx.report)
     output = result.output.rstrip("\n") or "[no output]"
     told = (Text(f"{output}\n[{'; '.join(_describe_status(result, limit, input.command))}]"),)
-    return ToolOutput(told, events=_list_events(result, input.command, ctx.call))
+    return ToolOutput(told, events=_list_events(result, input.command, ctx.call.id))
 
 
 def _list_events(result: ShellResult, command: str, call: str) -> tuple[DurableEvent, ...]:

@@ -22,9 +22,9 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    if ctx.mcp is None:
+    if ctx.host.mcp is None:
         raise ToolFailure(NOT_HERE)
-    found = ctx.mcp.found(input.query)
+    found = ctx.host.mcp.found(input.query)
     if not found:
         return ToolOutput.of("No tool fits. Try other words.")
     return ToolOutput.of("\n\n".join(map(_describe_tool, found)) + "\n\n[Call one of them with call_mcp_tool.]")

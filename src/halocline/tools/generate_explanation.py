@@ -49,9 +49,9 @@ def summary(input: Input) -> Summary:
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     from halocline.edits.unified import parse_diff
 
-    if ctx.revisions is None:
+    if ctx.host.revisions is None:
         raise ToolFailure("There are no versions to compare here.")
-    files = parse_diff(await ctx.revisions.diff(input.from_ref, input.to_ref))
+    files = parse_diff(await ctx.host.revisions.diff(input.from_ref, input.to_ref))
     if not files:
         return ToolOutput.of("Nothing differs between them. New files that git does not know yet are not looked at.")
     return _explain_files(input, files) if input.comments else _show_diff(files)

@@ -54,7 +54,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    jobs = ctx.shell.jobs
+    jobs = ctx.host.shell.jobs
     match input.action:
         case Action.LIST:
             lines = [f"{info.name}: {info.command}\n[{describe_status(info)}]" for info in jobs.list()]

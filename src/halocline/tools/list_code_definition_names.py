@@ -56,8 +56,8 @@ async def _in_file(path: Path, ctx: ToolContext) -> ToolOutput:
 async def _in_folder(path: Path, ctx: ToolContext) -> ToolOutput:
     """The outermost definitions of the files that have any, the nearest files first."""
     with explaining_errors(path, ctx):
-        files, more = await ctx.search.files(path, _FILES_SEEN)
-    known = [file for file in files if ctx.code.knows(file)]
+        files, more = await ctx.host.search.files(path, _FILES_SEEN)
+    known = [file for file in files if ctx.host.code.knows(file)]
     lines: list[str] = []
     for file in known[:MOST_FILES]:
         found = [one for one in await _definitions_if_read(path / file, ctx) if not one.parent]
@@ -72,8 +72,8 @@ async def _find_by_name(name: str, path: Path, ctx: ToolContext) -> ToolOutput:
     """Definitions of that name: the exact ones first, then those that only contain it."""
     *owners, last = [part for part in _SEPARATOR.split(name) if part] or [name]
     query = SearchQuery(str(path), "(?i)" + re.escape(last), context=0, limit=_MATCHES)
-    result = await ctx.search.search(query)
-    files = [file for file in dict.fromkeys(match.path for match in result.matches) if ctx.code.knows(file)]
+    result = await ctx.host.search.search(query)
+    files = [file for file in dict.fromkeys(match.path for match in result.matches) if ctx.host.code.knows(file)]
     ranked: list[tuple[int, int, str]] = []
     for file in files[:_FILES_SEARCHED]:
         for one in await _definitions_if_read(Path(file), ctx):
@@ -98,13 +98,13 @@ def _rank_name(one: Definition, owners: list[str], last: str) -> int | None:
 
 async def _read_definitions(path: Path, ctx: ToolContext) -> tuple[Definition, ...] | None:
     with explaining_errors(path, ctx):
-        return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1))
+        return await ctx.host.code.definitions(path.name, await ctx.host.files.read(path, _LARGEST + 1))
 
 
 async def _definitions_if_read(path: Path, ctx: ToolContext) -> tuple[Definition, ...]:
     """Those of a file that was come upon: none of one that changed meanwhile, or that may hold secrets."""
     try:
-        return await ctx.code.definitions(path.name, await ctx.files.read(path, _LARGEST + 1)) or ()
+        return await ctx.host.code.definitions(path.name, await ctx.host.files.read(path, _LARGEST + 1)) or ()
     except OSError:
         return ()
 

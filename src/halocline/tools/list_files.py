@@ -40,7 +40,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     lines = list(fitted.lines)
     if input.recursive:
         # What listed them walked by itself, and names may have led elsewhere meanwhile.
-        there = set(map(_shown_name, await ctx.files.present(path, names[: len(lines)])))
+        there = set(map(_shown_name, await ctx.host.files.present(path, names[: len(lines)])))
         lines = [line for line in lines if line in there]
     if fitted.cut:
         total = f"over {len(names):,}" if cut else f"{len(names):,}"
@@ -53,14 +53,14 @@ def _shown_name(name: str) -> str:
 
 
 async def _list_inside(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
-    return [name + "/" * is_dir for name, is_dir in await ctx.files.list(path)], False
+    return [name + "/" * is_dir for name, is_dir in await ctx.host.files.list(path)], False
 
 
 async def _list_below(path: Path, ctx: ToolContext) -> tuple[list[str], bool]:
     """Files and the folders that lead to them, breadth first."""
     if path in (Path(path.anchor), Path.home()):
         raise ToolFailure(f"{path} is too large to list with everything below. List it without recursive.")
-    files, cut = await ctx.search.files(path, _FILES_SEEN)
+    files, cut = await ctx.host.search.files(path, _FILES_SEEN)
     folders = {f"{folder}/" for file in files for folder in PurePosixPath(file).parents if folder.name}
     return sorted([*files, *folders], key=lambda name: (name.rstrip("/").count("/"), name)), cut
 

@@ -76,17 +76,17 @@ async def preview(tool: McpTool, input: JsonObject, ctx: ToolContext) -> tuple[D
 
 
 async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
-    if ctx.mcp is None:
+    if ctx.host.mcp is None:
         raise ToolFailure(NOT_HERE)
 
     async def ask(question: str, options: Sequence[str]) -> str | None:
         try:
-            return await ctx.ask(question, options, ctx.call)
+            return await ctx.ask(question, options, ctx.call.id)
         except Overtaken:
             return None  # for the server it is cancelled; the call itself goes on
 
-    content = await ctx.mcp.call(tool, input, Caller(ctx.call, ctx.progress, ask))
-    return ToolOutput(with_readable_images(content, takes_images=ctx.takes_images()))
+    content = await ctx.host.mcp.call(tool, input, Caller(ctx.call.id, ctx.report, ask))
+    return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 
 def with_readable_images(content: tuple[ResultPart, ...], *, takes_images: bool) -> tuple[ResultPart, ...]:

@@ -39,7 +39,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 async def _plan_change(input: Input, ctx: ToolContext) -> Change:
     path = _rule_place(input.path)
-    if (found := await ctx.files.info(ctx.path(FOLDER))) and found.is_file:
+    if (found := await ctx.host.files.info(ctx.path(FOLDER))) and found.is_file:
         raise ToolFailure(f"{FOLDER} is one file here, with all rules in it. Add the rule to it by an edit.")
     was = await read_original(path, ctx)
     if was.data is not None:

@@ -30,12 +30,12 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    answer = await ctx.ask(f"{input.context.rstrip()}\n\n**Go on with this in a new task?**", (YES, NO), ctx.call)
+    answer = await ctx.ask(f"{input.context.rstrip()}\n\n**Go on with this in a new task?**", (YES, NO), ctx.call.id)
     match answer:
         case None:
             return ToolOutput.of(NOBODY)
         case "Start the new task":
-            name = ctx.new_task_id()
+            name = ctx.task.new_task_id()
             told = f"Task `{name}` goes on with this; this task ends here."
             return ToolOutput((Text(told),), events=(HandedOver(to=name, context=input.context),), ends_turn=True)
         case "Stay in this one":

@@ -33,11 +33,11 @@ async def find_existing(text: str, ctx: ToolContext) -> tuple[Path, FileInfo]:
     """
     path = absolute_path(text, ctx)
     with explaining_errors(path, ctx):
-        if found := await ctx.files.info(path):
+        if found := await ctx.host.files.info(path):
             return path, found
         names = await _list_names(path.parent, ctx)
         for lookalike in (path.with_name(name) for name in names if plain_name(name) == plain_name(path.name)):
-            if _is_itself(lookalike) and (found := await ctx.files.info(lookalike)):
+            if _is_itself(lookalike) and (found := await ctx.host.files.info(lookalike)):
                 return lookalike, found
     raise ToolFailure(f"There is no {shown_path(path, ctx)}.{_suggest_names(path, names, ctx)}")
 
@@ -59,7 +59,7 @@ def explaining_errors(path: Path, ctx: ToolContext) -> Iterator[None]:
 
 async def _list_names(folder: Path, ctx: ToolContext) -> list[str]:
     try:
-        return [name for name, _ in await ctx.files.list(folder)]
+        return [name for name, _ in await ctx.host.files.list(folder)]
     except (FileNotFoundError, NotADirectoryError):
         return []
 

@@ -35,14 +35,14 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    if ctx.mode is not Mode.PLAN:
+    if ctx.task.mode is not Mode.PLAN:
         return ToolOutput.of(IN_ACT_MODE)
     if input.needs_more_exploration:
         return ToolOutput.of(GO_ON)
     if not input.options:
         return ToolOutput(content=(Text(input.response),), ends_turn=True)
-    asked = ctx.approval_mode is not ApprovalMode.YOLO
-    answer = await ctx.ask(input.response, input.options, ctx.call) if asked else None
+    asked = ctx.task.approval_mode is not ApprovalMode.YOLO
+    answer = await ctx.ask(input.response, input.options, ctx.call.id) if asked else None
     return ToolOutput.of(NOT_ASKED if answer is None else answer)
 
 

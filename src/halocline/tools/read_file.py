@@ -65,7 +65,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if info.size > LARGEST_FILE:
         return await _part_of_large(name, path, input, ctx)
     with explaining_errors(path, ctx):
-        data = await ctx.files.read(path, LARGEST_FILE)
+        data = await ctx.host.files.read(path, LARGEST_FILE)
     return replace(await _show_file(name, data, input, ctx), seen=(SeenFile(name, blob_reference(data)),))
 
 
@@ -92,28 +92,28 @@ async def _part_of_large(name: str, path: Path, input: Input, ctx: ToolContext) 
         start, end = end, start
     last = end or start + (FILE.lines or 0) - 1
     with explaining_errors(path, ctx):
-        part = await ctx.files.read_lines(path, start - _NEAR, last + _NEAR, LARGEST_FILE)
+        part = await ctx.host.files.read_lines(path, start - _NEAR, last + _NEAR, LARGEST_FILE)
         if part.data.count(b"\n") < min(start, part.total) - part.first:  # lines so long that none was left for these
-            part = await ctx.files.read_lines(path, start, last, LARGEST_FILE)
+            part = await ctx.host.files.read_lines(path, start, last, LARGEST_FILE)
     if not part.encoding:
         raise ToolFailure(
             f"{name} is a binary file, a document or UTF-16, of which at most {LARGEST_FILE:,} bytes can be read. "
             "Find the part you need with search_files."
         )
     lines = lines_of(part.data.decode(part.encoding, "replace").removeprefix("\ufeff").replace("\r\n", "\n"))
-    lines = ctx.redact("\n".join(lines)).split("\n")
+    lines = ctx.secrets.redact("\n".join(lines)).split("\n")
     first = min(max(start, part.first), part.total)
     wanted = lines[first - part.first : min(last, part.total) - part.first + 1]
     shown_lines = fit_lines(wanted, _budget_for(end), numbered_from=first).lines
     footer = _footer_line(first, first + len(shown_lines) - 1, part.total)
     text = "\n".join([*shown_lines, f"[{footer}{_describe_encoding(TextFile('', part.encoding))}]"])
-    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
+    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.task.messages) else text)
 
 
 def _read_kept(reference: str, ctx: ToolContext) -> TextFile:
     """A text that was too long to be shown, by the reference its result gave."""
     try:
-        return decode_text(ctx.blobs.get(reference))
+        return decode_text(ctx.host.blobs.get(reference))
     except (KeyError, BinaryContent):
         raise ToolFailure(f"There is no text {reference}. Copy the reference exactly as the result gave it.") from None
 
@@ -131,7 +131,7 @@ async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) ->
     from halocline.ports.documents import DocumentKind  # a task that reads no document does without
 
     try:
-        return TextFile(await ctx.documents.text(DocumentKind(kind), data))
+        return TextFile(await ctx.host.documents.text(DocumentKind(kind), data))
     except ToolFailure as failure:
         raise ToolFailure(f"{name} is a document ({kind}). {failure.text}") from None
 
@@ -144,16 +144,16 @@ async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
         raise ToolFailure(f"{name} is a binary file of {len(data):,} bytes; it has no text to read.")
     from halocline.tools.pictures import describe_image, load_image
 
-    if not ctx.takes_images():
+    if not ctx.task.takes_images():
         said = describe_image(name, data, facts)
         raise ToolFailure(f"{said}. It is a picture, and you cannot be shown pictures. Go on without seeing it.")
-    said, image = await load_image(name, data, facts, ctx.documents, ctx.blobs)
+    said, image = await load_image(name, data, facts, ctx.host.documents, ctx.host.blobs)
     return ToolOutput((Text(f"[{said}]"), image))
 
 
 def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:
-    text = _format_window(file, input.start_line, input.end_line, what, ctx.redact)
-    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.messages) else text)
+    text = _format_window(file, input.start_line, input.end_line, what, ctx.secrets.redact)
+    return ToolOutput.of(ALREADY_READ if _is_known(text, input.path, ctx.task.messages) else text)
 
 
 def _is_known(text: str, path: str, messages: tuple[Message, ...]) -> bool:

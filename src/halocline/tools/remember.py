@@ -77,7 +77,7 @@ def kept_in(folder: Path) -> AnyTool:
 async def _plan_change(input: Input, ctx: ToolContext, folder: Path | None) -> Change:
     note = _check_note(input.note, ctx)
     was = await read_original(_file_place(input, ctx, folder), ctx)
-    line = line_of(note, _format_today(), ctx.folder.name)
+    line = line_of(note, _format_today(), ctx.task.folder.name)
     old = _find_note(input.replaces, parse_memos(was.file.view))
     text = replace_memo(was.file.view, old, line) if old else add_memo(was.file.view, line)
     if len(text) > LONGEST and len(text) > len(was.file.view):
@@ -106,7 +106,7 @@ def _check_note(text: str, ctx: ToolContext) -> str:
         raise ToolFailure(f"The note has {len(note)} characters, the most is {LONGEST_NOTE}. Say the fact only.")
     if "<!--" in note or not note.isprintable():
         raise ToolFailure("The note has characters that a reader would not see. Write plain words.")
-    if "[redacted" in ctx.redact_thoroughly(note):
+    if "[redacted" in ctx.secrets.redact_thoroughly(note):
         raise ToolFailure(SECRET)
     return note
 

@@ -67,7 +67,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
 
     was = await read_original(input.path, ctx)
     try:
-        made = (what_fits if ctx.partial_edits else all_or_none)(was.file, _parse_edits(input, was, ctx))
+        made = (what_fits if ctx.task.partial_edits else all_or_none)(was.file, _parse_edits(input, was, ctx))
         encode_text(made.file)
     except EditError as error:
         if was.data is None:

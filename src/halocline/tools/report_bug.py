@@ -37,17 +37,17 @@ def summary(input: Input) -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     title, text = (
-        ctx.redact_thoroughly(" ".join(input.title.split())),
-        ctx.redact_thoroughly(_write_report(input, ctx))[:LONGEST],
+        ctx.secrets.redact_thoroughly(" ".join(input.title.split())),
+        ctx.secrets.redact_thoroughly(_write_report(input, ctx))[:LONGEST],
     )
-    answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call)
+    answer = await ctx.ask(f"# {title}\n\n{text}\n\n**Make this report?** Nothing is sent.", (YES, NO), ctx.call.id)
     if answer == NO:
         return ToolOutput.of(DECLINED)
     if answer not in (YES, None):
         return ToolOutput.of(f"Not written yet. The user says: {answer}")
-    path = ctx.folder / f"bug-report-{ctx.call[-12:]}.md"
+    path = ctx.task.folder / f"bug-report-{ctx.call.id[-12:]}.md"
     try:
-        await ctx.files.write(path, f"# {title}\n\n{text}\n".encode(), None)
+        await ctx.host.files.write(path, f"# {title}\n\n{text}\n".encode(), None)
     except OSError as error:
         raise ToolFailure(f"The report cannot be written to {path}: {error.strerror}.") from error
     told = f"The report is in `{path}`. Nothing was sent. To report it, open this address and look it over:\n\n"
@@ -73,9 +73,7 @@ def _build_url(title: str, text: str) -> str:
 def _write_report(input: Input, ctx: ToolContext) -> str:
     import platform
 
-    about = (
-        f"- Halocline {__version__}, Python {platform.python_version()}\n- {platform.platform()}\n- Model: {ctx.model}"
-    )
+    about = f"- Halocline {__version__}, Python {platform.python_version()}\n- {platform.platform()}\n- Model: {ctx.task.model}"
     parts = {
         "What happened": input.what_happened,
         "Steps to reproduce": input.steps_to_reproduce,

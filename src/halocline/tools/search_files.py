@@ -76,13 +76,13 @@ async def _search_places(path: Path, input: Input, ctx: ToolContext) -> SearchRe
     """In the folder that was named; in all folders of the task, when that is the workspace."""
     pattern = input.file_pattern or ""
     queries = [SearchQuery(str(place), input.regex, pattern, limit=_LOOKED_AT) for place in _search_roots(path, ctx)]
-    found = await asyncio.gather(*map(ctx.search.search, queries))
+    found = await asyncio.gather(*map(ctx.host.search.search, queries))
     left_out = tuple(name for one in found for name in one.left_out)
     return SearchResult(tuple(match for one in found for match in one.matches), any(one.cut for one in found), left_out)
 
 
 def _search_roots(path: Path, ctx: ToolContext) -> tuple[Path, ...]:
-    return (path, *ctx.roots) if path == ctx.workspace else (path,)
+    return (path, *ctx.task.roots) if path == ctx.workspace else (path,)
 
 
 def _describe_place(path: Path, ctx: ToolContext) -> str:

@@ -62,11 +62,11 @@ def summary(input: Input) -> Summary:
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     if not 1 <= len(input.agents) <= MOST:
         raise ToolFailure(f"Name from 1 to {MOST} agents, not {len(input.agents)}. None was begun; send it again.")
-    if ctx.subagents is None:
+    if ctx.host.subagents is None:
         raise ToolFailure("There are no sub-agents in this task. Look into it yourself.")
     if empty := [one.name for one in list_wanted(input) if not one.prompt]:
         raise ToolFailure(f"These have no prompt: {', '.join(empty)}. None was begun; send it again.")
-    reports = await ctx.subagents.run(list_wanted(input), ctx.call, ctx.rule)
+    reports = await ctx.host.subagents.run(list_wanted(input), ctx.call.id, ctx.call.rule)
     if all(report.ended.end in (LaneEnd.FAILED, LaneEnd.STOPPED) and not report.said for report in reports):
         raise ToolFailure(describe_reports(reports))
     return ToolOutput.of(describe_reports(reports))

@@ -54,7 +54,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 async def _follow_redirects(url: str, ctx: ToolContext) -> tuple[str, WebAnswer]:
     """The answer at the end of all redirects. Every hop is judged before it is asked."""
     for _ in range(MOST_REDIRECTS):
-        answer = await ctx.web.get(url, await ctx.reach(url))
+        answer = await ctx.host.web.get(url, await ctx.reach(url))
         if not answer.location:
             return url, answer
         url = urljoin(url, answer.location).partition("#")[0]

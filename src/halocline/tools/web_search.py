@@ -33,15 +33,17 @@ def summary(input: Input, url: str = "") -> Summary:
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
     query = _build_query(input)
-    if ctx.web_search is None:
+    if ctx.host.web_search is None:
         raise ToolFailure("No search engine is set up. Do without, or fetch an address that you know.")
-    addresses = await ctx.reach(ctx.web_search.url)
-    results = [found for found in await ctx.web_search.find(query, addresses) if _fits_domains(found, query)][:MOST]
+    addresses = await ctx.reach(ctx.host.web_search.url)
+    results = [found for found in await ctx.host.web_search.find(query, addresses) if _fits_domains(found, query)][
+        :MOST
+    ]
     if not results:
-        return ToolOutput.of(f"{ctx.web_search.title} found nothing. Try other words, or fewer.")
+        return ToolOutput.of(f"{ctx.host.web_search.title} found nothing. Try other words, or fewer.")
     inside = "\n\n".join(_show_result(at, found) for at, found in enumerate(results, start=1))
     inside = inside.replace("</web_content", "<\\/web_content")
-    head = FENCE.format(title=ctx.web_search.title, query=query.text)
+    head = FENCE.format(title=ctx.host.web_search.title, query=query.text)
     return ToolOutput.of(
         f"{head}\n<web_content>\n{inside}\n</web_content>\n[{len(results)} results; web_fetch opens one]"
     )

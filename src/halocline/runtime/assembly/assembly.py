@@ -231,7 +231,7 @@ class Assembly:
             from halocline.runtime.subagents.runner import lean_parts
 
             return Task(**lean_parts(parts))
-        parts["machine"] = structs.replace(parts["machine"], subagents=build_subagents(self.settings, trusted=trusted))
+        parts["host"] = structs.replace(parts["host"], subagents=build_subagents(self.settings, trusted=trusted))
         if any_servers(self.home, self.settings, workspace, self.env):
             return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
         return Task(**parts)
@@ -263,13 +263,13 @@ class Assembly:
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
         return {
-            "machine": (machine := self._build_host(log, state, workspace, hooks)),
+            "machine": (host := self._build_host(log, state, workspace, hooks)),
             "log": log,
             "state": state,
             "context": self.context(),
             "automatic_compaction": self.settings.compaction.automatic,
             "toolset": self.tools(),
-            "checkpoints": self._checkpoints(workspace, state.roots, log.task, machine),
+            "checkpoints": self._checkpoints(workspace, state.roots, log.task, host),
             "governor": Governor(self.limits()),
             "home": self.home.root,
         }
@@ -285,8 +285,8 @@ class Assembly:
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
-    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, machine: TaskHost) -> Checkpoints:
-        store = partial(self.shadow_git, task=task, is_busy=has_jobs(machine))
+    def _checkpoints(self, workspace: Path, roots: tuple[str, ...], task: str, host: TaskHost) -> Checkpoints:
+        store = partial(self.shadow_git, task=task, is_busy=has_jobs(host))
         is_plain = self.settings.checkpoints and not roots
         return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
@@ -294,7 +294,7 @@ class Assembly:
         folder = log.path.parent
         watch = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
         log.attach(watch)
-        machine = TaskHost(
+        host = TaskHost(
             files=LocalFiles(self.home.edits),
             shell=LocalShell(
                 folder / OUTPUTS,
@@ -331,7 +331,7 @@ class Assembly:
             redact=self.secrets.redact,
             restored=self.secrets.restored,
         )
-        return structs.replace(machine, mentions=LazyMentions(machine, self.home))
+        return structs.replace(host, mentions=LazyMentions(host, self.home))
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
         """Return the rule files of a folder and other roots; None if rules are turned off."""

@@ -50,8 +50,8 @@ def build_diagnostics(
 class LazyMentions:
     """Implements `ports.mentions.Mentions`; prompts without mentions load nothing."""
 
-    def __init__(self, machine: TaskHost, home: Home) -> None:
-        self._machine = machine
+    def __init__(self, host: TaskHost, home: Home) -> None:
+        self._host = host
         self._home = home
 
     async def resolve(
@@ -66,7 +66,7 @@ class LazyMentions:
     def _resolver(self) -> "Resolver":
         from halocline.runtime.mentions.resolver import Resolver
 
-        return Resolver(self._machine, self._home.root, self._past)
+        return Resolver(self._host, self._home.root, self._past)
 
     def _past(self, name: str) -> tuple[str, Sequence[DurableEvent]]:
         whole = history.find_task(self._home.tasks, name)
@@ -107,7 +107,7 @@ def build_subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
 
 def bind_runtime(task: "Task", runtime: TaskRuntime) -> None:
     """Bind a task's sub-agents to the controller's runtime, if it may have any."""
-    if isinstance(subagents := task.machine.subagents, LazySubagents):
+    if isinstance(subagents := task.host.tools.subagents, LazySubagents):
         subagents.bind(task, runtime)
 
 
@@ -124,9 +124,9 @@ def build_checkpoints(
     return RootedCheckpoints(workspace, store(workspace), {root: store(Path(root)) for root in roots})
 
 
-def has_jobs(machine: TaskHost) -> Callable[[], bool]:
+def has_jobs(host: TaskHost) -> Callable[[], bool]:
     """Return a function that is True while a job of the task runs."""
-    return lambda: any(job.state is not JobState.ENDED for job in machine.shell.jobs.list())
+    return lambda: any(job.state is not JobState.ENDED for job in host.tools.shell.jobs.list())
 
 
 def build_reading_files() -> Files:

@@ -31,7 +31,7 @@ class Hides(Exception):
 class Ground(Value, frozen=True):
     """One resolution: the task host, the state, the current policy, and the messages the model still sees."""
 
-    machine: TaskHost
+    host: TaskHost
     state: State
     posture: Callable[[], PolicyContext]
     blobs: Blobs
@@ -82,28 +82,28 @@ class Ground(Value, frozen=True):
 
         `judged` limits it to places that the policy has judged, each with its identity; None: all folders of the task.
         """
-        machine, state = self.machine, self.state
+        host, state = self.host, self.state
         kinds = build_classifier(self.posture())
         scope = ReadScope(kinds, {root.path: "" for root in kinds.roots} if judged is None else judged)
         return ToolContext(
             call="",
             workspace=self.workspace,
-            files=machine.files.only(_write_nothing, scope),
-            shell=machine.shell,
-            search=machine.search.only(scope),
-            web=machine.web,
+            files=host.tools.files.only(_write_nothing, scope),
+            shell=host.tools.shell,
+            search=host.tools.search.only(scope),
+            web=host.tools.web,
             blobs=self.blobs,
             ask=_ask_nobody,
-            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, machine.web),
+            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, host.tools.web),
             progress=lambda text: None,
-            code=machine.code,
-            documents=machine.documents,
-            takes_images=partial(machine.takes_images, state.model),
+            code=host.tools.code,
+            documents=host.tools.documents,
+            takes_images=partial(host.takes_images, state.model),
             messages=self.visible,
-            folder=machine.folder,
-            revisions=machine.revisions,
-            redact_thoroughly=machine.redact_thoroughly,
-            redact=machine.redact,
+            folder=host.folder,
+            revisions=host.tools.revisions,
+            redact_thoroughly=host.secrets.redact_thoroughly,
+            redact=host.secrets.redact,
             roots=tuple(map(Path, state.roots)),
         )
 

@@ -81,7 +81,7 @@ async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
         return None
     place, info, ctx, _ = located
     if place.suffix.lower() in PICTURES:
-        return None if ctx.takes_images() else Mentioned(mention.text, "the model cannot see images", problem=True)
+        return None if ctx.task.takes_images() else Mentioned(mention.text, "the model cannot see images", problem=True)
     if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
         return None
     most = min(info.size, FILE.characters)
@@ -97,8 +97,8 @@ async def _locate(mention: Mention, ground: Ground) -> Located | None:
     tries = [(mention.whole, False)] if mention.whole else []
     for target, ranged in (*tries, (mention.target, mention.first is not None)):
         inside = target.lstrip("/") or "."
-        named = [f"{root}/{rest}" for root in (ctx.workspace, *ctx.roots) if (rest := _below_root(root, target))]
-        others = [f"{root}/{inside}" for root in ctx.roots]
+        named = [f"{root}/{rest}" for root in (ctx.workspace, *ctx.task.roots) if (rest := _below_root(root, target))]
+        others = [f"{root}/{inside}" for root in ctx.task.roots]
         for candidate in dict.fromkeys((inside, target, *named, *others)):
             if found := await _find_candidate(candidate, ground, ctx):
                 return found._replace(ranged=ranged)
@@ -114,7 +114,7 @@ def _below_root(root: Path, target: str) -> str:
 async def _find_candidate(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
     """Return the file or folder of that name if a mention may read it; None for a hidden one."""
     try:
-        if await ctx.files.info(ctx.path(candidate)) is None:
+        if await ctx.host.files.info(ctx.path(candidate)) is None:
             return None
         place, identity = ground.place(candidate)
         reading = ground.context(judged={str(place): identity})
@@ -130,7 +130,7 @@ async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
     if mention.meant or mention.first or mention.target.endswith("/") or name.suffix.lower() in KNOWN:
         return True
     try:
-        top = await ctx.files.info(ctx.path(name.parts[0])) if len(name.parts) > 1 else None
+        top = await ctx.host.files.info(ctx.path(name.parts[0])) if len(name.parts) > 1 else None
     except (OSError, ValueError, RuntimeError):
         return False
     return top is not None and top.is_dir
@@ -138,7 +138,7 @@ async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
 
 async def _not_found(mention: Mention, ctx: ToolContext) -> str:
     try:
-        names, _ = await ctx.search.files(ctx.workspace, MOST_SEEN)
+        names, _ = await ctx.host.search.files(ctx.workspace, MOST_SEEN)
     except ToolFailure:
         names = []
     near = await asyncio.to_thread(nearest_names, mention.target, names)
@@ -185,20 +185,20 @@ async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext
     from halocline.context.images import picture_facts
     from halocline.tools.read_file import LARGEST_FILE
 
-    facts = picture_facts(await ctx.files.read(place, LARGEST_FILE))
+    facts = picture_facts(await ctx.host.files.read(place, LARGEST_FILE))
     if facts and max(facts.width, facts.height) > LONGEST_SIDE:
         size = f"{facts.width:,}×{facts.height:,} pixels"
         raise ToolFailure(f"not included: {size}, but at most {LONGEST_SIDE:,} per side are possible; make it smaller")
-    if facts and not ctx.takes_images():
+    if facts and not ctx.task.takes_images():
         size = f"{facts.media_type}, {facts.width}×{facts.height} pixels"
         raise ToolFailure(f"[image {place.name}: {size}; not shown, because the model cannot see images]")
 
 
 async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> tuple[UserPart, ...]:
     """List the files below a folder, with the texts of those directly in it, as far as they fit."""
-    names, cut = await ctx.search.files(place, MOST_SEEN)
+    names, cut = await ctx.host.search.files(place, MOST_SEEN)
     tree = fit_lines(names, LISTING)
-    there = await ctx.files.present(place, names[: len(tree.lines)])
+    there = await ctx.host.files.present(place, names[: len(tree.lines)])
     more = f"\n[{len(tree.lines)} of {'over ' * cut}{len(names):,} files]" if tree.cut or cut else ""
     direct = [file for file in names if "/" not in file]
     texts, left_out = await _read_texts(place, direct, ground, ctx)
@@ -232,10 +232,10 @@ async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bo
     from halocline.edits.text import BinaryContent, decode_text, lines_of
 
     try:
-        info = await ctx.files.info(place)
+        info = await ctx.host.files.info(place)
         if info is None or not info.is_file or info.size > FILE.characters or room < 200:
             return None
-        lines = lines_of(decode_text(await ctx.files.read(place, FILE.characters)).view)
+        lines = lines_of(decode_text(await ctx.host.files.read(place, FILE.characters)).view)
     except (OSError, BinaryContent):
         return None
     fitted = fit_lines(lines, Budget(FILE.lines, room, 500), numbered_from=1)

@@ -45,7 +45,7 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
     decision = decide_call(summary, ground.posture())
     if decision.verdict is Verdict.DENY or decision.rule == "link-local":
         raise ToolFailure(f"not included: {decision.reason} (rule {decision.rule})")
-    context = ground.context(Reach(summary, ground.posture, ground.machine.web))
+    context = ground.context(Reach(summary, ground.posture, ground.host.tools.web))
     output = await web_fetch.run(web_fetch.Input(mention.target), context)
     text = "\n".join(part.text for part in output.content if isinstance(part, Text))
     return make_notes("web_page", f"{mention.target}: {len(text):,} characters", text)
@@ -56,14 +56,14 @@ async def read_problems(mention: Mention, ground: Ground) -> Parts:
     from halocline.context.notes.diagnostics import note_problems
 
     changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
-    return (note_problems(await ground.machine.diagnostics.current(changed), ground.workspace),)
+    return (note_problems(await ground.host.sources.diagnostics.current(changed), ground.workspace),)
 
 
 async def read_terminal(mention: Mention, ground: Ground) -> Parts:
     """Return the latest command with its output, and the jobs."""
     from halocline.context.notes.jobs import describe_status
 
-    jobs = ground.machine.shell.jobs
+    jobs = ground.host.tools.shell.jobs
     sections = [
         f"{info.name}: {info.command}\n[{describe_status(info)}]\n{jobs.tail(info.name)}".rstrip()
         for info in jobs.list()
@@ -93,7 +93,7 @@ def _latest_command(state: State) -> str:
 
 async def read_changes(mention: Mention, ground: Ground) -> Parts:
     """Return the uncommitted changes, without files the model may not see."""
-    found = await ground.machine.revisions.changes()
+    found = await ground.host.tools.revisions.changes()
     seen = [f"{letters} {name}" for letters, name in found.files if ground.admits(ground.workspace / name)]
     if not seen:
         return make_notes("git_changes", f"@git-changes: no changes on {found.title}")
@@ -103,7 +103,7 @@ async def read_changes(mention: Mention, ground: Ground) -> Parts:
 
 async def read_commit(mention: Mention, ground: Ground) -> Parts:
     """Return a commit: its message, the line counts of each file, and the diff."""
-    found = await ground.machine.revisions.commit(mention.target)
+    found = await ground.host.tools.revisions.commit(mention.target)
     diff = _read_diff(found, ground)
     stat = [_changed_file(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
     label = f"{mention.text}: a commit of {_count_of(len(stat), 'file')} ({DATA})"
@@ -170,18 +170,18 @@ async def read_symbol(mention: Mention, ground: Ground) -> Parts:
 
 async def _find_definitions(name: str, outer: tuple[str, ...], ground: Ground, ctx: ToolContext) -> AsyncIterator[str]:
     regex = rf"(^|[^\w$]){re.escape(name)}($|[^\w$])"
-    result = await ctx.search.search(SearchQuery(str(ctx.workspace), regex, context=0, limit=5_000))
-    paths = dict.fromkeys(match.path for match in result.matches if ctx.code.knows(match.path))
+    result = await ctx.host.search.search(SearchQuery(str(ctx.workspace), regex, context=0, limit=5_000))
+    paths = dict.fromkeys(match.path for match in result.matches if ctx.host.code.knows(match.path))
     for path in list(paths)[:MOST_LOOKED_AT]:
         place = Path(path)
         if not ground.admits(place):
             continue
         try:
-            data = await ctx.files.read(place, 1_000_000)
+            data = await ctx.host.files.read(place, 1_000_000)
         except OSError:  # it changed in the meantime
             continue
         lines = data.decode("utf-8", "replace").split("\n")
-        for found in await ctx.code.definitions(place.name, data) or ():
+        for found in await ctx.host.code.definitions(place.name, data) or ():
             if found.name == name and found.parent[len(found.parent) - len(outer) :] == outer:
                 yield "\n".join(_show_symbol(found, place.relative_to(ctx.workspace).as_posix(), lines))
 

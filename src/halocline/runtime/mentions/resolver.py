@@ -38,10 +38,8 @@ Parts = tuple[UserPart, ...]
 class Resolver:
     """Implements `ports.mentions.Mentions`. `home` is Halocline's own folder, `past` returns another task's log."""
 
-    def __init__(
-        self, machine: TaskHost, home: Path, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]
-    ) -> None:
-        self._machine = machine
+    def __init__(self, host: TaskHost, home: Path, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]) -> None:
+        self._host = host
         self._home = home
         self._past = past
 
@@ -109,19 +107,19 @@ class Resolver:
         left = MENTIONED - sum(len(part.text) for part in before if isinstance(part, Note))
         if left < LEAST and sum(len(part.text) for part in parts if isinstance(part, Note)) > LEAST:
             return (Note(f"{mention.text}: {FULL}", NOT_GIVEN),)
-        put = self._machine.blobs.put
+        put = self._host.tools.blobs.put
         return tuple(
             replace(part, text=bound_text(part.text, max(left, LEAST), put)) if isinstance(part, Note) else part
             for part in parts
         )
 
     def _ground(self, state: State, visible: Sequence[Message] = ()) -> Ground:
-        return Ground(self._machine, state, partial(self._policy_context, state), self._machine.blobs, tuple(visible))
+        return Ground(self._host, state, partial(self._policy_context, state), self._host.tools.blobs, tuple(visible))
 
     def _policy_context(self, state: State) -> PolicyContext:
         """Return the policy with the current rules; the log records changed ones only when a call is judged."""
-        known = replace(state, rules=self._machine.leave.book())
-        return make_policy_context(known, self._home, self._machine.facts)
+        known = replace(state, rules=self._host.permissions.book())
+        return make_policy_context(known, self._home, self._host.shell_facts)
 
 
 def _count_images(parts: Sequence[UserPart]) -> int:

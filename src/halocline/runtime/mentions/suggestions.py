@@ -54,8 +54,10 @@ class Folder(Value, frozen=True):
 
 async def list_mentionable(task: Task, home: Home) -> Mentionable:
     """List what can be mentioned in a task, without ignored files."""
-    state, machine = task.state, task.machine
-    folder = folder_of(Path(state.workspace), state.roots, machine.leave.book(), machine.search, machine.revisions)
+    state, host = task.state, task.host
+    folder = folder_of(
+        Path(state.workspace), state.roots, host.permissions.book(), host.tools.search, host.tools.revisions
+    )
     return await mentionable_in(folder, home, state.task, list_used_files(task))
 
 

@@ -61,7 +61,7 @@ async def expand_prompt_in_thread(
     if text.lstrip().startswith(PROMPT):
         from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
 
-        return (*await expand_mcp_prompt(task.machine.mcp, text), *content)
+        return (*await expand_mcp_prompt(task.host.tools.mcp, text), *content)
     from halocline.runtime.prompts.slash_commands import Where
 
     where = Where.TERMINAL if task.inbox.can_ask else Where.RUN

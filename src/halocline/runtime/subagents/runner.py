@@ -167,7 +167,7 @@ class Subtasks:
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
             state = State(roots=parent.roots, subtask=plan.subtask)
             task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
-            rules = task.machine.instructions.begins() if task.machine.instructions else Beginning()
+            rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             more = (given if plan.agent and plan.agent.skills is not None else skills_section(skills)) + rules.section
             prompt = subagent_prompt(
                 workspace,
@@ -225,10 +225,10 @@ def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, t
 
 def lean_parts(parts: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of a sub-agent's task. It changes nothing and nobody talks to it, so it needs fewer."""
-    machine = parts["machine"]
-    hooks = CallHooks(machine.hooks) if machine.hooks else None
+    host = parts["host"]
+    hooks = CallHooks(host.hooks) if host.hooks else None
     return {
         **parts,
         "checkpoints": Off(),
-        "machine": replace(machine, browser=None, mentions=None, hooks=hooks, diagnostics=NoDiagnostics()),
+        "machine": replace(host, browser=None, mentions=None, hooks=hooks, diagnostics=NoDiagnostics()),
     }

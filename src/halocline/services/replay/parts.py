@@ -44,6 +44,6 @@ def build_task(
     """Build a task that follows the course and clock of a recording."""
     parts = assembly.parts(log, state, workspace, RecordedHooks(course))
     facts = RecordedFacts(course, assembly.env)
-    machine = structs.replace(parts["machine"], leave=RecordedGrants(), facts=facts, attention=None, mentions=None)
-    parts |= {"toolset": tools, "governor": Governor(assembly.limits(), course.seconds), "machine": machine}
+    host = structs.replace(parts["host"], leave=RecordedGrants(), facts=facts, attention=None, mentions=None)
+    parts |= {"toolset": tools, "governor": Governor(assembly.limits(), course.seconds), "machine": host}
     return Replayed(**parts, model=model, inbox=Inbox(attended=True), course=course)

@@ -187,7 +187,7 @@ class Answers:
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
         """Answer a call as recorded, in its turn. Raises ToolFailure if the tool did."""
-        position = self._end_of(ctx.call)
+        position = self._end_of(ctx.call.id)
         try:
             await self._ask_again(ctx)
         except Overtaken:
@@ -199,7 +199,7 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        given = self._attached_parts(ctx.call)
+        given = self._attached_parts(ctx.call.id)
         own = (part for part in end.result.content if part not in given)
         content = tuple(part for part in own if not isinstance(part, Note) or _is_external(part))
         if end.status is ev.CallStatus.FAILED:
@@ -209,7 +209,7 @@ class Answers:
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
         """Run the tool itself; read-only tools that ran together end in the recorded order. Raises ToolFailure."""
-        position = self._end_of(ctx.call)
+        position = self._end_of(ctx.call.id)
         if position is None:
             await _wait_forever(self._course)
         try:
@@ -228,14 +228,14 @@ class Answers:
         """Return the diff that was shown. Raises ToolFailure if the call failed before it was shown or run."""
         for position in self._course.step_ahead():
             match self._course.events[position]:
-                case ev.ApprovalRequested(call=ctx.call) as asked:
-                    self._shown[ctx.call] = asked.diffs
+                case ev.ApprovalRequested(call=ctx.call.id) as asked:
+                    self._shown[ctx.call.id] = asked.diffs
                     break
-                case ev.ToolCallStarted(call=ctx.call):
+                case ev.ToolCallStarted(call=ctx.call.id):
                     break
-                case ev.ToolCallEnded(call=ctx.call) as end:
+                case ev.ToolCallEnded(call=ctx.call.id) as end:
                     raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
-        return self._shown.get(ctx.call, ())
+        return self._shown.get(ctx.call.id, ())
 
     def _attached_parts(self, call: str) -> tuple[UserPart, ...]:
         """Return what the person attached to the approval of a call; the loop adds it to the result itself."""
@@ -270,7 +270,7 @@ class Answers:
     async def _ask_again(self, ctx: ToolContext) -> None:
         for position in self._course.step_ahead():
             event = self._course.events[position]
-            if isinstance(event, ev.QuestionAsked) and event.call == ctx.call:
+            if isinstance(event, ev.QuestionAsked) and event.call == ctx.call.id:
                 await self._course.reaches(position)
                 await _repeat_question(event, ctx)
 
@@ -279,7 +279,7 @@ async def _repeat_question(event: ev.QuestionAsked, ctx: ToolContext) -> None:
     """Ask a question again; one that was withdrawn then is withdrawn now."""
     this = asyncio.current_task()
     try:
-        await ctx.ask(event.question, event.options, ctx.call)
+        await ctx.ask(event.question, event.options, ctx.call.id)
     except asyncio.CancelledError:
         if this is None or this.cancelling():
             raise

@@ -119,7 +119,7 @@ class _Stage:
             await asyncio.wait([serving])
         finally:
             serving.cancel()
-            await task.machine.close()
+            await task.host.close()
         if not serving.cancelled():
             serving.result()
         task.bury()

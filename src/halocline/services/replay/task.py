@@ -102,7 +102,7 @@ class Replayed(Task):
             case _ if isinstance(event, FACTS) and self.state.turn and self.course.fact_was_cut_short():
                 self.emit(event)
             case ev.JobStarted(by="person"):
-                self.machine.shell.leave()
+                self.host.tools.shell.leave()
             case ev.ShellMoved() | ev.PageShown() if self.state.turn is None:
                 self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):

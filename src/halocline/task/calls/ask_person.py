@@ -23,13 +23,13 @@ class Asking:
     """Puts requests to the person of one task."""
 
     def __init__(
-        self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, machine: TaskHost
+        self, *, log: Log, emit: Callable[..., None], state: Callable[[], State], inbox: Inbox, host: TaskHost
     ) -> None:
         self._log = log
         self._emit = emit
         self._state = state
         self._inbox = inbox
-        self._machine = machine
+        self._host = host
 
     @property
     def next_seq(self) -> int:
@@ -98,5 +98,5 @@ class Asking:
 
     def _notify(self, kind: str, message: str) -> None:
         """Tell the hooks that somebody is waited for."""
-        if self._machine.hooks and self._inbox.can_ask:
-            self._machine.hooks.waits(kind, message)
+        if self._host.hooks and self._inbox.can_ask:
+            self._host.hooks.waits(kind, message)

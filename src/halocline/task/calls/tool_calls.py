@@ -104,7 +104,7 @@ class ToolCalls:
         state: Callable[[], State],
         toolset: Toolset,
         inbox: Inbox,
-        machine: TaskHost,
+        host: TaskHost,
         checkpoints: Checkpoints,
         home: Path,
         visible: Callable[[State], tuple[Message, ...]],
@@ -113,14 +113,14 @@ class ToolCalls:
         self._emit = emit
         self._state = state
         self._toolset = toolset
-        self._machine = machine
+        self._host = host
         self._checkpoints = checkpoints
         self._home = home
         self._visible = visible
         self.pending = Pending()
-        self.asking = Asking(log=log, emit=emit, state=state, inbox=inbox, machine=machine)
-        if machine.hooks:
-            machine.hooks.attach(emit, state)
+        self.asking = Asking(log=log, emit=emit, state=state, inbox=inbox, host=host)
+        if host.hooks:
+            host.hooks.attach(emit, state)
 
     async def prepare(self, call: ToolCall) -> Run | None:
         """Pass every gate, or end the call here."""
@@ -147,7 +147,7 @@ class ToolCalls:
         self._emit(
             call_started(run, self._state().sandbox)
         )  # first of all: calls that run together begin in their order
-        attention, hooks = self._machine.attention, self._machine.hooks
+        attention, hooks = self._host.sources.changes, self._host.hooks
         if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
             return
@@ -162,14 +162,14 @@ class ToolCalls:
             if run.tool.edits or run.approved:
                 self._require_same_places(run)
             output = await run.tool.run(run.input, self._context(run))
-            output = redact_output(output, run, self._machine.redact)
+            output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
-            tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
+            tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
             output = await self._followed(run, output)
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
-            said = self._machine.redact(failure.text)
+            said = self._host.secrets.redact(failure.text)
             failed = partial(self._end, call, ev.CallStatus.FAILED, said)
             await self._end_with_hooks(run, said, began, failed, failed=True)
         except LogUnwritable:
@@ -186,7 +186,7 @@ class ToolCalls:
         """End a call that ran, with what hooks say to it. What cuts these short does not undo the call."""
         outcome = None
         try:
-            if hooks := self._machine.hooks:
+            if hooks := self._host.hooks:
                 outcome = await hooks.after(run.call, said, time.monotonic() - began, failed=failed)
         finally:
             if outcome is None:
@@ -197,20 +197,25 @@ class ToolCalls:
 
     async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
         """With what became of the files that it wrote; those that were read are looked at in the background."""
-        machine, workspace = self._machine, Path(self._state().workspace)
+        host, workspace = self._host, Path(self._state().workspace)
         if run.tool.kind is ev.ToolKind.READ:
             for path in run.summary.paths:
-                machine.diagnostics.expect(workspace / path)
+                host.sources.diagnostics.expect(workspace / path)
         if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
             return output
         from halocline.task.calls.post_edit_checks import Follower
 
         follower = Follower(
-            workspace, self._context(run).files, machine.shell, machine.blobs, machine.diagnostics, machine.formatters
+            workspace,
+            self._context(run).files,
+            host.tools.shell,
+            host.tools.blobs,
+            host.sources.diagnostics,
+            host.editing.formatters,
         )
         found = await follower.after(output.events)
         self._emit(*found.facts)
-        tell_of_writes(found.facts, self._checkpoints, machine.blobs)
+        tell_of_writes(found.facts, self._checkpoints, host.tools.blobs)
         return replace(output, content=(*output.content, *found.notes), diffs=(*output.diffs, *found.diffs))
 
     def _require_same_places(self, run: Run) -> None:
@@ -251,8 +256,8 @@ class ToolCalls:
     async def _admit(self, run: Run) -> Run:
         await self._look_at_sandbox(run.summary)
         decision = self._judge(run)
-        if self._machine.hooks:
-            run, decision = self._heard(run, decision, await self._machine.hooks.before(run.call))
+        if self._host.hooks:
+            run, decision = self._heard(run, decision, await self._host.hooks.before(run.call))
         run = let_through(run, decision)
         return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
 
@@ -286,7 +291,7 @@ class ToolCalls:
         """Before the first command is judged, and when another process has taken the task up: is there one?"""
         if summary.in_sandbox is None:
             return
-        found = await self._machine.shell.sandbox(self._state().approval_mode)
+        found = await self._host.tools.shell.sandbox(self._state().approval_mode)
         if found != self._state().sandbox:
             self._emit(found)
 
@@ -321,7 +326,7 @@ class ToolCalls:
         folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
         try:
             by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
-            await asyncio.to_thread(self._machine.leave.keep, grant, folder, by)
+            await asyncio.to_thread(self._host.permissions.keep, grant, folder, by)
         except OSError as error:
             self._emit(ev.Noticed(f"Leave was given for this call only: it cannot be kept ({error})."))
 
@@ -345,7 +350,7 @@ class ToolCalls:
         return replace(edited, notes=(Note(changed, "approval"), *notes))
 
     def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
-        content: tuple[ResultPart, ...] = fit_parts(output.content, CEILING, self._machine.blobs.put)
+        content: tuple[ResultPart, ...] = fit_parts(output.content, CEILING, self._host.tools.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
         content += (*run.notes, *notes, *self._remark(run.call, first))
         self._emit(
@@ -374,7 +379,7 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (said,) = fit_parts((Text(self._machine.redact(plain_output(text))),), CEILING, self._machine.blobs.put)
+        (said,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
         result = ToolResult(call.id, (said, *notes, *self._remark(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
@@ -383,53 +388,53 @@ class ToolCalls:
         return (Note(said, "repetition"),) if said else ()
 
     def _posture(self) -> PolicyContext:
-        book = self._machine.leave.book()
+        book = self._host.permissions.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
         if self._state().kept_grants:
-            self._emit(*lapsed_grants(self._state(), self._machine.leave))
-        return make_policy_context(self._state(), self._home, self._machine.facts)
+            self._emit(*lapsed_grants(self._state(), self._host.permissions))
+        return make_policy_context(self._state(), self._home, self._host.shell_facts)
 
     def _context(self, run: Run) -> ToolContext:
         state = self._state()
-        own = tuple(filter(None, (self._machine.folder, run.tool.keeps_in)))
-        scope = scope_of(run, make_policy_context(state, self._home, self._machine.facts), own)
+        own = tuple(filter(None, (self._host.folder, run.tool.keeps_in)))
+        scope = scope_of(run, make_policy_context(state, self._home, self._host.shell_facts), own)
         return ToolContext(
             call=run.call.id,
             workspace=Path(state.workspace),
             roots=tuple(map(Path, state.roots)),
-            files=self._machine.files.only(Judged(run.places, *own), scope),
-            shell=self._machine.shell,
-            search=self._machine.search.only(scope),
-            web=self._machine.web,
-            blobs=self._machine.blobs,
+            files=self._host.tools.files.only(Judged(run.places, *own), scope),
+            shell=self._host.tools.shell,
+            search=self._host.tools.search.only(scope),
+            web=self._host.tools.web,
+            blobs=self._host.tools.blobs,
             ask=self.asking.ask,
-            reach=Reach(run.summary, self._posture, self._machine.web),
+            reach=Reach(run.summary, self._posture, self._host.tools.web),
             progress=partial(self._progress, run.call.id),
-            code=self._machine.code,
-            documents=self._machine.documents,
-            browser=self._machine.browser,
-            takes_images=partial(self._machine.takes_images, state.last_message.model or state.model),
-            syntax_errors=self._machine.syntax_errors,
-            partial_edits=self._machine.partial_edits,
+            code=self._host.tools.code,
+            documents=self._host.tools.documents,
+            browser=self._host.tools.browser,
+            takes_images=partial(self._host.takes_images, state.last_message.model or state.model),
+            syntax_errors=self._host.editing.syntax_errors,
+            partial_edits=self._host.editing.partial,
             messages=self._visible(state),
             todos=state.todos,
             known={} if run.accepted else state.known,
             mode=state.mode,
             approval_mode=state.approval_mode,
             model=state.model,
-            folder=self._machine.folder,
-            revisions=self._machine.revisions,
-            web_search=self._machine.web_search,
-            mcp=self._machine.mcp,
-            subagents=self._machine.subagents,
-            redact_thoroughly=self._machine.redact_thoroughly,
-            redact=self._machine.redact,
-            restored=self._machine.restored,
-            new_task_id=self._machine.new_task_id,
+            folder=self._host.folder,
+            revisions=self._host.tools.revisions,
+            web_search=self._host.tools.web_search,
+            mcp=self._host.tools.mcp,
+            subagents=self._host.tools.subagents,
+            redact_thoroughly=self._host.secrets.redact_thoroughly,
+            redact=self._host.secrets.redact,
+            restored=self._host.secrets.restore,
+            new_task_id=self._host.new_task_id,
             runs=run.runs,
             rule=run.rule,
         )
 
     def _progress(self, call: str, text: str) -> None:
-        self._emit(ev.ToolCallProgressed(call, self._machine.redact(plain_output(text))))
+        self._emit(ev.ToolCallProgressed(call, self._host.secrets.redact(plain_output(text))))
