@@ -1,4 +1,4 @@
-"""What a surface holds: one handle on the controller, under one name."""
+"""The Python client: start, watch and steer tasks in this process. Every surface works through it."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
 
 
 def open_client(choices: Choices, name: str = "cli", is_watched: Callable[[], bool] | None = None) -> "Client":
-    """A client of a controller of its own, in this process. Raises UsageError and SettingsError.
+    """Return a client with its own controller, in this process. Raises UsageError and SettingsError.
 
-    `is_watched` tells whether a person looks on now: while nobody does, an outage of the model is waited out.
+    `is_watched` returns True while a person is watching. When it returns False, a model outage is waited out
+    instead of ending the turn.
     """
     assembly = Assembly.of(choices)
     assembly.is_watched = is_watched or assembly.is_watched
@@ -62,7 +63,7 @@ ALL_TASKS = TaskQuery()
 
 
 class Client:
-    """A named way into the controller; `name` is written down with every decision it sends."""
+    """A handle on the controller. `name` is recorded with every command it sends."""
 
     def __init__(self, controller: Controller, name: str, is_watched: Callable[[], bool] | None = None) -> None:
         self._controller = controller
@@ -71,72 +72,78 @@ class Client:
         self.home = controller.home
 
     def named(self, name: str) -> "Client":
-        """The same way in, under another name."""
+        """Return a client of the same controller under another name."""
         return Client(self._controller, name)
 
     async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
-        """Begin a task and give its id, which is `name` for one that another task handed over to."""
+        """Start a task and return its id; `name` sets the id when another task hands over to this one."""
         return await self._controller.start(workspace, options, name)
 
     async def let_go(self, task: str) -> None:
-        """Close one open task, with its jobs. Raises what broke it."""
+        """Close an open task and its jobs. Raises the error that broke it, if there was one."""
         if broke := await self._controller.let_go(task):
             raise broke
 
     async def ended(self, task: str) -> Exception | None:
-        """Let go of a task whose events have ended. Gives what broke it, if anything did."""
+        """Close a task whose events have ended. Return the error that broke it, or None."""
         return await self._controller.let_go(task)
 
     async def resume(self, task: str, options: TaskOptions) -> str:
+        """Resume a task and return its full id. Raises TaskNotFound, TaskBusy, LogDamaged and UsageError."""
         return await self._controller.resume(task, options)
 
     async def join(self, task: str, options: TaskOptions, *, while_asked: bool = False) -> str:
-        """Join a task that another process writes; when that one ends, an attended task goes on here.
+        """Attach to a task that another process runs; when that process ends, an attended task continues here.
 
-        `while_asked`: only where a person is asked something, or has sent something that nobody took.
+        With `while_asked` it continues here only if it waits for an answer, or a command you sent was not delivered.
 
         Raises:
-            TaskNotFound, TaskBusy, UsageError
+            TaskNotFound, LogDamaged
+            TaskBusy: the other process refuses peers.
+            UsageError: no process runs the task, and it is not attended here.
         """
         return await self._controller.join(task, options, self.name, while_asked=while_asked)
 
     def is_attached(self, task: str) -> bool:
-        """Whether a task is joined that another process writes now; that changes when this one takes over."""
+        """True if another process runs the task now. It turns False when this process takes over."""
         return self._controller.is_attached(task)
 
     @property
     def _tasks(self) -> "TaskService":
-        """Tasks that nobody has open here: their labels, lists and the trash."""
+        """Tasks that are not open here: their labels, lists and the trash."""
         from halocline.services.tasks import TaskService
 
         return TaskService(self.home, self._controller.settings.keep_deleted)
 
     def writer(self, task: str) -> str:
-        """The pid of the process that has a task open; empty when none has."""
+        """Return the pid of the process that has a task open, or an empty string."""
         return self._tasks.writer(task)
 
     def send(self, command: cmd.AnyCommand) -> bool:
-        """Pass a command on. False when it came too late: somebody else decided, or nothing asks any more."""
+        """Send a command. Return False if it came too late: another client decided, or the request is closed."""
         return self._controller.send(replace(command, client=self.name))
 
     async def prepared(self, command: cmd.SubmitPrompt) -> cmd.SubmitPrompt:
-        """The same with what its words became, for `send`: their files are read in a thread. Raises UsageError."""
+        """Expand the slash commands in a prompt, ready for `send`; files are read in a thread.
+
+        Raises UsageError.
+        """
         return await self._controller.prepared(command)
 
     async def pass_on(self, command: cmd.AnyCommand) -> bool:
-        """The same as `send`; the words of a prompt are read first, in a thread. Raises UsageError."""
+        """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return await self._controller.pass_on(replace(command, client=self.name))
 
     def events(self, task: str, after: int = 0) -> AsyncIterator[Event]:
-        """The past after `after`, then the live tail, without a gap."""
+        """Yield the events after sequence number `after`, then live ones, without a gap."""
         return self._controller.events(task, after)
 
     def is_open(self, task: str) -> bool:
-        """Whether a task is open in this process, or joined."""
+        """True if the task is open in this process, or attached."""
         return self._controller.stream(task) is not None
 
     def live(self, task: str, after: int = 0) -> "AsyncIterator[Event | Caught]":
-        """The events of an open task, and a tuple wherever the past ends: what goes on there now, said anew.
+        """Yield the events of an open task. Where the past ends, yield a tuple that repeats what is in progress.
 
         Raises TaskNotFound.
         """
@@ -147,44 +154,45 @@ class Client:
         return add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
 
     def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
-        """The same of an open task, with an `EditPreviewed` for each line of an edit that is being written."""
+        """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
         return self._controller.previewed(task, after)
 
     def words(self, workspace: Path) -> "Words":
-        """The slash commands that a workspace has."""
+        """Return the slash commands of a workspace."""
         return self._controller.words(workspace)
 
     async def change_model(self, task: str, model: str) -> None:
-        """Ask another model from now on. Raises UsageError, also while a turn runs."""
+        """Switch an open task to another model. Raises UsageError, also while a turn runs."""
         await self._controller.change_model(task, model)
 
     def efforts(self, model: str, mode: Mode) -> "Efforts":
-        """How hard a model can be told to think, and what holds unless a task says otherwise."""
+        """Return the reasoning efforts that a model supports, and the defaults for a mode."""
         return self._controller.efforts(model, mode)
 
     def state(self, task: str) -> State:
+        """Return the current state of an open task."""
         return self._controller.state(task)
 
     def past(self, task: str) -> list[DurableEvent]:
-        """All that was written of a task, open or not."""
+        """Return all durable events of a task, open or not."""
         return self._controller.past(task)
 
     def without_secrets(self, text: str) -> str:
-        """A text that leaves this home, without the secrets that are known here or by their form or name."""
+        """Redact a text that leaves this home: known secrets, and values that look like one or are named as one."""
         return self._controller.without_secrets(text)
 
     def jobs(self, task: str) -> tuple[JobInfo, ...]:
-        """The commands that an open task let go on, and those of them that ended lately."""
+        """Return an open task's background commands, including those that ended recently."""
         return self._controller.jobs(task)
 
     async def fresh(self, workspace: Path, options: TaskOptions) -> State:
-        """What a task would know that began here now, just before its first prompt. Raises as `start` does."""
+        """Return the state a new task would have just before its first prompt. Raises as `start` does."""
         from halocline.services.context_report import fresh_state
 
         return await fresh_state(self._controller.assembly, workspace, options)
 
     def context(self, task: str | State) -> "ContextReport":
-        """What the next request of a task would hold, and what it costs; a task by name, open or not, or its state."""
+        """Report what a task's next request would contain and cost. Takes a task's id, open or not, or a state."""
         from halocline.services.context_report import context_of
 
         if isinstance(task, str):
@@ -192,21 +200,21 @@ class Client:
         return context_of(self._controller.assembly, task)
 
     def cache(self, task: str) -> "CacheReport":
-        """How a task's requests used the provider's cache, and why they did not."""
+        """Report how a task's requests used the provider's cache, with the reasons for misses."""
         from halocline.services.context_report import cache_of
 
         return cache_of(self._controller.assembly, self.past(task))
 
     async def mentioned(self, task: str, text: str) -> "tuple[Mentioned, ...]":
-        """What a text for an open task mentions by `@`, and about how many tokens each will be."""
+        """Return the `@` mentions in a text for an open task, each with its approximate token count."""
         return await self._controller.mentioned(task, text)
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
-        """A picture as parts of a prompt for an open task. Raises UsageError."""
+        """Turn an image into prompt parts for an open task. Raises UsageError."""
         return await self._controller.handing.picture(self.state(task).model, name, data)
 
     async def mentionable(self, task: str) -> "Mentionable":
-        """What can be mentioned in an open task: its files, commits and the other tasks of its folder."""
+        """Return what can be mentioned in an open task: files, commits and other tasks of its folder."""
         if self.is_attached(task):
             state = self.state(task)
             return await self.handing.mentionable_in(Path(state.workspace), task, state.roots)
@@ -214,19 +222,19 @@ class Client:
 
     @property
     def handing(self) -> "Handing":
-        """Files for prompts, pictures that are kept, and what can be mentioned where no task is open."""
+        """Uploads for prompts, stored images, and mentions where no task is open."""
         return self._controller.handing
 
     @property
     def browsers(self) -> "Browsers":
-        """The browsers that are signed in to the web page of this home."""
+        """The browsers signed in to this home's web page."""
         from halocline.store.web_sessions import Browsers
 
         return Browsers(self.home.browsers)
 
     @property
     def settings(self) -> "SettingsService":
-        """The settings, to look at and to change; what is open goes on with those it began with."""
+        """Read and change the settings. Open tasks keep the settings they started with."""
         import os
 
         from halocline.services.settings import SettingsService
@@ -234,101 +242,101 @@ class Client:
         return SettingsService(self.home, os.environ)
 
     def reload(self, choices: Choices) -> None:
-        """Read the settings again, for what begins from now on. Raises SettingsError; then the old ones stay."""
+        """Reload the settings for tasks that start from now on. Raises SettingsError and then keeps the old ones."""
         assembly = Assembly.of(choices)
         assembly.is_watched = self._is_watched or assembly.is_watched
         self._controller.rewire(assembly)
 
     def history(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
-        """The tasks of this home that are asked for; the newest first, or the best when words are."""
+        """Return the tasks that match a query, newest first, or best match first if it has search words."""
         return self._tasks.chosen(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
-        """The task of a workspace that did something last; quickly told."""
+        """Return the most recently active task of a workspace; quick, as it stops at the first one that fits."""
         return self._tasks.newest(workspace)
 
     def info(self, task: str) -> TaskInfo | None:
-        """What its log says of one task, by its whole id; quickly told."""
+        """Return the summary of one task by its full id; quick."""
         return self._tasks.info(task)
 
     def find(self, name: str) -> str:
-        """The whole id for the beginning or end of one. Raises TaskNotFound and UsageError."""
+        """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""
         return self._controller.find(name)
 
     async def label(self, command: cmd.Label) -> None:
-        """Name or mark a task, also one that another process writes. Raises TaskBusy when that lets nobody in."""
+        """Rename or mark a task, even if another process runs it. Raises TaskBusy if that process refuses peers."""
         try:
             self.send(command)
         except TaskNotFound:  # it is not open here
             await self._tasks.label(command, self.name)
 
     def delete(self, task: str) -> None:
-        """Put a task into the trash. Raises TaskBusy when a process has it open."""
+        """Move a task to the trash. Raises TaskBusy if a process has it open."""
         self._tasks.delete(task)
 
     def undelete(self, name: str) -> str:
-        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
+        """Restore a task from the trash and return its full id. Raises TaskNotFound and UsageError."""
         return self._tasks.undelete(name)
 
     def deleted(self) -> list[tuple[TaskInfo, float]]:
-        """What is in the trash, and since when (Unix seconds)."""
+        """Return the tasks in the trash, each with the time it was deleted (Unix seconds)."""
         return self._tasks.deleted()
 
     @property
     def shows_foreign(self) -> tuple[bool, bool]:
-        """Whether results of MCP servers are shown as Markdown, and whether only their beginning is."""
-        wishes = self._controller.settings.mcp
-        return wishes.display == "markdown", wishes.collapse
+        """Two booleans: show results of MCP servers as Markdown, and show only their beginning."""
+        mcp = self._controller.settings.mcp
+        return mcp.display == "markdown", mcp.collapse
 
     def discard(self, name: str) -> None:
-        """Remove a task of the trash for good. Raises TaskNotFound and UsageError."""
+        """Permanently delete a task that is in the trash. Raises TaskNotFound and UsageError."""
         self._tasks.discard(name)
 
     @property
     def kept_days(self) -> int:
-        """For how long the trash keeps a task."""
+        """Days for which the trash keeps a task."""
         return self._tasks.days
 
     def forget(self, task: str) -> None:
-        """Remove a task for good. Raises TaskBusy when a process has it open."""
+        """Permanently delete a task. Raises TaskBusy if a process has it open."""
         self._tasks.forget(task)
 
     def half_restored(self) -> list[str]:
-        """The folders in which a restore was cut short."""
+        """Return the folders in which a restore was interrupted."""
         from halocline.checkpoints.store.stores import half_restored
 
         return half_restored(self._controller.home.checkpoints)
 
     def checkpoints(self, workspace: Path) -> ShadowGit:
-        """The saved states of a workspace."""
+        """Return the checkpoints of a workspace."""
         return self._controller.checkpoints(workspace)
 
     @property
     def time(self) -> "TaskHistory":
-        """The past of tasks: look at a moment, compare, go back, go on from it as another task."""
+        """History of tasks: inspect a point in time, compare, rewind, fork."""
         return self._controller.time
 
     @property
     def committing(self) -> "Committing":
-        """Commits of what tasks changed, by the project's own git."""
+        """Commit what tasks changed, with the project's own git."""
         from halocline.services.commits import Committing
 
         chosen = self._controller
         return Committing(self.time, self._tasks, chosen.key_variables, chosen.settings.pass_environment)
 
     def at(self, task: str, seq: int) -> "Snapshot":
-        """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
+        """Return a task as it was after event `seq`. Raises TaskNotFound and UsageError."""
         return self.time.at(task, seq)
 
     async def restore(self, workspace: Path, target: str, *, overwrite: bool = False) -> "Restored":
-        """Put files back to a checkpoint or a `TASK@EVENT`; the log of its task says so.
+        """Restore files to a checkpoint or a `TASK@EVENT`, and record it in the task's log.
 
-        What somebody else changed since stays, unless `overwrite`. Raises UsageError and HaloclineError.
+        Changes made by anyone else since then stay, unless `overwrite`. Raises UsageError and HaloclineError.
         """
         return await self.time.restore(workspace, target, overwrite=overwrite)
 
     async def replay(self, what: str, *, strict: bool = True, folder: Path | None = None) -> "Replay":
-        """Run a recording (a file) or a task again; `folder` is where its tools run, None answers them as recorded.
+        """Replay a recording (a file) or a task. Tools run in `folder`; with None they return what was recorded.
 
         Raises:
             UsageError, TaskNotFound, RecordingDamaged
@@ -338,43 +346,43 @@ class Client:
         return await run_replay(recording_of(what, self.past), self._controller.assembly, strict=strict, folder=folder)
 
     async def models(self) -> "list[OfferedModel]":
-        """The models that could be used here. Local servers are asked."""
+        """Return the models that can be used here. Queries local model servers."""
         from halocline.services.models.model_list import offered_models
 
         assembly = self._controller.assembly
         return await offered_models(assembly.settings, assembly.keys, assembly.catalogue)
 
     async def refresh_models(self) -> "Refreshed":
-        """Fetch the catalogue of models anew. Raises HaloclineError; then the old one stays."""
+        """Download the model catalogue again. Raises HaloclineError and then keeps the old one."""
         return await self._controller.refresh_models()
 
     def running(self, task: str) -> tuple[str, ...]:
-        """The commands of an open task that still go on; they end with it."""
+        """Return an open task's commands that still run. They end with the task."""
         if self.is_attached(task):
             return ()
         own = (running.command for running in self.state(task).own_commands)
         return (*own, *(job.command for job in self.jobs(task) if job.state != "ended"))
 
     def only_model(self, task: str) -> str:
-        """The name of an open task's model; empty when each mode has its own."""
+        """Return the name of an open task's model; empty if each mode has its own."""
         return self._controller.only_model(task)
 
     def job_tail(self, task: str, job: str) -> str:
-        """The end of what a job printed. Raises ToolFailure when there is no such job."""
+        """Return the end of a job's output. Raises ToolFailure if there is no such job."""
         return self._controller.job_tail(task, job)
 
     def mcp_prompts(self, task: str) -> "list[McpPrompt]":
-        """The prompts of an open task's MCP servers, for menus; each has its `command`, without the slash."""
+        """Return the prompts of an open task's MCP servers. `command` has no leading slash."""
         mcp = self._controller.mcp(task)
         return mcp.prompts() if mcp else []
 
     def mcp_standings(self, task: str) -> "list[McpStanding]":
-        """How it stands with an open task's MCP servers."""
+        """Return the status of an open task's MCP servers."""
         mcp = self._controller.mcp(task)
         return mcp.standings() if mcp else []
 
     async def mcp_prompt(self, task: str, typed: str) -> tuple[UserPart, ...]:
-        """What `/mcp:server:prompt values` puts ahead of itself in a prompt, which is then `verbatim`.
+        """Return the parts that `/mcp:server:prompt values` inserts before itself; send that prompt `verbatim`.
 
         Raises:
             UsageError
@@ -384,7 +392,7 @@ class Client:
         return await expand_mcp_prompt(self._controller.mcp(task), typed)
 
     async def meanwhile(self, task: str, request: str) -> "PendingEdit":
-        """What became of the files of an edit since it was shown for approval; that is told where the task runs."""
+        """Check whether files of an edit changed since it was shown for approval. Works only where the task runs."""
         from halocline.runtime.history.pending_edit import PendingEdit, inspect_edit
 
         if self.is_attached(task) or not self.is_open(task):
@@ -392,11 +400,11 @@ class Client:
         return await inspect_edit(self._controller.task(task), request)
 
     def remarks(self, task: str) -> tuple[str, ...]:
-        """What a person should hear of an open task's model, skills and search engine; mostly nothing."""
+        """Return notices about an open task's model, skills and search engine; usually none."""
         return self._controller.remarks(task)
 
     async def connection(self, model: str = "") -> "Connection":
-        """How far the way to a model goes: the one that is named, or would be taken. Raises UsageError."""
+        """Test the connection to a model, by default the one a new task would use. Raises UsageError."""
         from halocline.runtime.models.connection_test import check_connection
 
         chosen = self._controller.assembly
@@ -404,34 +412,35 @@ class Client:
 
     @property
     def accounts(self) -> "Accounts":
-        """The providers' keys."""
+        """API keys of the providers."""
         from halocline.services.models.accounts import accounts_of
 
         return accounts_of(self._controller.assembly)
 
     def with_code(self, workspace: Path, wanted: Sequence[str], known: Sequence[str] | None) -> list[Path]:
-        """Those of a task's folders that might have hooks or MCP servers of their own that run; quickly told.
+        """Return the task's folders that may have their own hooks or MCP servers. A quick check.
 
-        Further folders are those that are `wanted`, and the `known` ones; None: the task begins, as the settings say.
-        Raises UsageError.
+        In addition to the workspace, it checks the `wanted` folders and the `known` ones. With `known` None it is a new
+        task, which takes them from the settings. Raises UsageError.
         """
         from halocline.runtime.rules.workspace_roots import with_code
 
         return with_code(workspace, wanted, self._controller.settings, known)
 
     def rule_problems(self, workspace: Path) -> tuple[str, ...]:
-        """Which files of rules cannot be read in a workspace, and why."""
+        """Return why rule files of a workspace cannot be read; empty if all can."""
         return self._controller.rule_problems(workspace)
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
-        """The hooks that are set up for a folder, and whether they may run."""
+        """Return the hooks configured for a folder, and whether they may run."""
         return self._controller.hooks_of(workspace)
 
     def memory_of(self, workspace: Path) -> "Memory":
-        """The notes for tasks in a folder."""
+        """Return the memory for tasks in a folder."""
         from halocline.runtime.rules.memory import Memory
 
         return Memory(workspace, self._controller.home.memory, on=self._controller.settings.memory)
 
     async def close(self) -> None:
+        """Interrupt what runs, end every turn and close all tasks. Raises the error that broke one."""
         await self._controller.close()

@@ -359,7 +359,7 @@ async def test_a_prompt_of_a_server_steers_a_running_turn_and_an_unknown_one_is_
     (steered,) = journey.of(ev.SteeringReceived)
     assert [part.text.splitlines()[-1] for part in steered.content] == ["Greet the world.", "/mcp:test:greet the world"]
     (told,) = [event.text for event in journey.of(ev.Noticed)]
-    assert told.startswith("There is no prompt /mcp:test:great. It was not sent.")
+    assert told.startswith("There is no prompt /mcp:test:great. The message was not sent.")
 
 
 async def test_a_prompt_of_a_server_comes_through_the_door_as_any_other_word(journey, servers):

@@ -114,7 +114,7 @@ async def test_a_rule_that_denies_and_the_programs_own_files_hold_against_a_ment
     path = journey.home.root / "notes.txt"
     path.write_text("own\n")
     await journey.run(DONE, prompt=f"@{path}")
-    assert "not given: Halocline's own files" in notes(journey)[0].text
+    assert "not included: Halocline's own files" in notes(journey)[0].text
 
 
 async def test_a_link_that_leads_out_of_a_folder_is_not_followed_for_a_mention_of_the_folder(journey, tmp_path):
@@ -163,7 +163,8 @@ async def test_a_picture_is_shown_to_a_model_that_sees(journey):
 async def test_a_model_without_sight_gets_a_placeholder(journey):
     journey.write("shot.png", PIXEL)
     await journey.run(DONE, prompt="@shot.png")
-    assert "picture shot.png: image/png, 1×1 pixels; the model sees no pictures" in notes(journey)[0].text
+    text = notes(journey)[0].text
+    assert "image shot.png: image/png, 1×1 pixels; not shown, because the model cannot see images" in text
 
 
 async def test_a_picture_that_is_too_large_and_too_many_pictures_are_refused(journey):
@@ -176,8 +177,8 @@ async def test_a_picture_that_is_too_large_and_too_many_pictures_are_refused(jou
     (event,) = journey.of(ev.MentionsResolved)
     refused = [note.text for note in notes(journey) if note.source == "not_given"]
     assert sum(isinstance(part, Image) for part in event.content) == 20
-    assert "7,501×1 pixels, more than 7,500" in refused[0]
-    assert "@p20.png: not given: more than 20 pictures at once" in refused[1]
+    assert "7,501×1 pixels, but at most 7,500" in refused[0]
+    assert "@p20.png: not included: more than 20 images at once" in refused[1]
 
 
 async def test_changes_and_commits_are_given_without_what_is_not_for_the_model(journey):
@@ -213,7 +214,7 @@ async def test_another_task_gives_its_prompts_answers_and_changed_files(journey)
     first = journey.task
     await journey.run(DONE, prompt=f"go on from @task:{first}")
     (note,) = notes(journey)
-    assert "Person: make it\n\nAgent: I made it.\n\nFiles it changed: made.txt" in note.text
+    assert "User: make it\n\nAgent: I made it.\n\nFiles changed: made.txt" in note.text
 
 
 async def test_a_symbol_is_found_where_it_is_defined(journey):
@@ -266,4 +267,4 @@ async def test_pictures_that_a_prompt_brought_along_count_as_well(journey):
     parts = await client.attach(journey.task, "one.png", PIXEL)
     await journey.prompt(client, "see @shot.png", along=parts * 20)
     await client.close()
-    assert "more than 20 pictures at once" in notes(journey)[0].text
+    assert "more than 20 images at once" in notes(journey)[0].text

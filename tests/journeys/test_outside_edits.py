@@ -49,8 +49,10 @@ async def test_a_file_that_somebody_changed_is_named_before_the_next_request_and
     (changed,) = journey.of(FilesChangedOutside)
     assert changed.files == (ChangedFile("a.txt", blob_reference(b"two\n")),)
     assert noted(journey) == [
-        "Changed by the user or another program since you last saw them: a.txt.\n"
-        "Read a file again before you edit it or rely on it."
+        (
+            "Changed by the user or another program since you last saw them: a.txt.\n"
+            "Read a file again before you edit it or rely on it."
+        )
     ]
 
 

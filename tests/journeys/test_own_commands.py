@@ -94,7 +94,7 @@ async def test_while_a_turn_runs_it_runs_beside_it_and_is_heard_before_the_next_
 
 
 async def test_one_is_stopped_and_another_goes_on_as_a_job(journey):
-    client = journey.client([Turn(text="ok", expect="stopped by the person")])
+    client = journey.client([Turn(text="ok", expect="stopped by the user")])
     await journey.open(client)
     client.send(cmd.RunCommand(task=journey.task, command="echo first; sleep 60"))
     await printed(client, journey.task, "first")
@@ -107,7 +107,7 @@ async def test_one_is_stopped_and_another_goes_on_as_a_job(journey):
     ends = await ended(client, journey.task, 2)
     by_run = {end.run: end for end in ends}
     assert (by_run["!1"].output, by_run["!1"].stopped, by_run["!1"].exit_code) == ("first\n", True, None)
-    assert (by_run["!2"].job, by_run["!2"].said) == ("job-1", "it goes on as job-1")
+    assert (by_run["!2"].job, by_run["!2"].said) == ("job-1", "it continues as job-1")
     assert [(job.job, job.call) for job in client.state(journey.task).jobs] == [("job-1", "!2")]
     assert not client.send(cmd.StopCommand(task=journey.task, run="!1"))
     await journey.prompt(client)

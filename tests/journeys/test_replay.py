@@ -77,7 +77,7 @@ async def test_the_first_request_that_differs_ends_a_strict_replay(journey, tmp_
     changed[2] = replace(changed[2], system=changed[2].system.replace("coding agent", "poet"))
     done = await again(journey, Recording(recording.events, changed))
     (difference,) = done.differences
-    assert (difference.place, difference.path) == ("the request of step 2", "system")
+    assert (difference.place, difference.path) == ("request of step 2", "system")
     assert ("poet" in difference.recorded, "coding agent" in difference.now) == (True, True)
     assert done.events < done.recorded_events
 
@@ -86,7 +86,7 @@ async def test_a_tolerant_replay_goes_on_and_collects_what_differs(journey, tmp_
     recording = await repair(journey, tmp_path / "r")
     changed = {step: replace(request, system="another") for step, request in recording.requests.items()}
     done = await again(journey, Recording(recording.events, changed), strict=False)
-    assert [difference.place for difference in done.differences] == [f"the request of step {n}" for n in (1, 2, 3, 4)]
+    assert [difference.place for difference in done.differences] == [f"request of step {n}" for n in (1, 2, 3, 4)]
     assert done.events == done.recorded_events
     assert not done.same
 

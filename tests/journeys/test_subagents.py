@@ -228,7 +228,7 @@ async def test_a_child_is_steered_while_it_runs(journey: Journey):
 
 async def test_a_child_near_its_limit_is_told_to_report(journey: Journey):
     looks = Turn(calls=(Call("list_files", {"path": "."}),))
-    last = reports("so far", expect="Only little time is left")
+    last = reports("so far", expect="almost out of time")
     await journey.run(client=client_of(journey, (asks("one"), DONE), (looks, looks, last), subagent_steps=4))
     assert journey.of(SubagentEnded)[0].end is LaneEnd.DONE
 
@@ -291,7 +291,7 @@ async def test_a_projects_agent_does_not_choose_another_provider(journey: Journe
     await journey.run(client=client)
     (started,) = journey.of(SubagentStarted)
     assert started.model == "scripted/parent"
-    assert "may not send files to elsewhere" in started.remarks[0]
+    assert "may not switch to elsewhere" in started.remarks[0]
 
 
 async def test_an_agent_that_nobody_described_is_named(journey: Journey):
@@ -348,7 +348,7 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
     assert cut_short.status is ev.CallStatus.CANCELLED
     told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
-    assert told == ["Sub-agents only read. They had come so far:\n- one: I look."]
+    assert told == ["Sub-agents only read. Their results so far:\n- one: I look."]
     assert journey.state.cost == pytest.approx(0.25)
 
 
@@ -405,7 +405,7 @@ async def test_a_person_who_comes_in_the_middle_sees_what_each_lane_does(journey
 
     await journey.run(client=client, answer=come)
     await asyncio.gather(*looking)
-    assert [(event.doing, event.steps) for event in seen] == [("thinks", 1)]
+    assert [(event.doing, event.steps) for event in seen] == [("thinking", 1)]
 
 
 async def test_a_fork_of_a_child_only_reads_as_well_and_is_in_the_lists(journey: Journey):
@@ -435,7 +435,7 @@ async def test_an_agent_begins_with_the_skills_of_its_file(journey: Journey):
     assert isinstance(offered, ev.ToolsOffered)
     assert "Short lines." in started.system_prompt
     assert "use_skill" not in offered.tools
-    assert lane.remarks == ("it goes without these skills, which are not here: lost",)
+    assert lane.remarks == ("it ran without these skills, which are missing here: lost",)
 
 
 async def test_closing_everything_in_the_middle_ends_parent_and_children(journey: Journey):

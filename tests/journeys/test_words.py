@@ -96,7 +96,7 @@ async def test_deep_planning_may_hand_over_and_a_prompt_that_nobody_typed_is_lef
 async def test_an_unknown_word_begins_no_turn(journey):
     client = journey.client([DONE])
     await journey.open(client, ATTENDED)
-    with pytest.raises(UsageError, match="There is no word /inti"):
+    with pytest.raises(UsageError, match="There is no slash command /inti"):
         client.send(cmd.SubmitPrompt(task=journey.task, content=(Text("/inti"),)))
     await client.close()
     assert [event for event in journey.logged if isinstance(event, ev.TurnStarted)] == []
@@ -147,4 +147,4 @@ async def test_the_model_stays_while_a_turn_runs(journey):
         if isinstance(event, ev.TurnEnded):
             break
     await client.close()
-    assert refused == ["The model can be changed once this turn has ended."]
+    assert refused == ["The model cannot be changed while a turn runs."]

@@ -165,7 +165,7 @@ def test_a_decision_on_what_does_not_wait_is_told_so(folder):
     assert look(folder) == [ID]
     decide(folder, GOOD)
     assert [*folder.read_decisions(TASK, {})] == []
-    assert "No request of this name waits" in problem(folder)
+    assert "No such request is waiting" in problem(folder)
 
 
 def test_a_decision_that_was_there_before_its_request_does_not_count(folder):
@@ -186,7 +186,7 @@ def test_a_folder_outside_of_haloclines_own_is_refused(home, tmp_path):
     home.approvals.mkdir()
     (home.approvals / "link").symlink_to(elsewhere)
     for name in (str(elsewhere), "/tmp", "../tasks", "link", str(home.root), str(home.tasks)):
-        with pytest.raises(UsageError, match="no folder for approvals"):
+        with pytest.raises(UsageError, match="cannot be used for approvals"):
             ApprovalFolder.open(home, name)
     assert os.listdir(elsewhere) == []
 
@@ -198,7 +198,7 @@ def test_a_folder_that_others_can_enter_is_refused(home, place, mode):
     (home.approvals / "desk").mkdir(parents=True, mode=0o700)
     home.approvals.chmod(0o700)
     (home.root / place).chmod(mode)
-    with pytest.raises(UsageError, match="Others can change") as refused:
+    with pytest.raises(UsageError, match="Other users can change") as refused:
         ApprovalFolder.open(home, "desk")
     assert refused.value.hint.endswith(f"chmod 700 {home.root / place}")
 
@@ -208,7 +208,7 @@ def test_a_folder_of_another_user_is_refused(home):
         pytest.skip("only root can give folders away")
     (home.approvals / "desk").mkdir(parents=True, mode=0o700)
     os.chown(home.approvals / "desk", 12345, 12345)
-    with pytest.raises(UsageError, match="Others can change"):
+    with pytest.raises(UsageError, match="Other users can change"):
         ApprovalFolder.open(home, "desk")
 
 

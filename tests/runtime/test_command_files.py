@@ -84,8 +84,8 @@ def test_a_script_in_a_workflow_or_a_skill_keeps_its_own_variables(project):
 
 def test_a_word_in_passing_is_told_as_one(project):
     project.workflow("deploy")
-    assert "only speak of it" in texts(project.expanded("the /deploy route is slow"))[0]
-    assert "only speak of it" not in texts(project.expanded("/deploy"))[0]
+    assert "only mentions it" in texts(project.expanded("the /deploy route is slow"))[0]
+    assert "only mentions it" not in texts(project.expanded("/deploy"))[0]
 
 
 def test_of_workflows_the_first_counts_but_every_skill(project):
@@ -105,8 +105,8 @@ def test_a_file_has_no_say_in_permissions_models_or_commands(project):
     text = texts(project.expanded("/a"))[0]
     said = text.split("\n", 1)[0]
     assert "!`commands` were not run" in said
-    assert "allowed-tools allow nothing" in said
-    assert "model that it names is not taken" in said
+    assert "allowed-tools have no effect" in said
+    assert "model it names is ignored" in said
     assert text.endswith("Run !`touch made` now.")
     assert not (project.root / "made").exists()
 
@@ -145,7 +145,7 @@ def test_a_word_that_nobody_knows_is_answered_with_those_that_were_meant(project
     project.workflow("deploy")
     with pytest.raises(UsageError) as raised:
         project.words().check("/depoly", HERE)
-    assert (raised.value.text, raised.value.hint) == ("There is no word /depoly.", "Did you mean /deploy?")
+    assert (raised.value.text, raised.value.hint) == ("There is no slash command /depoly.", "Did you mean /deploy?")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_path_a_sentence_and_a_known_word_are_nothing_to_complain_about(projec
 
 @pytest.mark.parametrize("name", [row.name for row in ROWS if Where.RUN not in row.where])
 def test_a_word_for_a_person_is_refused_where_there_is_none(project, name):
-    with pytest.raises(UsageError, match="needs a person at a terminal"):
+    with pytest.raises(UsageError, match="works only in a terminal session"):
         project.words().check(f"/{name} x", Where.RUN)
 
 
@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_read_is_named(project):
     words = project.words()
     assert words.listed(HERE)
     (project.root / ".clinerules/workflows/deploy.md").unlink()
-    with pytest.raises(UsageError, match=r"/deploy cannot be read: .*deploy\.md"):
+    with pytest.raises(UsageError, match=r"Cannot read /deploy: .*deploy\.md"):
         words.expanded("/deploy", HERE)
 
 

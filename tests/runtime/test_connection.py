@@ -57,7 +57,7 @@ async def test_a_model_that_is_not_there_is_named_with_what_is_like_it(family: s
     async with ModelServer(key=KEY, models=["small-4", "unlike", "large-4"]) as server:
         found = await tried(server.url(family), family, model="smal-4")
     assert (found.reached, found.accepted, found.known, found.code) == (True, True, False, "model_not_found")
-    assert found.failure == "Near does not know the model smal-4."
+    assert found.failure == "Near has no model smal-4."
     assert "small-4" in found.hint
     assert "unlike" not in found.hint
 

@@ -82,7 +82,7 @@ async def test_a_provider_without_a_model_gives_its_default_one(chosen):
     ("named", "said"),
     [
         ("nobody/x", "There is no provider 'nobody'."),
-        ("ollama", "'ollama' names no model."),
+        ("ollama", "'ollama' does not name a model."),
         ("anthropic/x", "There is no key for Anthropic: ANTHROPIC_API_KEY is not set."),
     ],
 )
@@ -108,12 +108,12 @@ async def test_a_cost_limit_can_be_kept_with_the_price_that_the_server_states(ch
     async with documents({"/v1/models": {"data": [row]}}) as server:
         address = f"{server.url}/v1"
         assert await chosen("openai/new", key="k", base_url=address, max_cost=1.0) == "openai/new"
-        with pytest.raises(UsageError, match="the price of openai/other is not known"):
+        with pytest.raises(UsageError, match="the price of openai/other is unknown"):
             await chosen("openai/other", key="k", base_url=address, max_cost=1.0)
 
 
 async def test_a_cost_limit_needs_a_price_and_the_settings_can_give_it(chosen):
-    with pytest.raises(UsageError, match="the price of openai/mine is not known"):
+    with pytest.raises(UsageError, match="the price of openai/mine is unknown"):
         await chosen("openai/mine", key="k", max_cost=1.0)
     prices = {"openai/mine": Price(input=1.0, output=2.0)}
     assert await chosen("openai/mine", key="k", max_cost=1.0, prices=prices) == "openai/mine"

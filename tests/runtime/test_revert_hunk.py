@@ -29,7 +29,7 @@ async def test_line_ends_and_everything_around_a_change_stay(tmp_path: Path) -> 
 
 async def test_a_file_that_grew_is_not_removed_and_nothing_outside_is_touched(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("one\nmine\n")
-    with pytest.raises(UsageError, match="holds more"):
+    with pytest.raises(UsageError, match="contains more"):
         await revert_hunk(tmp_path, Swap("a", make_diff("a", None, "one\n").text, "added"))
     assert (tmp_path / "a").read_text() == "one\nmine\n"
     with pytest.raises(UsageError, match="is not in"):

@@ -27,9 +27,9 @@ def agent(model: str, *, own: bool = False) -> Agent:
         ("", False, "openai/gpt-5.6", ""),
         ("openai/gpt-5-mini", False, "openai/gpt-5-mini", ""),
         ("gpt-5-mini", False, "openai/gpt-5-mini", ""),
-        ("sonnet", False, "openai/gpt-5.6", "no model 'sonnet'"),
-        ("gpt-nonsense", False, "openai/gpt-5.6", "no model 'gpt-nonsense'"),
-        ("anthropic/claude-sonnet-5", False, "openai/gpt-5.6", "may not send files to anthropic"),
+        ("sonnet", False, "openai/gpt-5.6", "no known model 'sonnet'"),
+        ("gpt-nonsense", False, "openai/gpt-5.6", "no known model 'gpt-nonsense'"),
+        ("anthropic/claude-sonnet-5", False, "openai/gpt-5.6", "may not switch to anthropic"),
         ("anthropic/claude-sonnet-5", True, "anthropic/claude-sonnet-5", ""),
     ],
 )

@@ -131,14 +131,14 @@ def test_a_model_on_ones_own_machine_is_free_and_not_looked_up(catalogue):
 
 def test_an_unknown_model_is_remarked_with_a_near_name(catalogue):
     said = describe_model("anthropic/claude9", Settings(), {}, catalogue)
-    assert "its window and its price are unknown" in said
+    assert "its context window and price are unknown" in said
     assert said.endswith("Did you mean anthropic/claude-9?")
 
 
 def test_a_model_that_is_being_withdrawn_is_remarked(catalogue):
     assert (
         describe_model("anthropic/claude-8", Settings(), {}, catalogue)
-        == "Anthropic is going to withdraw anthropic/claude-8."
+        == "Anthropic is going to retire anthropic/claude-8."
     )
 
 

@@ -49,7 +49,7 @@ def test_what_looks_like_a_key_is_not_shown_and_never_written_back(home: Home) -
     assert "abc" not in repr(rows["providers"])
     assert rows["proxy"].hidden
     for name in ("proxy", "providers"):
-        with pytest.raises(HaloclineError, match="not shown"):
+        with pytest.raises(HaloclineError, match="is hidden"):
             desk.put(name, rows[name].value)
     assert home.settings.read_text() == text
 

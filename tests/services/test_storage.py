@@ -94,7 +94,7 @@ async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_tra
     task(home, "thrown", folder="trash")
     later = time.time() + 3 * 86400
     plan = storage.prune_plan(env, now=later)
-    assert [(one.task, one.keep, one.why) for one in plan.checkpoints] == [("gone", 0, "its task is gone")]
+    assert [(one.task, one.keep, one.why) for one in plan.checkpoints] == [("gone", 0, "its task is deleted")]
     assert not storage.prune_plan(env).checkpoints
     done = storage.prune_storage(env, plan)
     assert (done.freed > 0, done.problems) == (True, ())

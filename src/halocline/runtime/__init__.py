@@ -1,1 +1,1 @@
-"""What a live task needs: its assembly, its models, prompts, rules, sub-agents, history, and who is attached to it."""
+"""Everything a live task needs: assembly, models, prompts, rules, sub-agents, history, and attached processes."""

@@ -1,4 +1,4 @@
-"""What a person wishes of an open task and gets at once; prompts, and what takes a while, are the controller's own."""
+"""Commands that take effect at once on an open task. The controller handles prompts and slow ones itself."""
 
 from halocline.protocol import commands as cmd
 from halocline.protocol.events import ApprovalSwitched, EffortChanged, GrantTakenBack, PolicyChanged, TaskLabelled
@@ -8,7 +8,7 @@ from halocline.task.inbox import InboxRequest
 
 
 def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly) -> bool:
-    """False when it came too late: nothing waits for it any more. Raises UsageError."""
+    """Apply a command. Return False if it came too late: nothing waits for it any more. Raises UsageError."""
     task = opened.task
     match command:
         case cmd.Interrupt():

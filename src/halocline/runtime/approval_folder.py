@@ -1,7 +1,7 @@
-"""A folder through which another program of the person answers what a run asks: a file for each request and decision.
+"""A folder for deciding approvals from another program: one file for each request and decision.
 
-What must stay true: the folder is one of Halocline's own and this person's alone, so no tool of a task reads or writes
-it; a decision counts once, for the request that waits, with its token; only small plain files of this person are read.
+What must stay true: the folder is in Halocline's home and private to the person, so no tool of a task reads or writes
+it; a decision counts once, for the waiting request, with its token; only small regular files of this person are read.
 """
 
 import hmac
@@ -24,17 +24,17 @@ from halocline.store.paths import Home
 
 REQUEST, DECISION, ERROR = ".request.json", ".decision.json", ".error.json"
 LARGEST = 1_000_000
-"""Bytes of a decision."""
-_WHERE = "Name one in {folder}; a relative name is a folder there."
-_WHOLE = "Write the file under another name in this folder, and rename it to the decision's when it is complete."
+"""Largest decision in bytes."""
+_WHERE = "Name a folder in {folder}; a relative path starts there."
+_WHOLE = "Write the file under another name in this folder, then rename it when it is complete."
 
 
 class Request(Value, frozen=True, omit_defaults=False):
-    """What is asked, as it stands in its file. A decision names the `id` and the `token`.
+    """The content of a request file. A decision repeats the `id` and the `token`.
 
-    `kind` is approval or question. Of an approval: the whole call, why it is asked about and by which rule, what a
-    command is made of (`parts`), what an edit changes (`diffs`); `choices` may hold allow, allow_always and deny, and
-    `always` and `wider` say what allowing always would cover.
+    `kind` is approval or question. An approval has the whole call, the reason and the rule, the `parts` of a command,
+    and the `diffs` of an edit; `choices` are allow, allow_always and deny, as far as they apply, and `always` and
+    `wider` say what allowing always would cover.
     """
 
     id: str
@@ -58,10 +58,10 @@ class Request(Value, frozen=True, omit_defaults=False):
 
 
 class Answer(Value, frozen=True, forbid_unknown_fields=True):
-    """A decision, as it stands in its file.
+    """The content of a decision file.
 
-    `always` says how far allowing reaches, `wider` that the more general leave is meant. `note` are words for the
-    model, `command` an edited command, which is judged anew. To a question the `answer` is words.
+    `always` is the scope of a permanent grant, `wider` chooses the more general grant. `note` is a message to the
+    model, `command` an edited command, which is judged again. `answer` is the text that answers a question.
     """
 
     id: str
@@ -78,9 +78,9 @@ _answer = Decoder(Answer)
 
 
 def make_approval_request(event: ApprovalRequested, state: State) -> Request:
-    """The request for an approval."""
+    """Build the request for an approval."""
     call = next((one.call for one in state.open_calls if one.call.id == event.call), None)
-    leave = ("allow_always",) if event.grant and "allow_always" in event.options else ()
+    always = ("allow_always",) if event.grant and "allow_always" in event.options else ()
     return Request(
         id=f"{state.task}.{event.request}",
         token=os.urandom(16).hex(),
@@ -88,7 +88,7 @@ def make_approval_request(event: ApprovalRequested, state: State) -> Request:
         task=state.task,
         workspace=state.workspace,
         title=event.title,
-        choices=("allow", *leave, "deny"),
+        choices=("allow", *always, "deny"),
         tool=event.name,
         arguments=call.arguments if call else {},
         command=event.detail if event.kind.value == "execute" else "",
@@ -97,33 +97,33 @@ def make_approval_request(event: ApprovalRequested, state: State) -> Request:
         rule=event.rule,
         parts=event.parts,
         diffs=event.diffs,
-        always=event.grant if leave else None,
-        wider=event.wider if leave else None,
+        always=event.grant if always else None,
+        wider=event.wider if always else None,
     )
 
 
 def make_question_request(event: QuestionAsked, state: State) -> Request:
-    """The request for an answer; the `choices` are offers, and other words will do."""
+    """Build the request for an answer; the `choices` are suggestions, any text is accepted."""
     name, token = f"{state.task}.{event.request}", os.urandom(16).hex()
     return Request(name, token, "question", state.task, state.workspace, event.question, event.options)
 
 
 class ApprovalFolder:
-    """One folder, held open: what becomes of its name later changes nothing. It raises OSError where it cannot work."""
+    """One folder, held open, so renaming it later has no effect. Methods raise OSError if the folder fails."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self.path = path
         self._fd = fd
         self._left: set[tuple[int, int]] = set()
-        """Things that cannot be removed; each is told of once."""
+        """Entries that cannot be removed; each is reported once."""
 
     @classmethod
     def open(cls, home: Home, name: str) -> "ApprovalFolder":
-        """Raises UsageError for a folder that others, or a task's tools, could reach."""
+        """Open the folder. Raises UsageError if other users, or a task's tools, could reach it."""
         path, top = home.approvals / Path(name).expanduser(), os.path.realpath(home.approvals)
         where = _WHERE.format(folder=home.approvals)
         if not Path(os.path.realpath(path)).is_relative_to(top):
-            raise UsageError(f"{path} is no folder for approvals: a task's commands could reach it.", where)
+            raise UsageError(f"{path} cannot be used for approvals: a task's commands could reach it.", where)
         try:
             make_private_folder(path)
             real = Path(os.path.realpath(path))
@@ -134,29 +134,33 @@ class ApprovalFolder:
         between = [place for place in (real, *real.parents) if place.is_relative_to(root)]
         if open_to_others := next((place for place in between if not _is_private(place, above=place != real)), None):
             os.close(fd)
-            raise UsageError(f"Others can change {open_to_others}.", f"Make it yours alone: chmod 700 {open_to_others}")
+            raise UsageError(
+                f"Other users can change {open_to_others}.", f"Make it private: chmod 700 {open_to_others}"
+            )
         return cls(real, fd)
 
     def close(self) -> None:
         os.close(self._fd)
 
     def require_apart(self, state: State) -> None:
-        """Raises UsageError where a task works in a folder that holds this one."""
+        """Raise UsageError if a task works in a folder that contains this one."""
         for folder in (state.workspace, *state.roots):
             if self.path.is_relative_to(os.path.realpath(folder)):
-                raise UsageError(f"{self.path} is in {folder}, where the task works.", "Set HALOCLINE_HOME elsewhere.")
+                raise UsageError(
+                    f"{self.path} is inside {folder}, where the task works.", "Set HALOCLINE_HOME to another folder."
+                )
 
     def write_request(self, request: Request) -> None:
-        """Write a request; a decision that is there already was for none."""
+        """Write a request; remove a decision file that was there before it."""
         self._remove(request.id + DECISION)
         self._write(request.id + REQUEST, msgspec.json.format(msgspec.json.encode(request), indent=1))
 
     def remove_request(self, request: Request) -> None:
-        """Nothing waits for it any more."""
+        """Remove a request that no longer waits."""
         self._remove(request.id + REQUEST)
 
     def read_decisions(self, task: str, waiting: Mapping[str, Request]) -> dict[str, Answer]:
-        """Take in the decisions on a task's requests. What does not count is answered by an error file."""
+        """Read the decisions on a task's requests. Each invalid one is answered with an error file."""
         if not os.fstat(self._fd).st_nlink:
             raise FileNotFoundError(2, "it was removed")
         return {
@@ -175,7 +179,7 @@ class ApprovalFolder:
             if (found.st_dev, found.st_ino) in self._left:
                 return None
             if request is None:
-                raise Refused("No request of this name waits: it was decided already, or withdrawn.")
+                raise Refused("No such request is waiting: it was already decided, or withdrawn.")
             answer = self._read(name + DECISION)
             if problem := problem_of(request, answer):
                 raise Refused(problem)
@@ -196,7 +200,7 @@ class ApprovalFolder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise Refused(f"It is no plain file that can be read ({error.strerror}).") from error
+            raise Refused(f"It is not a readable regular file ({error.strerror}).") from error
         try:
             _require_plain(os.fstat(fd))
             data = b""
@@ -209,7 +213,7 @@ class ApprovalFolder:
         try:
             return _answer.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Refused(f"It is not understood: {error}. {_WHOLE}") from error
+            raise Refused(f"It is not a valid decision: {error}. {_WHOLE}") from error
 
     def _write(self, file: str, data: bytes) -> None:
         fresh = f".{os.urandom(6).hex()}.tmp"
@@ -225,7 +229,7 @@ class ApprovalFolder:
             raise
 
     def _remove(self, file: str) -> bool:
-        """False where it is still there: a folder is not removed."""
+        """Remove a file. Return False if it is still there: a folder is not removed."""
         with suppress(FileNotFoundError):
             try:
                 os.unlink(file, dir_fd=self._fd)
@@ -235,35 +239,35 @@ class ApprovalFolder:
 
 
 class Refused(Exception):
-    """A decision that does not count; the text says why."""
+    """An invalid decision; the text says why."""
 
 
 def problem_of(request: Request, answer: Answer) -> str:
-    """Why an answer is none to a request; empty when it is one."""
+    """Return why an answer is invalid for a request; empty if it is valid."""
     if answer.id != request.id or not hmac.compare_digest(answer.token.encode(), request.token.encode()):
-        return "Its id and token are not those of the request."
+        return "The id and token do not match the request."
     if request.kind == "question":
-        return "" if answer.answer.strip() and not answer.decision else "A question needs an answer in words."
+        return "" if answer.answer.strip() and not answer.decision else "A question needs a text in answer."
     if answer.decision is None or answer.answer:
         return "An approval needs a decision: allow or deny."
     if answer.decision == "deny":
         more = answer.always or answer.wider or answer.command is not None
-        return "Nothing goes with deny but a note." if more else ""
+        return "Only a note can go with deny." if more else ""
     if (answer.always or answer.wider) and "allow_always" not in request.choices:
         return "This can only be allowed once."
     if answer.wider and not (answer.always and request.wider):
-        return "There is no wider leave to give, or it does not say how far: always."
+        return "The request offers no wider grant, or always is missing."
     if answer.command is not None and ("command" not in request.arguments or answer.always):
-        return "Only a command can be edited, and what is edited is allowed once."
+        return "Only commands can be edited, and an edited command can only be allowed once."
     return "" if answer.command is None or answer.command.strip() else "The edited command is empty."
 
 
 def _require_plain(found: os.stat_result) -> None:
-    """Raises Refused."""
+    """Raise Refused unless it is a regular file that only this person can write."""
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-        raise Refused("It is no plain file with one name.")
+        raise Refused("It is not a regular file, or has several hard links.")
     if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise Refused("Others own it, or can write it.")
+        raise Refused("Another user owns it, or can write to it.")
 
 
 def _is_private(place: Path, *, above: bool) -> bool:

@@ -1,4 +1,4 @@
-"""The program's own log: traces of bugs that a task survived. Nothing is made or imported before there is one."""
+"""The program's own log: traces of bugs that a task survived. Nothing is created or imported before the first one."""
 
 import logging
 from contextlib import suppress
@@ -10,33 +10,33 @@ from halocline.protocol.private_files import make_private_folder
 LOGGER = logging.getLogger("halocline")
 FILE_NAME = "halocline.log"
 LARGEST = 1_000_000
-"""Bytes; the file before is kept beside it, older ones are not."""
+"""Largest log in bytes; one previous file is kept."""
 
 
 class _Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        from halocline.protocol.secrets.redaction import redact_text  # most programs never write a line
+        from halocline.protocol.secrets.redaction import redact_text  # loaded late: most runs never write a line
 
         return redact_text(super().format(record))
 
 
 class ProgramLog(logging.Handler):
-    """Writes what the `halocline` logger is told to a small rotating file in `folder`, private to the person."""
+    """Writes records of the `halocline` logger to a small rotating file in `folder`, private to the person."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(logging.WARNING)
         self._folder = folder
 
     def emit(self, record: logging.LogRecord) -> None:
-        with suppress(OSError):  # on a full or broken disk a trace is lost; nobody's screen is the place for it
+        with suppress(OSError):  # on a full or broken disk a trace is lost; it does not belong on the screen
             self._file.emit(record)
 
     def attach(self) -> None:
-        """Listen from now on."""
+        """Start to log."""
         LOGGER.addHandler(self)
 
     def close(self) -> None:
-        """Listen no more, and let go of the file."""
+        """Stop logging and close the file."""
         LOGGER.removeHandler(self)
         if file := self.__dict__.pop("_file", None):
             with suppress(OSError):
@@ -49,7 +49,7 @@ class ProgramLog(logging.Handler):
 
         class Quiet(RotatingFileHandler):
             def handleError(self, record: logging.LogRecord) -> None:
-                """Usually it prints a trace with everything that was to be written."""
+                """Do nothing: the default prints a trace with everything that was to be written."""
 
         make_private_folder(self._folder)
         (self._folder / FILE_NAME).touch(mode=0o600)

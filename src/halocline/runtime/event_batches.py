@@ -1,4 +1,4 @@
-"""Events in batches, for a surface that draws or sends them: however fast a model writes, there are thirty a second."""
+"""Batch events for a surface that draws or sends them: thirty batches a second, however fast a model writes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,13 +7,13 @@ from halocline.protocol.events import Event
 from halocline.task.stream import Caught, joined_with
 
 EVERY = 0.033
-"""Seconds between two batches."""
+"""Seconds between batches."""
 MOST = 400
-"""Events in a batch."""
+"""Largest number of events in a batch."""
 
 
 async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncIterator[tuple[list[Event], bool]]:
-    """Events as they come, those of some milliseconds at once; with whether they begin with what goes on now."""
+    """Yield events in batches, each with True if it begins with a repetition of what is in progress."""
     upcoming = asyncio.ensure_future(anext(events))
     try:
         while True:

@@ -1,11 +1,11 @@
-"""The limits of a task, out of the settings."""
+"""The limits of a task, from the settings."""
 
 from halocline.protocol.limits import Limits
 from halocline.store.settings.settings import Settings
 
 
 def chosen_limits(settings: Settings) -> Limits:
-    """Return what the settings allow a task that begins or goes on now."""
+    """Return the limits for a task that starts or is resumed now."""
     return Limits(
         steps=settings.max_steps,
         cost=settings.max_cost,

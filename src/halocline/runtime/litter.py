@@ -1,7 +1,7 @@
-"""Finds and removes what killed processes left behind: half-written files, in the home and beside edited files.
+"""Find and remove what killed processes left behind: half-written files, in the home and beside edited files.
 
-What must stay true: nothing goes that a living process may still use. A task that is open (its lock is held) keeps what
-is its own, and what has no task must be old.
+What must stay true: nothing that a running process may still use is removed. An open task (its lock is held) keeps its
+files, and files without a task must be old.
 """
 
 import os
@@ -20,12 +20,12 @@ from halocline.task import lock
 from halocline.task.log_reading import read_log
 
 OLD = 3600.0
-"""Seconds after which nobody is still writing a file that is written at once."""
+"""Seconds after which a temporary file is certainly no longer being written."""
 MONTH = 30 * 24 * 3600.0
-"""Seconds for which a first look goes back."""
+"""Seconds that the first sweep goes back."""
 UNFINISHED = "unfinished"
 STAMP = "swept"
-"""The file in the home whose time says up to which change of a log edits that were cut short were looked for."""
+"""File in the home whose time marks the last sweep: logs changed before it need no search for interrupted edits."""
 IN_HOME = (
     "*.tmp",
     ".*.tmp",
@@ -45,11 +45,11 @@ IN_HOME = (
 )
 """Names of temporary files."""
 OF_A_TASK = ("tasks/*/*.new", "tasks/*/*.tmp", "importing/*")
-"""The same of a task, or of one that is being imported: nobody's when nobody holds its lock."""
+"""Temporary files of a task, or of a running import: unused if nobody holds its lock."""
 
 
 def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[Path]:
-    """Yield what nobody will ask for any more; beside edited files, that of tasks whose logs changed since then."""
+    """Yield unused files; beside edited files, only those of tasks whose logs changed since then (Unix seconds)."""
     yield from (path for pattern in IN_HOME for path in home.root.glob(pattern) if _is_old(path, now))
     for pattern in OF_A_TASK:
         for path in home.root.glob(pattern):
@@ -57,13 +57,13 @@ def find_litter(home: Home, now: float, changed_since: float = 0.0) -> Iterator[
             if _is_old(path, now) and lock.read_owner(folder) is None:
                 yield path
     if any(path.suffix in (".journal", ".done") for path in home.edits.glob("*")):
-        return  # a patch that was cut short is put right first, by the next task, and needs what is beside its files
+        return  # the next task repairs an interrupted patch first, and needs what is beside its files
     for folder in _closed_tasks(home, changed_since):
         yield from _beside_edits(folder, now)
 
 
 def sweep_home(home: Home, now: float) -> list[Path]:
-    """Remove what is new since the last time; gives it. What cannot be removed stays."""
+    """Remove what was left since the last sweep, and return it. What cannot be removed stays."""
     stamp = home.root / STAMP
     since = stamp.stat().st_mtime if stamp.exists() else now - MONTH
     open_since = [log.stat().st_mtime for log in _list_logs(home) if lock.read_owner(log.parent) is not None]
@@ -74,7 +74,7 @@ def sweep_home(home: Home, now: float) -> list[Path]:
 
 
 def remove_litter(litter: list[Path]) -> list[Path]:
-    """Remove files and folders; gives those that are gone."""
+    """Remove files and folders; return those that are gone."""
     for path in litter:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -99,7 +99,7 @@ def _list_logs(home: Home) -> Iterator[Path]:
 
 
 def _closed_tasks(home: Home, changed_since: float) -> Iterator[Path]:
-    """The folders of tasks that nobody has open, and whose logs changed since then."""
+    """Yield the folders of closed tasks whose logs changed since then."""
     for log in _list_logs(home):
         with suppress(OSError):
             if log.stat().st_mtime >= changed_since and lock.read_owner(log.parent) is None:
@@ -107,7 +107,7 @@ def _closed_tasks(home: Home, changed_since: float) -> Iterator[Path]:
 
 
 def _beside_edits(folder: Path, now: float) -> list[Path]:
-    """Return what edits that were cut short left beside their files."""
+    """Return what interrupted edits left beside their files."""
     info = history.task_info(folder.parent, folder.name)
     if info is None or info.status != UNFINISHED:
         return []

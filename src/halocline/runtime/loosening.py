@@ -1,4 +1,4 @@
-"""Commands after which less is asked: those are for whoever sits where the task runs, and are confirmed there."""
+"""Commands that reduce approvals. They are only accepted from the terminal where the task runs."""
 
 from halocline.policy.grid import switches_in, with_switches
 from halocline.protocol import commands as cmd
@@ -7,24 +7,24 @@ from halocline.protocol.values import Value
 from halocline.task.task import Task
 
 WORDS = {True: "on", False: "off", None: "mode"}
-"""The word that a person types for each state of a switch."""
+"""The word to type for each state of a switch."""
 
 
 class Loosening(Value, frozen=True):
-    """A request to ask less, in words, and the slash command that does the same."""
+    """A request to reduce approvals, as text, and the slash command that does the same."""
 
     what: str
     word: str
 
 
 def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
-    """Find what a command would make a task do without asking; None for a command that changes nothing of that."""
+    """Return what a command would allow without asking; None if it does not reduce approvals."""
     match command:
         case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
             return Loosening(f"the approval mode {mode}", f"/approvals {mode}")
         case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
-            said = f"{switch} {WORDS[on]}"
-            return Loosening(f"the approval switch {said}", f"/auto-approve {said}")
+            setting = f"{switch} {WORDS[on]}"
+            return Loosening(f"the approval switch {setting}", f"/auto-approve {setting}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""The MCP servers of one folder: which are set up, which of them may run and why not, and the hub for a task."""
+"""The MCP servers of one folder: those configured, those that may run, why others may not, and the hub for a task."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace as replace_setup
@@ -35,14 +35,14 @@ from halocline.task.task import Task, TaskParts
 
 UNTRUSTED = "the folder is not trusted: halo trust add"
 WINDOW = 128_000
-"""Tokens that a model is taken to hold when nobody knows."""
+"""Context window in tokens to assume if it is unknown."""
 
 Stamps = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass
 class FolderServers:
-    """MCP servers that a folder and a person have."""
+    """The MCP servers of a folder and of the person."""
 
     hooks: FolderHooks
     home: Home
@@ -62,7 +62,7 @@ class FolderServers:
         self._read: tuple[Stamps, Servers] | None = None
 
     def servers(self, before: Servers | None = None, *, trusted: bool = False) -> Servers:
-        """All that are set up; those that may not run say why. Files are read again when they changed."""
+        """Return all configured servers; `problem` says why one may not run. Changed files are read again."""
         stamps = tuple(map(_read_stamp, self._files))
         if self._read is None or self._read[0] != stamps:
             found = read_servers(self.places, before)
@@ -75,17 +75,17 @@ class FolderServers:
         return self._read[1]
 
     def task(self, parts: TaskParts, roots: Iterable[str], *, trusted: bool) -> Task:
-        """A task of these parts, in `roots` as well, with its servers and what their settings allow for good."""
+        """Build a task from these parts, with its servers and the permissions in their settings."""
         log, host = parts.log, parts.host
 
         def tell(text: str) -> None:
             log.show(Noticed(text))
 
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
-        permissions = ServersLeave(host.permissions, self.servers)
+        permissions = ServerPermissions(host.permissions, self.servers)
         host = replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)
         task = Task(replace(parts, host=host))
-        self._lend(hub, task)
+        self._allow_sampling(hub, task)
         return task
 
     def hub(
@@ -96,7 +96,7 @@ class FolderServers:
         trusted: bool = False,
         task: str = "",
     ) -> Hub:
-        """The servers, ready to be begun."""
+        """Build the hub of the servers, ready to start."""
         read = lambda before: self.servers(before, trusted=trusted)
         return Hub(
             self.pool,
@@ -108,7 +108,7 @@ class FolderServers:
         )
 
     def setup(self, tell: Callable[[str], None] = lambda text: None) -> Setup:
-        """What the servers share."""
+        """Build what the servers share."""
         return Setup(
             workspace=self.workspace,
             programs=build_programs(self.env),
@@ -126,16 +126,16 @@ class FolderServers:
             sampling=self.settings.mcp.sampling != "off",
         )
 
-    def _lend(self, hub: Hub, task: Task) -> None:
-        """Let the servers of a task ask its model, as far as the settings say."""
-        wishes = self.settings.mcp
-        if wishes.sampling != "off":
-            bounds = Bounds(wishes.sampling == "ask", wishes.sampling_requests, wishes.sampling_tokens)
+    def _allow_sampling(self, hub: Hub, task: Task) -> None:
+        """Let the servers of a task ask its model, as far as the settings allow."""
+        mcp = self.settings.mcp
+        if mcp.sampling != "off":
+            bounds = Bounds(mcp.sampling == "ask", mcp.sampling_requests, mcp.sampling_tokens)
             hub.lend(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.asking.ask, bounds))
 
     @property
     def logs(self) -> Path:
-        """The folder of what servers print."""
+        """Folder of the servers' output."""
         return self.home.logs / "mcp"
 
     def _allowance(self, state: State) -> int:
@@ -144,32 +144,32 @@ class FolderServers:
 
 
 def build_programs(env: Mapping[str, str]) -> LocalPrograms:
-    """What runs servers; it is closed by who asked for it."""
+    """Return what runs servers; the caller closes it."""
     return LocalPrograms(server_environment({}, env))
 
 
 def build_pool(env: Mapping[str, str]) -> Pool:
-    """For the servers of all tasks of a process."""
+    """Return the pool for the servers of all tasks in a process."""
     return Pool(build_programs(env))
 
 
-class ServersLeave:
-    """Fulfils `ports.leave.Leave`: the rules of files, and behind them what the settings of servers allow."""
+class ServerPermissions:
+    """Implements `ports.permissions.Leave`: the rules of files, followed by what the settings of servers allow."""
 
-    def __init__(self, leave: Leave, servers: Callable[[], Servers]) -> None:
-        self._leave = leave
+    def __init__(self, permissions: Leave, servers: Callable[[], Servers]) -> None:
+        self._permissions = permissions
         self._servers = servers
 
     def book(self) -> RuleBook:
-        book = self._leave.book()
+        book = self._permissions.book()
         return replace(book, rules=(*book.rules, *rules_of_servers(self._servers())))
 
     def keep(self, grant: Grant, workspace: Path | None) -> None:
-        self._leave.keep(grant, workspace)
+        self._permissions.keep(grant, workspace)
 
 
 def rules_of_servers(servers: Servers) -> tuple[Rule, ...]:
-    """What the settings of servers allow without asking."""
+    """Return rules for what the settings of servers allow without asking."""
     usable = (server for server in servers.servers if not server.problem and not server.entry.disabled)
     return tuple(
         rule

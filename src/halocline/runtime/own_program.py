@@ -1,4 +1,4 @@
-"""Refuses our own command line to what a task started: a command of a model must not steer what judges it."""
+"""Refuse Halocline's own command line to processes that a task started: a model must not control its own gate."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from halocline.protocol.own_program import is_steering
 
 
 def refuse_from_task(words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Raise UsageError when these words steer Halocline and a task of the same home started this process."""
+    """Raise UsageError if these words control Halocline and a task of the same home started this process."""
     if not is_steering(words):
         return
     from halocline.hosts.shell.ancestry import MARK, Unknown, find_task_above
@@ -22,6 +22,6 @@ def refuse_from_task(words: Sequence[str], environment: Mapping[str, str]) -> No
         where = f" (process {task})" if task else ""
         shown = " ".join(["halo", *words])[:80]
         raise UsageError(
-            f"A task of Halocline started this{where}, and a task cannot steer Halocline. Not done: {shown}",
-            "Run it in a terminal of your own.",
+            f"A Halocline task started this command{where}, and a task cannot control Halocline. Not run: {shown}",
+            "Run it in your own terminal.",
         )

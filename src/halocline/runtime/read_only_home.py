@@ -1,6 +1,6 @@
-"""Refuses what writes where the home cannot be written: a disk mounted to be read only, or the copy of somebody else.
+"""Refuse commands that write if the home is read-only: on a read-only disk, or another user's copy.
 
-What only reads goes on working there, so that the history can always be got out.
+Commands that only read keep working there, so you can always get your history out.
 """
 
 from collections.abc import Mapping
@@ -23,26 +23,26 @@ READING: dict[str, tuple[str, ...]] = {
     "tasks": ("list", "show"),
     "trust": ("list",),
 }
-"""Commands that need no home that can be written, each with those of its actions that do not; empty: no action."""
+"""Commands that work with a read-only home, each with the actions that do; an empty string means no action."""
 CHANGING = ("fix", "refresh")
-"""Flags with which one of them writes."""
+"""Flags that make one of them write."""
 
 
 def refuse_unwritable_home(command: str, chosen: Mapping[str, object], environment: Mapping[str, str]) -> None:
-    """Raise UsageError when a command would write to a home that cannot be written."""
+    """Raise UsageError if a command would write to a read-only home."""
     from halocline.store.paths import Home, home_folder
 
     root = home_folder(environment)
     if not root.is_dir() or Home(root).is_writable or is_reading(command, chosen):
         return
     raise UsageError(
-        f"Halocline's home {root} cannot be written.",
-        "What only reads works: halo tasks list, tasks show, export, checkpoints list, checkpoints diff, storage. "
-        "Set HALOCLINE_HOME to another folder.",
+        f"Halocline's home {root} is read-only.",
+        "Set HALOCLINE_HOME to another folder. Commands that only read still work here: halo tasks list, tasks show, "
+        "export, checkpoints list, checkpoints diff, storage.",
     )
 
 
 def is_reading(command: str, chosen: Mapping[str, object]) -> bool:
-    """Tell whether a command as it was `chosen` only reads the home."""
+    """True if a command with these options only reads the home."""
     action = chosen.get("action") or ""
     return action in READING.get(command, ()) and not any(chosen.get(flag) for flag in CHANGING)

@@ -1,4 +1,4 @@
-"""A model whose requests are written into a recording."""
+"""A model that writes its requests to a recording."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,7 @@ from halocline.store.tasks.recording import Recorder
 
 
 class RecordingModel:
-    """The model, with its requests written down."""
+    """Wraps a model and records its requests."""
 
     def __init__(self, model: Model, recorder: Recorder) -> None:
         self._model = model

@@ -1,6 +1,6 @@
-"""How a task is taken up that another process left: what is lost, what was being asked, and what is known of the rest.
+"""Resume a task that another process left: close what is lost, ask again, and report what is known of the rest.
 
-Nothing that changes anything is run again by itself; a call that only waited for a person waits again.
+Nothing that changes anything is rerun automatically; a call that only waited for a person waits again.
 """
 
 import time
@@ -36,30 +36,30 @@ from halocline.protocol.subtasks import SubagentEnded
 from halocline.task.task import Task
 
 GONE = "its process was killed"
-"""Why a job ended that a task had when it was opened again."""
+"""Reason for the end of a job that a resumed task had."""
 SOURCE = "crash"
 EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
 def resume_task(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -> None:
-    """Close what is lost. A turn that waits for a person goes on if it `asks_again`, any other ends."""
+    """Close what is lost. A turn that waits for a person continues with `asks_again`; any other turn ends."""
     past = [*past, *_lanes_ended(task)]
     state, lost = task.state, begun_anew(task.state)
-    told = (lost,) if lost else ()
+    notes = (lost,) if lost else ()
     if asks_again and state.is_asking:
         gap = taken_up_after(time.time() - state.last_at)
         ends = _with_what_is_known(lost_calls(state), past, state)
-        task.emit(*ends, TurnResumed(content=(gap, *told)), *_events_of_death(state))
+        task.emit(*ends, TurnResumed(content=(gap, *notes)), *_events_of_death(state))
         task.inbox.go_on()
         return
     task.emit(*_with_what_is_known(loose_ends(state), past, state))
     if state.turn is not None:
         task.emit(TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED))
-    task.emit(*_events_of_death(state), *([JobsReported(content=told)] if told else []))
+    task.emit(*_events_of_death(state), *([JobsReported(content=notes)] if notes else []))
 
 
 def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
-    """Sub-agents whose process died: their logs are closed, before the call that had begun them."""
+    """Close the logs of sub-agents whose process died, before the call that started them."""
     if not task.state.lanes:
         return ()
     from halocline.runtime.subagents.monitor import close_lost_lanes
@@ -70,7 +70,7 @@ def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
 
 
 def _events_of_death(state: State) -> list[DurableEvent]:
-    """What ended with the process: its browser, its jobs, and what its shell had changed."""
+    """Return events for what ended with the process: its browser, jobs, and the shell's folder and exports."""
     gone: list[DurableEvent] = [PageShown()] if state.page else []
     gone += [
         OwnCommandEnded(run=own.run, command=own.command, said="its process was killed", stopped=True)
@@ -81,7 +81,7 @@ def _events_of_death(state: State) -> list[DurableEvent]:
 
 
 def edits_cut_short(past: Iterable[DurableEvent], workspace: Path) -> list[Path]:
-    """The files of edits whose outcome nobody knows, now or when the task was last taken up."""
+    """Return the files of edits whose outcome is unknown, now or when the task was last resumed."""
     began: dict[str, ToolCallStarted] = {}
     for event in past:
         match event:
@@ -102,17 +102,17 @@ def _with_what_is_known(
 
 
 def _with_note(end: ToolCallEnded, known: dict[str, str]) -> ToolCallEnded:
-    said = known.get(end.call)
-    if not said:
+    text = known.get(end.call)
+    if not text:
         return end
-    return replace(end, result=replace(end.result, content=(*end.result.content, Note(said, SOURCE))))
+    return replace(end, result=replace(end.result, content=(*end.result.content, Note(text, SOURCE))))
 
 
 def _describe_known(started: ToolCallStarted, past: Sequence[DurableEvent], state: State) -> str:
-    """What the log and the disk say of an edit, or of sub-agents, that were cut short; nothing of other calls."""
+    """Describe what the log and the disk show of an interrupted edit or sub-agents; empty for other calls."""
     since = (event for event in past if isinstance(event, SubagentEnded) and not 0 < event.seq < started.seq)
     if lanes := [event for event in since if event.call == started.call]:
-        return "\n".join(["Sub-agents only read. They had come so far:", *map(_lane_report, lanes)])
+        return "\n".join(["Sub-agents only read. Their results so far:", *map(_lane_report, lanes)])
     if started.kind not in EDITING or not started.locations:
         return ""
     written = {event.path for event in past if isinstance(event, FileChanged) and event.cause == started.call}
@@ -132,8 +132,8 @@ def _describe_file(path: str, written: Collection[str], state: State) -> str:
             require_regular(found, place)
             data = read_from(fd, found.st_size)
     except OSError:
-        return "is not there"
+        return "does not exist"
     if path not in state.known:
-        return "is there; read it"
+        return "exists; read it"
     same = state.known[path].content == blob_reference(data)
-    return "is as it was before this call" if same else "is no longer as it was before this call"
+    return "is the same as before this call" if same else "has changed since before this call"

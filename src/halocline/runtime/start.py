@@ -1,4 +1,4 @@
-"""How a task begins here, or is taken up again: what is fixed for good, and what another process left."""
+"""Start or resume a task: what is fixed for its lifetime, and what another process left."""
 
 import asyncio
 import time
@@ -47,20 +47,20 @@ if TYPE_CHECKING:
     from halocline.store.tasks.recording import Recorder
 
 GONE = "its process was killed"
-"""Why a job ended that a task had when it was opened again."""
+"""Reason for the end of a job that a resumed task had."""
 
 
-DOOR_AFTER = 0.1
-"""Seconds after which others can join a task that was opened: its first request is off by then."""
+SOCKET_DELAY = 0.1
+"""Seconds until other processes can attach to an opened task: by then its first request is sent."""
 EDITING = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
 class TaskOptions(Value, frozen=True):
-    """What a person chose for a task. None takes the settings' value, or leaves a resumed task as it was.
+    """Options for a task. None means the value of the settings, or that of the resumed task.
 
-    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. When the process died
-    while a person was asked, that turn `asks_again` and goes on; otherwise it ends there. `roots` are folders that the
-    task is to work in as well. A resumed task's own effort gives way to an `effort` or `thinking_budget`.
+    `record` names a new file for a recording; `trusted` lets the folder's hooks run this time. If the process died
+    while it waited for a person, the turn asks again and continues with `asks_again`, and ends otherwise. `roots` are
+    more folders to work in. An `effort` or `thinking_budget` replaces a resumed task's own.
     """
 
     model: str | None = None
@@ -76,38 +76,38 @@ class TaskOptions(Value, frozen=True):
 
 
 class OpenTask(msgspec.Struct):
-    """A task, the coroutine that serves it, its model, and what was odd when it began.
+    """An open task, the coroutine that serves it, its model, and remarks from its start.
 
-    `left_at` is when another process last had it; 0 once a prompt was sent. `own` are commands of the person, once
-    there was one.
+    `left_at` is the time of its last event in another process; 0 once a prompt was sent. `own` are the person's
+    commands, once there is one.
     """
 
     task: Task
     serving: asyncio.Task[None]
     model: Chosen
-    door: asyncio.Task[None]
+    socket: asyncio.Task[None]
     remarks: tuple[str, ...] = ()
     left_at: float = 0.0
     own: "OwnCommands | None" = None
 
     def own_commands(self) -> "OwnCommands":
-        """The commands that the person runs themselves."""
+        """Return the commands that the person runs in this task."""
         from halocline.runtime.prompts.user_shell import OwnCommands  # most tasks have none
 
         self.own = self.own or OwnCommands(self.task)
         return self.own
 
     async def end(self) -> Exception | None:
-        """Let its turn end, and close it. Gives what broke it."""
+        """Let the turn end, then close the task. Return the error that broke it, or None."""
         self.task.inbox.close()
         (broke,) = await asyncio.gather(self.serving, return_exceptions=True)
         await self.close()
         return broke if isinstance(broke, Exception) else None
 
     async def close(self) -> None:
-        """Let go of what is no longer served: the door first, so that the next writer's is not closed."""
-        self.door.cancel()
-        await asyncio.wait([self.door])
+        """Close what is no longer served, the socket first, so that the next writer's socket is not closed."""
+        self.socket.cancel()
+        await asyncio.wait([self.socket])
         if self.own:
             await self.own.close()
         await self.task.close()
@@ -122,10 +122,10 @@ def start_event(
     rules: Beginning,
     roots: tuple[str, ...] = (),
 ) -> TaskStarted:
-    """How a task begins; `names` are its models. Raises SettingsError."""
+    """Build a task's first event; `names` are its models. Raises SettingsError."""
     settings = assembly.settings
     mode = options.mode or Mode.ACT
-    told = skills_section(skills.skills) + _describe_memory(assembly, workspace) + rules.section
+    sections = skills_section(skills.skills) + _describe_memory(assembly, workspace) + rules.section
     compact = is_compact(names.values(), settings, assembly.catalogue)
     return TaskStarted(
         workspace=str(workspace),
@@ -133,7 +133,11 @@ def start_event(
         mode=mode,
         approval_mode=options.approval_mode or settings.approval_mode,
         system_prompt=system_prompt(
-            workspace, told, models=names.values(), compact=compact, wishes=read_prompt_options(settings, assembly.home)
+            workspace,
+            sections,
+            models=names.values(),
+            compact=compact,
+            wishes=read_prompt_options(settings, assembly.home),
         ),
         version=__version__,
         compact=compact,
@@ -144,7 +148,7 @@ def start_event(
 
 
 async def model_of(assembly: Assembly, state: State) -> Model:
-    """The model that a resumed task goes on with. Raises UsageError."""
+    """Open the model of a resumed task. Raises UsageError."""
     if assembly.settings.plan.model:
         with suppress(UsageError):
             chosen = await assembly.model("")
@@ -154,7 +158,7 @@ async def model_of(assembly: Assembly, state: State) -> Model:
 
 
 def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
-    """Let an imported task begin here."""
+    """Prepare an imported task that is resumed for the first time."""
     place = Path(task.state.workspace)
     rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
     skills = found_skills(place)
@@ -165,7 +169,7 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
 
 
 def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
-    """Go on in the mode and with the approvals that a person chose, within the limits of the settings."""
+    """Apply the chosen mode, approval mode and effort, and the limits of the settings, to a resumed task."""
     if task.state.limits != assembly.limits():
         task.emit(LimitsChanged(limits=assembly.limits()))
     switch_mode(task, options.mode or task.state.mode, models, assembly)
@@ -177,7 +181,7 @@ def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], as
 
 
 def adopt_event(begins: TaskStarted) -> TaskAdopted:
-    """How an imported task goes on: as one that began here now."""
+    """Build the event with which an imported task continues, like one that started here now."""
     return TaskAdopted(
         model=begins.model,
         mode=begins.mode,
@@ -190,7 +194,7 @@ def adopt_event(begins: TaskStarted) -> TaskAdopted:
 
 
 def _describe_memory(assembly: Assembly, workspace: Path) -> str:
-    """What the system prompt says of notes; unless memory is on, nothing is looked at."""
+    """Return the memory section of the system prompt; empty, and nothing is read, if memory is off."""
     if not assembly.settings.memory:
         return ""
     from halocline.runtime.rules.memory import Memory
@@ -198,21 +202,21 @@ def _describe_memory(assembly: Assembly, workspace: Path) -> str:
     return Memory(workspace, assembly.home.memory, on=True).given
 
 
-async def report_then_run(task: Task, said: Sequence[str]) -> None:
-    """Run the task; first the person hears what was put back that a killed process left half done."""
+async def report_then_run(task: Task, repairs: Sequence[str]) -> None:
+    """Run the task; first notify the person of `repairs` after a killed process."""
     if task.host.tools.mcp:
         task.host.tools.mcp.begin()
-    for sentence in said:
+    for sentence in repairs:
         task.emit(Noticed(sentence))
     await task.run()
 
 
 async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]) -> None:
-    """Let others join until this is cancelled. Where no socket can be made nobody can; the log is there.
+    """Let other processes attach until this is cancelled. If no socket can be made, they can only read the log.
 
-    The first request is off by now, so this is also when what killed processes left is removed.
+    The first request is sent by now, so this also removes what killed processes left behind.
     """
-    await asyncio.sleep(DOOR_AFTER)
+    await asyncio.sleep(SOCKET_DELAY)
     from halocline.runtime.attach.server import TaskSocket
 
     with suppress(OSError):
@@ -230,7 +234,7 @@ async def _sweep_quietly(task: Task) -> None:
 
 
 def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
-    """Go on in a mode, with its model."""
+    """Switch to a mode and its model."""
     if models[mode] != task.state.model:
         task.emit(model_change(mode, models, assembly))
     if mode is not task.state.mode:
@@ -238,12 +242,12 @@ def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: As
 
 
 def model_change(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> ModelChanged:
-    """The model of a mode from now on."""
+    """Build the event that switches to the model of a mode."""
     return ModelChanged(model=models[mode], window=known_window(mode, models, assembly))
 
 
 def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> int | None:
-    """The window of a mode's model, if it is known before that is asked. One that was given is for act mode's."""
+    """Return the context window of a mode's model, if known without asking. A configured one applies to act mode's."""
     settings = assembly.settings
     if models[mode] != models[Mode.ACT]:
         settings = with_overrides(settings, {"context_window": None})
@@ -251,7 +255,7 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
 
 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
-    """Let the model have these tools from now on, beside those of every task. Gives what is odd about agents' files."""
+    """Offer these tools from now on, besides the standard ones. Return remarks on agent files."""
     event, remarks = offer_event(tools, Path(task.state.workspace), task.home / "agents")
     if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
         task.emit(event)
@@ -259,7 +263,7 @@ def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
 
 
 def offer_event(tools: Iterable[str], workspace: Path, own: Path) -> tuple[ToolsOffered, tuple[str, ...]]:
-    """The event that offers these tools, with the agents that files describe; and what is odd about those files."""
+    """Build the event that offers these tools and the agents from files; also return remarks on those files."""
     names = tuple(sorted({*tools}))
     if "use_subagents" not in names:
         return ToolsOffered(tools=names), ()
@@ -270,7 +274,7 @@ def offer_event(tools: Iterable[str], workspace: Path, own: Path) -> tuple[Tools
 
 
 def with_recording(model: Model, recorder: "Recorder | None", log: Log, past: Iterable[DurableEvent] = ()) -> Model:
-    """The model, with its requests and the log's events going to the recorder as well, if there is one."""
+    """Return the model, with its requests and the log's events also sent to the recorder, if there is one."""
     if recorder is None:
         return model
     from halocline.runtime.recording_model import RecordingModel
@@ -284,7 +288,7 @@ def with_recording(model: Model, recorder: "Recorder | None", log: Log, past: It
 
 @contextmanager
 def close_on_failure(log: Log) -> Iterator[Log]:
-    """A log that nobody serves yet: its lock does not outlive a failure."""
+    """Close a log that is not served yet if something fails, so that its lock is released."""
     try:
         yield log
     except BaseException:

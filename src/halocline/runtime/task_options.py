@@ -1,4 +1,4 @@
-"""What a person chose for one run, over what the settings say."""
+"""Options of one run that override the settings."""
 
 from msgspec.structs import asdict
 
@@ -32,7 +32,7 @@ class Choices(Value, frozen=True):
     unattended: bool | None = None
 
     def over(self, settings: Settings) -> Settings:
-        """The settings with these choices applied."""
+        """Return the settings with these options applied."""
         chosen = {name: value for name, value in asdict(self).items() if value is not None}
         chosen.pop("api_key", None)
         chosen.pop("profile", None)

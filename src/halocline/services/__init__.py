@@ -1,1 +1,1 @@
-"""What people administer: models, servers, rules, settings, tasks, storage."""
+"""Administration: models, servers, rules, settings, tasks, storage."""

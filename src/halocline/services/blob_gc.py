@@ -1,7 +1,7 @@
-"""Which blobs nobody needs any more: no log names them, and no open task can be about to.
+"""Find blobs that are no longer needed: no log references them, and no open task can be about to.
 
-A task that will name a blob has put it first, and putting makes it new. So what is older than every open task, and than
-the look at the logs, is in nobody's hands; `drop` looks at its age again, while nobody can put it.
+A task writes a blob before it references it, and writing renews the blob's age. So an unreferenced blob that is older
+than every open task and than the scan of the logs is free. `drop_blob` checks the age again while no task can write it.
 """
 
 import re
@@ -16,17 +16,17 @@ from halocline.task import lock
 _BLOB = re.compile(rb"sha256:([0-9a-f]{64})")
 _CHUNK = 1 << 20
 _COARSE = 1.0
-"""Seconds by which a file may look older than it is."""
+"""Seconds by which a file may look older than it is: the resolution of coarse time stamps."""
 
 
 def task_folders(home: Home) -> Iterator[Path]:
-    """Those of all tasks: that are there, in the trash, and being taken over."""
+    """Yield the folders of all tasks, including the trash and running imports."""
     for place in (home.tasks, home.trash, home.root / "importing"):
         yield from place.glob("*")
 
 
 def named_in(folder: Path) -> Iterator[str]:
-    """The blobs that the logs in a folder name, each as often as it is named."""
+    """Yield the blobs that the logs in a folder reference, each as often as it is referenced."""
     for log in folder.rglob("*.jsonl"):
         with open(log, "rb") as file:
             rest = b""
@@ -37,13 +37,13 @@ def named_in(folder: Path) -> Iterator[str]:
 
 
 def in_nobodys_hands(home: Home, now: float) -> float:
-    """The moment (Unix seconds) before which a blob must have been put to be free, as the logs are from `now` on."""
+    """Return the time (Unix seconds) before which an unreferenced blob is free, if the logs are scanned from `now`."""
     opened = [lock_at for folder in task_folders(home) if (lock_at := _open_since(folder)) is not None]
     return min([now, *opened, *([0.0] if any(at > now for at in opened) else [])]) - _COARSE
 
 
 def free_blobs(home: Home, names: Iterable[str], now: float) -> int:
-    """Remove those of these blobs that no task needs; gives their bytes."""
+    """Remove those of these blobs that no task needs; return the bytes freed."""
     before, left = in_nobodys_hands(home, now), set(names)
     for folder in task_folders(home):
         if not left:
@@ -54,8 +54,8 @@ def free_blobs(home: Home, names: Iterable[str], now: float) -> int:
 
 
 def _open_since(folder: Path) -> float | None:
-    """When the task of a folder was opened; None when no process has it open."""
+    """Return when a task was opened (Unix seconds); None if no process has it open."""
     try:
         return (folder / lock.LOCK_NAME).stat().st_mtime if lock.read_owner(folder) is not None else None
-    except FileNotFoundError:  # it was closed while it was looked at
+    except FileNotFoundError:  # closed in between
         return None

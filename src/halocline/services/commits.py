@@ -1,6 +1,6 @@
-"""Commits of what a task changed: what could be chosen, a message without asking a model, and the commit itself.
+"""Commit what a task changed: the files to choose from, a message without asking a model, and the commit itself.
 
-A person does this, not the agent: it is git's own commit with its hooks, and it is never done by itself.
+You do this, not the agent: it is git's own commit with its hooks, and never happens automatically.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ LONGEST = 20_000
 
 
 class CommitPlan(Value, frozen=True):
-    """What is not committed, the paths of it that the task changed, and a proposed message."""
+    """The uncommitted files, the paths among them that the task changed, and a proposed message."""
 
     uncommitted: Uncommitted
     ours: tuple[str, ...]
@@ -34,53 +34,55 @@ class CommitPlan(Value, frozen=True):
 
 
 class Committing:
-    """`hidden` are variables that git's hooks do not get: they hold keys."""
+    """Commits of tasks. Git's hooks do not get the `hidden` variables, which hold keys."""
 
-    def __init__(self, time: TaskHistory, desk: TaskService, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
+    def __init__(self, time: TaskHistory, tasks: TaskService, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
         self._time = time
-        self._desk = desk
+        self._tasks = tasks
         self._hidden, self._passed = hidden, passed
 
     async def plan(self, task: str) -> CommitPlan:
-        """What could be committed of a task's workspace. Raises UsageError where there is no repository."""
+        """Plan a commit in a task's workspace. Raises UsageError if it has no repository."""
         from halocline.git.commit import list_uncommitted
 
         past = await asyncio.to_thread(self._time.past, task)
         workspace = self._workspace(task)
         found = await list_uncommitted(workspace)
         changed = {event.path for event in past if isinstance(event, FileChanged)}
-        with suppress(HaloclineError):  # without checkpoints only the tools' edits are known
+        with suppress(HaloclineError):  # without checkpoints, only edits by tools are known
             compared = await self._time.compare(workspace, f"{task}@1")
             changed |= {name for file in compared.files for name in (file.path, file.before) if name}
-        info = self._desk.info(task)
+        info = self._tasks.info(task)
         title = (info.name or info.title) if info else ""
         ours = tuple(file.path for file in found.files if {file.path, str(workspace / file.path)} & changed)
         return CommitPlan(found, ours, propose_message(title, _newest_result(past)))
 
     async def commit(self, task: str, paths: Sequence[str], message: str, runs: Sequence[str] = ()) -> Committed:
-        """Commit these files of a task's workspace, whole; `runs` are the programs that the person was shown.
+        """Commit these files of a task's workspace, whole; `runs` are the programs that were shown to the person.
 
-        Raises UsageError with what git said.
+        Raises UsageError with git's message.
         """
         from halocline.git.commit import commit_files
         from halocline.protocol.child_environment import child_environment
 
         if not paths:
-            raise UsageError("No file is chosen.", "Choose what is to be committed.")
+            raise UsageError("No files are selected.", "Select the files to commit.")
         if not message.strip() or len(message) > LONGEST or "\0" in message:
-            raise UsageError("A commit needs a message of some words.", f"At most {LONGEST} characters.")
+            raise UsageError(
+                "The commit message is empty, too long or not text.", f"Write a message of up to {LONGEST} characters."
+            )
         environment = child_environment(os.environ, self._hidden, self._passed)
         return await commit_files(self._workspace(task), paths, message.strip(), environment, runs)
 
     def _workspace(self, task: str) -> Path:
-        info = self._desk.info(task)
+        info = self._tasks.info(task)
         if not info or not os.path.isdir(info.workspace):
-            raise UsageError("The folder of this task is not there.", "Commit by hand.")
+            raise UsageError("The folder of this task does not exist.", "Commit with git instead.")
         return Path(info.workspace)
 
 
 def propose_message(title: str, result: str) -> str:
-    """A message of a task's title and of how its newest result begins; pure."""
+    """Compose a message from a task's title and the first paragraph of its newest result; pure."""
     words = " ".join(title.lstrip("/ ").split())
     subject = textwrap.shorten(words, SUBJECT, placeholder="…").rstrip(".") or "Changes"
     paragraph = result.strip().split("\n\n", 1)[0]
@@ -89,7 +91,7 @@ def propose_message(title: str, result: str) -> str:
 
 
 def _newest_result(past: Sequence[DurableEvent]) -> str:
-    """What the newest turn said that it did; empty when it did not."""
+    """Return the result that the newest turn reported; empty if none."""
     for event in reversed(past):
         if isinstance(event, TurnStarted):
             break

@@ -1,4 +1,4 @@
-"""What a task's next request is made of, what it costs, and how the cache was used. Nothing is written."""
+"""Report what a task's next request contains and costs, and how it used the cache. Writes nothing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
-    """What a new task knows when its first prompt, still without words, is sent."""
+    """Return the state of a new task when its first prompt is sent, without the prompt's text."""
     state = reduce_event(State(), started)
     offered = assembly.offered(state, attended, tools)
     state = reduce_event(state, offer_event(offered, Path(state.workspace), assembly.home.agents)[0])
@@ -37,7 +37,7 @@ def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: 
 
 
 async def fresh_state(assembly: "Assembly", workspace: Path, options: TaskOptions) -> State:
-    """What a task would know that began here now, just before its first prompt. Raises as a start does."""
+    """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
     skills = found_skills(workspace)
     names = await assembly.names(options.model or "")
     followed = assembly.instructions(workspace)
@@ -48,7 +48,7 @@ async def fresh_state(assembly: "Assembly", workspace: Path, options: TaskOption
 
 
 def context_of(assembly: "Assembly", state: State) -> ContextReport:
-    """What the next request would hold."""
+    """Report what the next request would contain."""
     info = find_model_facts(state.model, assembly.settings, assembly.catalogue)
     context = assembly.context()
     state = replace(state, window=state.window or info.window)
@@ -67,7 +67,7 @@ def context_of(assembly: "Assembly", state: State) -> ContextReport:
 
 
 def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheReport:
-    """How the requests of a log used the provider's cache."""
+    """Report how the requests of a log used the provider's cache."""
     context, tools = assembly.context(), assembly.tools()
 
     def request_of(state: State) -> Request:
@@ -80,7 +80,7 @@ def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheRepor
 
 
 def find_rates(info: ModelInfo, read: int) -> Rates | None:
-    """What a token costs that is read, in a request of that length."""
+    """Return the price per token read, uncached and cached, in a request of `read` tokens."""
     prices = next((tier.prices for tier in reversed(info.tiers) if read > tier.above), info.prices)
     if prices is None:
         return None

@@ -1,4 +1,4 @@
-"""Folders, for somebody who picks one: those that tasks began in, those of the disk, how a project's git stands."""
+"""Folders to choose from: those that tasks started in, those on the disk, and the git status of a project."""
 
 import os
 from collections import Counter
@@ -10,11 +10,11 @@ from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.values import Value
 
 MOST = 500
-"""Folders of one folder that are told."""
+"""Folders to list at most in one folder."""
 
 
 class Workspace(Value, frozen=True, omit_defaults=False):
-    """A folder that tasks began in, with how many."""
+    """A folder that tasks started in, with their number."""
 
     path: str
     name: str
@@ -23,7 +23,7 @@ class Workspace(Value, frozen=True, omit_defaults=False):
 
 
 class Inside(Value, frozen=True, omit_defaults=False):
-    """A folder in a folder; `is_project`: it has a git of its own."""
+    """A folder in a folder; `is_project` if it has its own git."""
 
     path: str
     name: str
@@ -31,7 +31,7 @@ class Inside(Value, frozen=True, omit_defaults=False):
 
 
 class Looked(Value, frozen=True, omit_defaults=False):
-    """A folder, the one above it (empty for the root), and those in it; `cut`: there are more."""
+    """A folder, its parent (empty for the root), and its folders; `cut` if there are more."""
 
     path: str
     parent: str
@@ -41,25 +41,25 @@ class Looked(Value, frozen=True, omit_defaults=False):
 
 
 class Standing(Value, frozen=True, omit_defaults=False):
-    """How a project's git stands: its branch (empty: there is no git), and how many files are not committed."""
+    """Git status of a project: its branch (empty without git), and the number of uncommitted files."""
 
     branch: str
     dirty: int
 
 
 def list_workspaces(tasks: Iterable[TaskInfo], known: Sequence[Path]) -> list[Workspace]:
-    """Those that were named at the start, then those of the tasks, which come the newest first."""
+    """Return the `known` folders, then those of the tasks, which must come newest first."""
     counts = Counter(info.workspace for info in tasks if info.workspace)
     names = dict.fromkeys([*map(str, known), *counts])
     return [Workspace(path, Path(path).name or path, os.path.isdir(path), counts[path]) for path in names]
 
 
 def list_folder(path: Path, *, hidden: bool) -> Looked:
-    """The folders in a folder by name; `hidden` ones only when they are wanted. Raises UsageError."""
+    """List the folders in a folder by name, `hidden` ones only on request. Raises UsageError."""
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name.lower())
     except OSError as error:
-        raise UsageError(f"Cannot look into {path}: {error.strerror}.", "Choose another folder.") from error
+        raise UsageError(f"Cannot list {path}: {error.strerror}.", "Choose another folder.") from error
     folders = [entry for entry in entries if (hidden or not entry.name.startswith(".")) and _is_folder(entry)]
     found = (Inside(entry.path, entry.name, os.path.exists(f"{entry.path}/.git")) for entry in folders[:MOST])
     parent = "" if path.parent == path else str(path.parent)
@@ -67,7 +67,7 @@ def list_folder(path: Path, *, hidden: bool) -> Looked:
 
 
 async def inspect_git(path: Path) -> Standing:
-    """How the git of a folder stands. Raises ToolFailure when git cannot tell."""
+    """Return the git status of a folder. Raises ToolFailure if git fails."""
     from halocline.git.diffs import git_standing
 
     return Standing(*await git_standing(path))

@@ -1,7 +1,7 @@
-"""What `halo import` does: which transcripts of other programs are here, and making tasks of ours from them.
+"""Import transcripts of other programs as tasks (`halo import`).
 
-What must stay true: the originals are only read. A task is there whole or not at all, and a transcript never becomes
-two: its task's name is made from where it came from. One that was gone on with here is never replaced.
+What must stay true: the originals are only read. A task appears whole or not at all, and a transcript never becomes two
+tasks: the task's id is derived from its origin. A task that was continued here is never replaced.
 """
 
 import os
@@ -44,21 +44,22 @@ from halocline.task import lock
 from halocline.task.log import Log, LogUnwritable, read_log
 
 NEW, HERE, GROWN, MOVED, GONE_ON = "new", "imported", "grown", "moved", "continued here"
-"""How a transcript stands: not imported, as it was imported, longer than that, wanted in another folder, gone on
-with as a task of ours."""
-TOLD = (
-    "The conversation up to here was led with {program}, another coding agent, and was imported. Some of its tools had "
-    "other names and inputs: use only the tools that you have now. Files may have changed since: read before you edit."
+"""Status of a transcript: not imported, imported and unchanged, longer since, wanted in another folder, continued as
+a task here."""
+IMPORT_NOTE = (
+    "The conversation so far took place in {program}, another coding agent, and was imported. Some of its tools had "
+    "other names and parameters: use only the tools that you have now. Files may have changed since: read them before "
+    "you edit."
 )
 SOURCE = "imported"
 BESIDE = (TaskLabelled, TaskForked)
-"""What happens to an imported task without going on with it."""
+"""Events that do not count as continuing an imported task."""
 LEFT_AFTER = 3600.0
-"""Seconds after which a log that nobody writes is what a killed import left."""
+"""Seconds after which a log without a writer counts as the remains of a killed import."""
 
 
 class Done(Value, frozen=True, omit_defaults=False):
-    """What came of one transcript. `lost` is what could not be taken over, in words."""
+    """The result for one transcript. `lost` lists what could not be imported, as text."""
 
     task: str
     standing: str
@@ -71,7 +72,7 @@ class Done(Value, frozen=True, omit_defaults=False):
 
 
 class ImportService:
-    """The transcripts of one person, and the home that they are taken into."""
+    """Imports one person's transcripts into a home."""
 
     def __init__(self, assembly: Assembly, user: Path, env: Mapping[str, str]) -> None:
         self._assembly = assembly
@@ -79,21 +80,21 @@ class ImportService:
         self._user = user
         self._env = env
         self.remarks: list[str] = []
-        """Where it could not be looked."""
+        """Places that could not be searched."""
 
     @classmethod
     def open(cls, env: Mapping[str, str] = os.environ) -> "ImportService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()), Path(env.get("HOME") or Path.home()), env)
 
     def found(self, programs: Sequence[str], path: Path | None = None, since: float = 0.0) -> list[Found]:
-        """The transcripts that are here, or at `path`; the newest first. Of copies, the one that changed last."""
+        """Return the transcripts on this machine, or at `path`, newest first; of copies, the one changed last."""
         each = self._at(programs, path) if path else self._here(programs)
         newest = {(one.tool, one.id): one for one in sorted(each, key=lambda one: one.changed)}
         return sorted((one for one in newest.values() if one.changed >= since), key=lambda one: -one.changed)
 
     def title(self, name: str) -> str:
-        """How people call a program."""
+        """Return the display name of a program."""
         return load_program(name).TITLE
 
     def _here(self, programs: Sequence[str]) -> Iterator[Found]:
@@ -101,15 +102,15 @@ class ImportService:
             try:
                 yield from load_program(name).found(self._user, self._env)
             except OSError as error:
-                self.remarks.append(f"Cannot look for conversations with {load_program(name).TITLE}: {error}.")
+                self.remarks.append(f"Cannot search for conversations of {load_program(name).TITLE}: {error}.")
 
     def _at(self, programs: Sequence[str], path: Path) -> list[Found]:
-        """A file is of the first program that can read it."""
+        """Return the transcripts at a path; a file belongs to the first program that can read it."""
         found = (list(load_program(name).found_at(path)) for name in programs)
         return next(filter(None, found), []) if path.is_file() else [one for each in found for one in each]
 
     def standing(self, found: Found) -> str:
-        """How a transcript stands to the tasks of this home."""
+        """Return the status of a transcript in this home."""
         log = self._home.log(task_of(found))
         if not log.exists():
             return NEW
@@ -119,7 +120,9 @@ class ImportService:
         return GONE_ON
 
     def take(self, found: Found, workspace: Path, *, always: bool = False, dry: bool = False) -> Done:
-        """Make a task of a transcript. `workspace` is for one that names none, or for any when it is `always`.
+        """Import a transcript as a task. `workspace` applies if the transcript names none, or `always`.
+
+        `dry` writes nothing.
 
         Raises:
             HaloclineError: the task cannot be written.
@@ -134,15 +137,15 @@ class ImportService:
         put = blob_reference if dry else self._assembly.blobs.put
         ground = Ground(put=put, redact=self._assembly.secrets.redact)
         events = self._events(found, place, ground)
-        told = ImportStats()
+        stats = ImportStats()
         if dry:
-            told.count(events)
+            stats.count(events)
         else:
-            self._write(task_of(found), told.counted(events), fresh=standing == NEW)
-        return replace(done, turns=told.turns, cost=told.cost, lost=_text_words(ground))
+            self._write(task_of(found), stats.count_each(events), fresh=standing == NEW)
+        return replace(done, turns=stats.turns, cost=stats.cost, lost=_text_words(ground))
 
     def _workspace(self, found: Found) -> str:
-        """The folder of the task that a transcript is here; nothing when it is not."""
+        """Return the workspace of a transcript's task; empty if it was not imported."""
         began = next(read_log(self._home.log(task_of(found))), None)
         return began.workspace if isinstance(began, TaskStarted) else ""
 
@@ -153,19 +156,19 @@ class ImportService:
         module = load_program(found.tool)
         for event in to_events(module.said(found, ground), at, THEIRS.get(found.tool, {}), ground):
             at = event.at
-            yield self._priced(event, found.model) if isinstance(event, UsageReported) else event
-        note = Note(TOLD.format(program=module.TITLE), SOURCE)
+            yield self._add_price(event, found.model) if isinstance(event, UsageReported) else event
+        note = Note(IMPORT_NOTE.format(program=module.TITLE), SOURCE)
         yield Imported(origin=origin, lost=_text_words(ground), content=(note,), at=at)
 
-    def _priced(self, event: UsageReported, model: str) -> UsageReported:
-        """With what it cost by our prices, where nobody wrote that down."""
+    def _add_price(self, event: UsageReported, model: str) -> UsageReported:
+        """Add the cost by our prices, unless the transcript recorded one."""
         if event.cost is not None:
             return event
         known = find_model_facts(model, self._assembly.settings, self._assembly.catalogue)
         return replace(event, cost=cost_of(known, event.usage))
 
     def _write(self, task: str, events: Iterable[DurableEvent], *, fresh: bool) -> None:
-        """The whole log beside the tasks first, then into its place, with what was noted on an earlier import."""
+        """Write the log outside the tasks folder, then move it in, with the labels of an earlier import."""
         notes = () if fresh else _closing_events(self._home.log(task))[1:]
         making = self._home.importing / f"{task}-{os.getpid()}"
         making.parent.mkdir(exist_ok=True, mode=0o700)
@@ -178,16 +181,18 @@ class ImportService:
             else:
                 self._replace(making / codec.LOG_NAME, task)
         except (OSError, LogUnwritable) as error:
-            raise HaloclineError(f"The task cannot be written: {error}.", "Make room, then import it again.") from error
+            raise HaloclineError(
+                f"Cannot write the task: {error}.", "Free disk space, then import it again."
+            ) from error
         finally:
             shutil.rmtree(making, ignore_errors=True)
 
     def _log(self, folder: Path, task: str, events: Iterable[DurableEvent], notes: Iterable[DurableEvent]) -> float:
-        """When the last thing happened in it."""
+        """Write a log and return the time of its last event (Unix seconds)."""
         now = today = time.time()
         with closing(Log(folder, task, clock=lambda: now)) as log:
             for event in events:
-                now = min(event.at, today)  # a task from the future would be the newest one for ever
+                now = min(event.at, today)  # a task from the future would stay the newest one
                 log.append(event)
             for note in notes:
                 log.append(note)
@@ -203,14 +208,14 @@ class ImportService:
 
 
 class ImportStats:
-    """Counts events on their way."""
+    """Counts turns and cost of events as they pass."""
 
     def __init__(self) -> None:
         self.turns = 0
         self.cost: float | None = 0.0
 
-    def counted(self, events: Iterable[DurableEvent]) -> Iterator[DurableEvent]:
-        """The same events."""
+    def count_each(self, events: Iterable[DurableEvent]) -> Iterator[DurableEvent]:
+        """Yield the events unchanged."""
         for event in events:
             self.turns += isinstance(event, TurnStarted)
             if isinstance(event, UsageReported):
@@ -218,12 +223,12 @@ class ImportStats:
             yield event
 
     def count(self, events: Iterable[DurableEvent]) -> None:
-        for _ in self.counted(events):
+        for _ in self.count_each(events):
             pass
 
 
 def _start_event(found: Found, workspace: str, origin: Origin) -> TaskStarted:
-    """Without a system prompt: it gets that of the day when it is gone on with."""
+    """Build the first event. It has no system prompt: the task gets the current one when it is resumed."""
     return TaskStarted(
         workspace=workspace,
         model=found.model,
@@ -237,7 +242,7 @@ def _start_event(found: Found, workspace: str, origin: Origin) -> TaskStarted:
 
 
 def _closing_events(log: Path) -> list[DurableEvent]:
-    """The `Imported` of a log, and what was noted on it since; nothing when the task was gone on with."""
+    """Return the `Imported` event of a log and the labels after it; empty if the task was continued."""
     end: list[DurableEvent] = []
     with open(log, "rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL))
@@ -256,21 +261,21 @@ def _closing_events(log: Path) -> list[DurableEvent]:
 
 
 def _clear_leftovers(folder: Path) -> None:
-    """Remove what imports that were killed have left."""
+    """Remove the remains of killed imports."""
     for left in folder.iterdir():
         if time.time() - left.stat().st_mtime > LEFT_AFTER and not lock.read_owner(left):
             shutil.rmtree(left, ignore_errors=True)
 
 
 def task_of(found: Found) -> str:
-    """The name of a transcript's task: always the same one."""
+    """Return the id of a transcript's task, which is always the same."""
     digest = sha256(f"{found.tool}\n{found.id}".encode()).digest()
     began = time.strftime("%y%m%d-%H%M%S-", time.gmtime(found.started))
     return began + "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:4])
 
 
 def _usable_folder(workspace: str) -> str:
-    """The folder that a transcript names, if it can be one."""
+    """Return the folder that a transcript names, or an empty string if it cannot be one."""
     return workspace if Path(workspace).is_absolute() and workspace.isprintable() and len(workspace) < 4_000 else ""
 
 

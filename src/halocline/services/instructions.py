@@ -1,4 +1,4 @@
-"""What people ask of rules in files: which there are, which hold for a path and why, a new one, one on or off."""
+"""Manage rules in files: list them, explain which apply to a path, create one, turn one on or off."""
 
 import os
 import re
@@ -26,11 +26,11 @@ PROJECT_WORKFLOWS, OWN_WORKFLOWS = ".clinerules/workflows", "Documents/Cline/Wor
 MOST_NESTED = 500
 MOST_FOLDERS = 5_000
 _NAME = re.compile(r"\w[\w.-]{0,79}")
-BLANK = "# {title}\n\nWrite here what the model should do, one short sentence a line.\n"
+BLANK = "# {title}\n\nWrite what the model should do, one short sentence per line.\n"
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
-    """One file of rules. `holds` says when; `inert` says why it never does. `size` is in characters."""
+    """One rule file. `holds` says when it applies, `inert` why it never does. `size` is in characters."""
 
     path: str
     file: str
@@ -42,7 +42,7 @@ class Listed(Value, frozen=True, omit_defaults=False):
 
 
 class Verdict(Value, frozen=True, omit_defaults=False):
-    """Whether a file holds for the path that was asked about, and why or why not."""
+    """Result for one file: `holds` if it applies to the path, and the reason."""
 
     path: str
     holds: bool
@@ -50,77 +50,80 @@ class Verdict(Value, frozen=True, omit_defaults=False):
 
 
 class Made(Value, frozen=True, omit_defaults=False):
-    """A new file, and whether it is a workflow and no rule."""
+    """A new file; `is_workflow` if it is a workflow, not a rule."""
 
     path: Path
     is_workflow: bool
 
 
 class InstructionService:
-    """Answers for one folder."""
+    """Rule files of one folder."""
 
     def __init__(self, workspace: Path, assembly: Assembly, env: dict[str, str]) -> None:
         self._workspace = workspace
         self._home = assembly.home
         self.is_on = assembly.settings.rules
         self._roots = roots_of(workspace, assembly.home, env)
-        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.leave)
+        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.rule_files)
 
     @classmethod
     def open(cls, workspace: Path) -> "InstructionService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(workspace, Assembly.of(Choices()), dict(os.environ))
 
     @property
     def places(self) -> list[str]:
-        """Where rules are looked for, on this machine."""
+        """Places where rules are looked for, on this machine."""
         found = ((row, self._roots.path(row)) for row in RULE_ROWS)
         return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
 
     def found(self) -> list[Listed]:
-        """Every file there is, also those that are not followed."""
+        """Return every rule file, including those that do not apply."""
         return [_list_file(file) for file in self._files()]
 
     def why(self, path: str) -> list[Verdict]:
-        """What holds for a path, or (empty) in any case."""
+        """Return a verdict on every file for a path; with an empty path, on what always applies."""
         inside = self._inside(path) if path else ""
         files = self._files() if not inside else [*self._reader.all(), *_nested_for(self._reader, inside)]
         return [Verdict(file.shown, *_judge_file(file, inside)) for file in files]
 
     def examples(self) -> dict[str, str]:
-        """Their names, and what each is for."""
+        """Return the names of the examples, each with its title."""
         return {path.stem: _file_title(path) for path in sorted(EXAMPLES.rglob("*.md"), key=_file_stem)}
 
     def new(self, name: str, *, own: bool, paths: Sequence[str], example: str) -> Made:
-        """Make a file of rules. Raises UsageError when there is one of that name, or no such example."""
+        """Create a rule file. Raises UsageError if it exists, or there is no such example."""
         source = next((path for path in EXAMPLES.rglob("*.md") if path.stem == example), None) if example else None
         if example and source is None:
-            raise UsageError(f"There is no example {example!r}.", f"The examples are: {', '.join(self.examples())}.")
+            raise UsageError(f"There is no example {example!r}.", f"Choose one of: {', '.join(self.examples())}.")
         name = (name or example).removesuffix(".md")
         if not _NAME.fullmatch(name):
-            raise UsageError(f"{name!r} is no name for a file of rules.", "Use letters, digits, dots and dashes.")
+            raise UsageError(f"{name!r} is not a valid name for a rule file.", "Use letters, digits, dots and dashes.")
         text = source.read_text(encoding="utf-8") if source else BLANK.format(title=name.replace("-", " ").capitalize())
         is_workflow = source is not None and source.parent.name == WORKFLOWS
         if paths and is_workflow:
-            raise UsageError("A workflow is used by its name, not for paths.", "Leave out --paths.")
+            raise UsageError("A workflow is called by name; it does not apply to paths.", "Leave out --paths.")
         file = self._folder(own=own, is_workflow=is_workflow) / f"{name}.md"
         _write_file(file, _with_paths(text, paths), None if own else self._workspace)
         return Made(file, is_workflow)
 
     def switch(self, file: str, *, on: bool) -> tuple[str, bool]:
-        """Switch a file on or off: its name, and whether that changed anything. Raises UsageError."""
-        found = self._found(file)
+        """Turn a file on or off; return its name, and True if that changed anything. Raises UsageError."""
+        found = self._find_file(file)
         if found.owner == "managed":
-            raise UsageError(f"{found.shown} is the administrator's and cannot be switched.", "See: halo rules list")
+            raise UsageError(
+                f"{found.shown} is managed by your administrator, so you cannot turn it on or off.",
+                "See: halo rules list",
+            )
         workspace = self._workspace if found.owner == "project" else None
         changed = RuleSwitches(self._home.rule_switches).switch(os.path.realpath(found.path), workspace, on=on)
         return found.shown, changed
 
     def text(self, file: str) -> str:
-        """What a file says, without its front matter. Raises UsageError."""
-        return self._found(file).rule.text
+        """Return the text of a file without its front matter. Raises UsageError."""
+        return self._find_file(file).rule.text
 
-    def _found(self, file: str) -> RuleFile:
+    def _find_file(self, file: str) -> RuleFile:
         wanted = {
             os.path.normpath(os.path.join(place, os.path.expanduser(file))) for place in (os.getcwd(), self._workspace)
         }
@@ -132,8 +135,8 @@ class InstructionService:
         if len(named) == 1:
             return named[0]
         if named:
-            raise UsageError(f"{file} may be {', '.join(one.shown for one in named)}.", "Name one of them.")
-        raise UsageError(f"{file} is no file of rules that is looked for here.", "See: halo rules list --all")
+            raise UsageError(f"{file} is ambiguous: {', '.join(one.shown for one in named)}.", "Give the path of one.")
+        raise UsageError(f"{file} is not a rule file of this folder.", "See: halo rules list --all")
 
     def _files(self) -> tuple[RuleFile, ...]:
         top = self._reader.all()
@@ -146,7 +149,7 @@ class InstructionService:
         if not place.startswith(f"{self._workspace}/"):
             place = os.path.normpath(os.path.join(self._workspace, path))
         if not place.startswith(f"{self._workspace}/"):
-            raise UsageError(f"{path} is not in {self._workspace}.", "Rules hold for files of the project.")
+            raise UsageError(f"{path} is not in {self._workspace}.", "Name a file of the project.")
         return os.path.relpath(place, self._workspace)
 
     def _folder(self, *, own: bool, is_workflow: bool) -> Path:
@@ -156,7 +159,7 @@ class InstructionService:
 
 
 def _folders_with_rules(workspace: Path) -> Iterator[str]:
-    """Folders of the project with rules of their own; hidden and generated ones are not entered."""
+    """Yield the project's folders that have their own rules, without looking in hidden and generated ones."""
     found = 0
     if workspace in (Path.home(), Path(workspace.anchor)):
         return
@@ -191,9 +194,9 @@ def _describe_scope(file: RuleFile) -> str:
         case When.PATHS:
             return f"for {', '.join(file.rule.globs)}"
         case When.OFFERED:
-            return f"when the model finds that it fits: {file.rule.description}"
+            return f"when the model finds it relevant: {file.rule.description}"
         case When.NAMED:
-            return "when a prompt names its file"
+            return "when a prompt mentions its file"
     return "never: its front matter names no path"
 
 
@@ -201,16 +204,18 @@ def _judge_file(file: RuleFile, path: str) -> tuple[bool, str]:
     if file.inert:
         return False, file.inert
     if file.rule.when is When.ALWAYS and not file.folder:
-        return True, "it always holds"
+        return True, "it always applies"
     if file.folder:
         fits_folder = path.startswith(f"{file.folder}/")
-        return fits_folder, f"it holds for {file.folder}/"
+        return fits_folder, f"it applies to files in {file.folder}/"
     if path and file.rule.when is When.PATHS:
         unwanted = [glob for glob in file.rule.globs if glob.startswith("!") and matches_glob(glob[1:], path)]
         glob = next((glob for glob in file.rule.globs if not glob.startswith("!") and matches_glob(glob, path)), "")
         if glob and not unwanted:
-            return True, f"{path} fits {glob}"
-    return False, f"it holds {_describe_scope(file)}" if file.rule.when is not When.NEVER else _describe_scope(file)
+            return True, f"{path} matches {glob}"
+    return False, f"it applies only {_describe_scope(file)}" if file.rule.when is not When.NEVER else _describe_scope(
+        file
+    )
 
 
 def _file_stem(path: Path) -> str:
@@ -233,9 +238,9 @@ def _with_paths(text: str, paths: Sequence[str]) -> str:
 
 
 def _write_file(file: Path, text: str, project: Path | None) -> None:
-    """Make a file; one of the project in the project, wherever links lead. Raises UsageError."""
+    """Create a file. A project's file must stay in the project, even through links. Raises UsageError."""
     if file.exists():
-        raise UsageError(f"{file} is there already.", "Give the new one another name.")
+        raise UsageError(f"{file} already exists.", "Choose another name.")
     try:
         place = os.path.realpath(file)
         if project and not is_within(place, os.path.realpath(project)):
@@ -243,4 +248,4 @@ def _write_file(file: Path, text: str, project: Path | None) -> None:
         with hold_target(Path(place), making_folders=True) as target:
             target.stage(target.name, text.encode(), None)
     except OSError as error:
-        raise UsageError(f"Cannot make {file}: {error.strerror}.", "Check the folder and its permissions.") from error
+        raise UsageError(f"Cannot create {file}: {error.strerror}.", "Check the folder and its permissions.") from error

@@ -1,6 +1,6 @@
-"""The settings as a person looks at them and changes them: each with its value, where that is from, and what it may be.
+"""The settings for a page that shows and changes them: each with its value, source and allowed values.
 
-What must stay true: what looks like a key in a value is not shown; and what was not shown is never written back.
+What must stay true: a value that looks like a key is not shown, and what was not shown is never written back.
 """
 
 import enum
@@ -80,17 +80,17 @@ SECTIONS: dict[str, list[str]] = {
     "Browser": ["browser", "browser_executable", "browser_remote", "browser_viewport"],
     "Hooks": ["hooks", "hook_folders", "hook_timeout", "hook_failures"],
 }
-"""Which settings belong together, and in which order they are shown."""
+"""Settings by section, in display order."""
 
 HIDDEN = "[hidden]"
 KINDS: dict[type, str] = {bool: "switch", int: "number", float: "number", str: "text"}
 
 
 class Setting(Value, frozen=True, omit_defaults=False):
-    """One setting, or one of a table of them (`mcp.enabled`). `source` is what its value is from, empty by default.
+    """One setting, or one of a table of settings (`mcp.enabled`). `source` is empty for a default.
 
-    `kind` is switch, number, text, choice, list or table; `choices` are all values of a choice, and all members of a
-    list, when they are known. `optional`: it may also be without a value. `hidden`: part of the value is not shown.
+    `kind` is switch, number, text, choice, list or table; `choices` are the values of a choice, or the members that a
+    list can have if they are known. `optional`: it can be unset. `hidden`: part of the value is not shown.
     """
 
     name: str
@@ -113,7 +113,7 @@ class SettingsService:
         self._env = env
 
     def listed(self) -> list[Setting]:
-        """All, section by section. Raises SettingsError when the file is wrong."""
+        """Return all settings by section. Raises SettingsError if the file is invalid."""
         now = load_settings(self._home.settings, self._env)
         sources = dict(self._sources(now))
         fields = {field.name: field for field in msgspec.structs.fields(Settings)}
@@ -125,11 +125,13 @@ class SettingsService:
         ]
 
     def put(self, name: str, value: Any) -> None:
-        """Set one in the file; with None it is as by default again. Raises UsageError and SettingsError."""
+        """Change a setting in the file; None resets it to its default. Raises UsageError and SettingsError."""
         if name not in {row.name for row in self.listed()}:
             raise UsageError(f"There is no setting {name!r}.", "Reload the page.")
-        if _is_blotted(value):
-            raise UsageError(f"A part of {name} is not shown here, so it cannot be changed here.", "Edit the file.")
+        if _is_redacted(value):
+            raise UsageError(
+                f"Part of {name} is hidden, so you cannot change it here.", f"Edit {self._home.settings} instead."
+            )
         change_setting(self._home.settings, name, value)
 
     def _sources(self, now: Settings) -> Iterator[tuple[str, str]]:
@@ -154,31 +156,31 @@ def _list_rows(
     doc: str = "",
 ) -> Iterator[Setting]:
     name = f"{parent}.{field.name}" if parent else field.name
-    form, said = _taken_apart(field.type)
+    form, own_doc = _split_annotation(field.type)
     if isinstance(form, type) and issubclass(form, msgspec.Struct):
         for inner in msgspec.structs.fields(form):
-            yield from _list_rows(inner, getattr(value, inner.name), section, sources, name, said)
+            yield from _list_rows(inner, getattr(value, inner.name), section, sources, name, own_doc)
         return
     kind, choices, optional = _describe_type(form)
     shown = _plain_value(value)
     safe = _redact_value(shown)
     default = _plain_value(field.default if field.default is not msgspec.NODEFAULT else field.default_factory())
     source = sources.get(name, "")
-    yield Setting(name, safe, default, source, kind, choices, optional, said or doc, section, safe != shown)
+    yield Setting(name, safe, default, source, kind, choices, optional, own_doc or doc, section, safe != shown)
 
 
-def _taken_apart(form: Any) -> tuple[Any, str]:
-    """A type without what is said of it, and what a person reads of it."""
-    said = ""
+def _split_annotation(form: Any) -> tuple[Any, str]:
+    """Return a type without its annotations, and the description among them."""
+    description = ""
     while typing.get_origin(form) is typing.Annotated:
         form, *notes = typing.get_args(form)
-        said = next((note.description for note in notes if getattr(note, "description", None)), said)
-    return form, said
+        description = next((note.description for note in notes if getattr(note, "description", None)), description)
+    return form, description
 
 
 def _describe_type(form: Any) -> tuple[str, tuple[str, ...], bool]:
-    """Kind, choices, and whether it may be without a value."""
-    form, _ = _taken_apart(form)
+    """Return kind, choices, and True if it can be unset."""
+    form, _ = _split_annotation(form)
     origin, inside = typing.get_origin(form), typing.get_args(form)
     if origin in (types.UnionType, typing.Union):
         kind, choices, _ = _describe_type(next(one for one in inside if one is not type(None)))
@@ -199,7 +201,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _redact_value(value: Any, name: str = "") -> Any:
-    """The same without what looks like a key; what a header holds is never shown."""
+    """Redact what looks like a key, and the values of all headers."""
     match value:
         case dict():
             return {key: HIDDEN if name == "headers" else _redact_value(one, key) for key, one in value.items()}
@@ -210,6 +212,6 @@ def _redact_value(value: Any, name: str = "") -> Any:
     return value
 
 
-def _is_blotted(value: Any) -> bool:
+def _is_redacted(value: Any) -> bool:
     text = msgspec.json.encode(value)
     return b"[redacted " in text or HIDDEN.encode() in text

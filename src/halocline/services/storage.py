@@ -1,6 +1,6 @@
-"""What Halocline keeps on the disk, whose it is, and freeing what is not needed: first a plan, then what it says.
+"""Disk use of the home, by task, and cleaning up: first make a plan, then carry it out.
 
-Tasks themselves are never given up here, and what a running task may be about to use stays.
+Tasks themselves are never removed here, and whatever a running task may be about to use stays.
 """
 
 import shutil
@@ -21,15 +21,15 @@ from halocline.store.paths import Home
 from halocline.store.tasks import history
 
 _FRESH = 24 * 3600.0
-"""Seconds for which what nobody names may be about to be named."""
+"""Seconds for which unreferenced data is kept, because a task may be about to reference it."""
 _PATIENCE = 10.0
-"""Seconds for which one store may be busy; a task that waits longer than 15 gives its checkpoints up."""
+"""Seconds for which one store may be busy; a task that waits longer than 15 turns its checkpoints off."""
 _LONGEST = 3600.0
-"""Seconds for which a large store may be packed anew while tasks go on using it."""
+"""Seconds that repacking a large store may take; tasks keep using it in the meantime."""
 
 
 class TaskUse(Value, frozen=True):
-    """One task: its own folder, and the blobs that only it names. Sizes are bytes on the disk."""
+    """One task: its own folder, and the blobs that only it references. Sizes are bytes on disk."""
 
     task: str
     title: str
@@ -41,7 +41,7 @@ class TaskUse(Value, frozen=True):
 
 
 class Storage(Value, frozen=True):
-    """All that is kept, in bytes on the disk. `shared` are blobs that several tasks name, `unused` those of none."""
+    """Disk use in bytes. `shared` blobs are referenced by several tasks, `unused` ones by none."""
 
     root: str
     total: int
@@ -58,7 +58,7 @@ class Storage(Value, frozen=True):
 
 
 class GivingUp(Value, frozen=True):
-    """Checkpoints of a task that are to go: all but `keep`. `why` is for a person."""
+    """Checkpoints of a task to remove: all but the newest `keep`. `why` is shown to a person."""
 
     store: Path
     workspace: str
@@ -69,9 +69,9 @@ class GivingUp(Value, frozen=True):
 
 
 class PrunePlan(Value, frozen=True):
-    """What is to be freed: checkpoints, stores that were put aside as damaged, and blobs that no task names.
+    """A list of what to remove: checkpoints, damaged stores that were set aside, and blobs that no task references.
 
-    A blob that was put after `before` (Unix seconds) stays nevertheless.
+    A blob written after `before` (Unix seconds) stays nevertheless.
     """
 
     checkpoints: tuple[GivingUp, ...]
@@ -85,14 +85,14 @@ class PrunePlan(Value, frozen=True):
 
 
 class Pruned(Value, frozen=True):
-    """What was freed, in bytes, and what could not be done."""
+    """Bytes freed, and what could not be done."""
 
     freed: int
     problems: tuple[str, ...] = ()
 
 
 def measure_storage(env: Mapping[str, str]) -> Storage:
-    """Count everything. Raises UsageError when there is no home."""
+    """Measure the home. Raises UsageError if there is none."""
     home = Home.of(env)
     sizes = {entry.name: disk_size(entry) for entry in home.root.iterdir()}
     found = stores.list_stores(home.checkpoints)
@@ -122,9 +122,10 @@ def measure_storage(env: Mapping[str, str]) -> Storage:
 def prune_plan(
     env: Mapping[str, str], older: float | None = None, keep: int | None = None, now: float | None = None
 ) -> PrunePlan:
-    """What belongs to no task any more. When asked for also the checkpoints of tasks that were not changed for
+    """Plan to remove what no longer belongs to a task.
 
-    `older` seconds, and all but the newest `keep` of every task. `now` is in Unix seconds.
+    `older` adds the checkpoints of tasks unchanged for that many seconds, `keep` all but the newest ones of every
+    task. `now` is in Unix seconds.
     """
     home, now = Home.of(env), time.time() if now is None else now
     before = min(now - _FRESH, blob_gc.in_nobodys_hands(home, now))
@@ -157,28 +158,28 @@ def _giving_up(
         return GivingUp(store.path, store.workspace, task.task, count - kept, kept, why)
 
     if task.task != BY_HAND and task.task not in changed_at and task.newest < now - _FRESH:
-        return because("its task is gone")
+        return because("its task is deleted")
     if older is not None and changed_at.get(task.task, task.newest) < now - older:
-        return because("not changed for long")
+        return because("not changed for a long time")
     if keep is not None and count > keep:
         return because(f"all but the newest {keep}", keep)
     return None
 
 
 def prune_storage(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], None] = lambda step: None) -> Pruned:
-    """Do what the plan says. A store that is busy is left for another time. `say` hears what is done next."""
+    """Carry out a plan, but skip stores that are busy. `say` gets each step before it begins."""
     home = Home.of(env)
     before, problems = disk_size(home.root), []
     folders = {one.store: one.workspace for one in plan.checkpoints}
     for number, path in enumerate(sorted(folders), start=1):
-        say(f"Checkpoints of folder {number} of {len(folders)}: {folders[path] or path} …")
+        say(f"Removing checkpoints, folder {number} of {len(folders)}: {folders[path] or path} …")
         try:
             stores.give_up(path, {one.task: one.keep for one in plan.checkpoints if one.store == path}, _PATIENCE)
             stores.collect_garbage(path, _PATIENCE, patience=_LONGEST)
         except TimeoutError:
             problems.append(f"{path} is in use; try again later.")
         except HaloclineError as error:
-            problems.append(f"{path} will be freed later: {error.text}")
+            problems.append(f"{path} could not be cleaned up now; it will be later: {error.text}")
     for store in plan.damaged:
         shutil.rmtree(store.path, ignore_errors=True)
     for blob in plan.blobs:
@@ -187,7 +188,7 @@ def prune_storage(env: Mapping[str, str], plan: PrunePlan, say: Callable[[str], 
 
 
 def _list_tasks(home: Home, found: Iterable[Store]) -> tuple[dict[str, frozenset[str]], list[TaskUse]]:
-    """Which tasks name which blob (those in the trash, too), and the tasks."""
+    """Return the tasks that reference each blob (including tasks in the trash), and the tasks."""
     counts: dict[str, int] = {}
     for task in (task for store in found if not store.is_damaged for task in store.tasks):
         counts[task.task] = counts.get(task.task, 0) + len(task.numbers)

@@ -1,4 +1,4 @@
-"""What is done with tasks as a whole: names and marks, the trash and the way back."""
+"""Manage tasks as a whole: names and labels, the trash and restoring from it."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,36 +18,36 @@ DAY = 86400
 
 
 class TaskService:
-    """The tasks of a home. What was deleted is kept for `days`."""
+    """The tasks of a home. The trash keeps them for `days`."""
 
     def __init__(self, home: Home, days: int) -> None:
         self._home = home
         self.days = days
 
     def chosen(self, query: TaskQuery) -> list[TaskInfo]:
-        """The tasks that were asked for."""
+        """Return the tasks that match a query."""
         from halocline.store.tasks.index import TaskIndex
 
         return TaskIndex(self._home.history, self._home.tasks).find(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
-        """The task of a workspace that did something last."""
+        """Return the most recently active task of a workspace."""
         tasks = (info for info in history.newest_first(self._home.tasks) if not info.parent)
         return next((info for info in tasks if info.workspace == str(workspace)), None)
 
     def info(self, name: str) -> TaskInfo | None:
-        """What its log says of a task."""
+        """Return a task's summary by its full id."""
         return history.task_info(self._home.tasks, name)
 
     def writer(self, name: str) -> str:
-        """The pid of the process that has a task open; empty when none has."""
+        """Return the pid of the process that has a task open, or an empty string."""
         return (lock.read_owner(self._home.task(name)) or "").partition(" ")[0]
 
     async def label(self, command: Label, client: str) -> None:
-        """Write a label into a task's log, or have its writer do it.
+        """Write a label into a task's log, or ask the process that writes it to do so.
 
         Raises:
-            TaskBusy: its writer lets nobody in.
+            TaskBusy: that process refuses peers.
         """
         try:
             with closing(Log(self._home.task(command.task), command.task)) as log:
@@ -59,13 +59,13 @@ class TaskService:
             await passed_on(self._home.task(command.task), command, client)
 
     def forget(self, name: str) -> None:
-        """Remove a task for good, and what only it needs. Raises TaskBusy."""
-        with self._held(name):
+        """Permanently delete a task and what only it needs. Raises TaskBusy."""
+        with self._lock_task(name):
             self._remove(self._home.tasks, [*self._children(name), name])
 
     def delete(self, name: str) -> None:
-        """Put a task into the trash, and empty that of what is too old. Raises TaskBusy."""
-        with self._held(name):
+        """Move a task to the trash, and delete what has been there too long. Raises TaskBusy."""
+        with self._lock_task(name):
             for task in (*self._children(name), name):
                 if (self._home.trash / task).exists():
                     history.forget_task(self._home.trash, task)
@@ -73,25 +73,25 @@ class TaskService:
         self._remove(self._home.trash, history.list_outdated(self._home.trash, self.days * DAY, time.time()))
 
     def deleted(self) -> list[tuple[TaskInfo, float]]:
-        """What is in the trash, and since when (Unix seconds)."""
+        """Return the tasks in the trash, each with the time it was deleted (Unix seconds)."""
         return [(info, at) for info, at in history.put_away_at(self._home.trash) if not info.parent]
 
     def undelete(self, name: str) -> str:
-        """Take a task out of the trash; gives its whole id. Raises TaskNotFound and UsageError."""
-        task = history.find_task(self._home.trash, name, "See what is in the trash: halo tasks undelete")
+        """Restore a task from the trash and return its full id. Raises TaskNotFound and UsageError."""
+        task = history.find_task(self._home.trash, name, "List the trash: halo tasks undelete")
         if self._home.task(task).exists():
-            raise UsageError(f"There is a task {task} already.", "Delete that one first.")
+            raise UsageError(f"A task {task} already exists.", "Delete it first.")
         for one in (*self._deleted_children(task), task):
             history.take_back(self._home.trash, one, self._home.tasks)
         return task
 
     def discard(self, name: str) -> None:
-        """Remove a task that is in the trash for good. Raises TaskNotFound and UsageError."""
-        task = history.find_task(self._home.trash, name, "It is not in the trash any more.")
+        """Permanently delete a task that is in the trash. Raises TaskNotFound and UsageError."""
+        task = history.find_task(self._home.trash, name, "It is no longer in the trash.")
         self._remove(self._home.trash, [*self._deleted_children(task), task])
 
     def _children(self, name: str) -> list[str]:
-        """The tasks of a task's sub-agents, which go where it goes, unless somebody has one open."""
+        """Return the tasks of a task's sub-agents, which are deleted with it, except those that are open."""
         children = [info.task for info in self.chosen(TaskQuery(parent=name))]
         return [child for child in children if not self.writer(child)]
 
@@ -99,7 +99,7 @@ class TaskService:
         return [info.task for info, _ in history.put_away_at(self._home.trash) if info.parent == name]
 
     def _remove(self, folder: Path, tasks: Sequence[str]) -> None:
-        """Remove tasks for good, with their checkpoints, and the contents that no other task names."""
+        """Permanently delete tasks, their checkpoints, and the blobs that no other task references."""
         if not tasks:
             return
         from halocline.checkpoints.store import stores
@@ -112,7 +112,7 @@ class TaskService:
         blob_gc.free_blobs(self._home, named, now)
 
     @contextmanager
-    def _held(self, name: str) -> Iterator[None]:
+    def _lock_task(self, name: str) -> Iterator[None]:
         held = lock.take_lock(self._home.task(name), name)
         try:
             yield

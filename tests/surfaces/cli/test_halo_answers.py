@@ -57,10 +57,10 @@ async def test_a_cut_answer_is_not_printed_as_if_it_were_json(halo: Halo, schema
 
 
 BAD = {
-    "missing": ("nope.json", "The output schema nope.json cannot be read: No such file"),
-    "folder": (".", "The output schema . cannot be read: Is a directory"),
-    "no JSON": ('{"type": "object",', "is no JSON: Expecting property name enclosed in double quotes: line 1 column"),
-    "a list": ('{"type": "array"}', 'has no object at its root ("type": "object" is missing there)'),
+    "missing": ("nope.json", "Cannot read the output schema nope.json: No such file"),
+    "folder": (".", "Cannot read the output schema .: Is a directory"),
+    "no JSON": ('{"type": "object",', "not valid JSON: Expecting property name enclosed in double quotes: line 1"),
+    "a list": ('{"type": "array"}', 'has no object at its root ("type": "object" is missing)'),
     "wrong type": ('{"type": "object", "properties": {"n": {"type": "int"}}}', "At /properties/n/type: 'int' is not"),
     "nowhere": ('{"type": "object", "properties": {"n": {"$ref": "#/x"}}}', "The reference #/x cannot be resolved"),
     "fetched": ('{"type": "object", "properties": {"n": {"$ref": "http://x"}}}', "nothing is fetched"),

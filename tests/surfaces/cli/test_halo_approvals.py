@@ -135,7 +135,7 @@ async def test_what_is_wrong_or_late_is_told_so_and_changes_nothing(halo: Halo, 
     assert not error.exists()
     decision.write_text(right.replace("deny", "allow"))
     await until(desk, error.name)
-    assert "No request of this name waits" in error.read_text()
+    assert "No such request is waiting" in error.read_text()
     asked = json.loads(second.read_text())
     (desk / f"{asked['id']}.decision.json").write_text(
         json.dumps({"id": asked["id"], "token": asked["token"], "decision": "allow"})
@@ -207,7 +207,7 @@ async def test_a_run_that_is_interrupted_leaves_no_request(halo: Halo, desk: Pat
 async def test_a_folder_elsewhere_is_refused_before_anything_begins(halo: Halo, name: str) -> None:
     done = await halo.run("run", "--approvals", name, "-m", halo.script(DONE), "go")
     assert (done.code, halo.tasks) == (2, [])
-    assert "no folder for approvals" in done.err
+    assert "cannot be used for approvals" in done.err
 
 
 async def test_the_variable_names_the_folder_of_runs_at_which_nobody_sits(halo: Halo, desk: Path) -> None:

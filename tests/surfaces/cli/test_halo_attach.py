@@ -271,7 +271,7 @@ async def test_a_task_that_nobody_has_open_cannot_be_watched(halo: Halo) -> None
     await halo.run("run", "-p", "-m", halo.script(HI), "first")
     done = await halo.run("attach", halo.tasks[0])
     assert (done.code, done.out) == (2, "")
-    assert f"Nobody has task {halo.tasks[0]} open" in done.err
+    assert f"Task {halo.tasks[0]} is not open in any process" in done.err
 
 
 async def test_a_home_with_a_long_name_has_doors_too(halo: Halo) -> None:
@@ -357,7 +357,7 @@ async def test_from_a_joined_task_one_goes_on_to_a_new_one_and_what_stayed_empty
     second = halo.terminal("attach", halo.tasks[0])
     await shows(second, "What should I do?")
     second.send("/nosuchword\r")
-    await shows(second, "There is no word")
+    await shows(second, "There is no slash command")
     await shows(second, "What should I do?")
     second.send("/clear\r")
     await shows(second, "New task.")

@@ -29,7 +29,7 @@ def results(halo: Halo) -> list[str]:
     [
         (["-m", "nobody/x"], "There is no provider 'nobody'."),
         (["-m", "nobody"], "There is no provider 'nobody'."),
-        (["-m", "ollama"], "'ollama' names no model."),
+        (["-m", "ollama"], "'ollama' does not name a model."),
         (["-m", "openai/x"], "There is no key for OpenAI: OPENAI_API_KEY is not set."),
         (["-m", "openai/x", "--api-key", "clé"], "The key for OpenAI contains characters that keys do not have."),
         (["-m", "openai/x", "--base-url", "ftp://host"], "The base URL 'ftp://host' is no http or https address."),

@@ -178,7 +178,7 @@ async def test_a_moment_that_is_not_there_says_which_are(halo: Halo) -> None:
     task = await made_task(halo)
     done = await halo.run("fork", task, "--at", "999")
     assert done.code == 2
-    assert "no event 999: the task has 1 to" in done.err
+    assert "no event 999: the task has events 1 to" in done.err
     assert (await halo.run("checkpoints", "diff")).code == 2
 
 
@@ -203,7 +203,7 @@ async def test_the_doctor_lists_the_variables_that_are_withheld_and_passed_on(ha
     )
     line = next(line for line in done.out.splitlines() if "✓ variables" in line)
     assert "HTTPS_PROXY, NPM_TOKEN" in line
-    assert line.endswith("passed on: GH_TOKEN")
+    assert line.endswith("passed to commands: GH_TOKEN")
 
 
 async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes_on(halo: Halo) -> None:
@@ -220,7 +220,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are whole, " in named
     assert log.read_bytes() == damaged
     mended = " ".join((await halo.run("doctor", "--fix")).out.split())
-    assert f"Mended; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
+    assert f"Repaired; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
     assert log.with_name("damaged-1.jsonl").read_bytes() == damaged
     assert "✓ tasks        1 task\n" in (await halo.run("doctor")).out
     assert "The log was damaged: its last" in (await halo.run("tasks", "show", task)).out
@@ -298,7 +298,7 @@ async def test_a_misspelt_model_is_tried_with_a_remark(halo: Halo, unused_tcp_po
     done = await halo.run(
         "-p", "-m", "anthropic/claude-opus-55", "--proxy", proxy, "hi", env={"ANTHROPIC_API_KEY": "k"}
     )
-    assert "anthropic/claude-opus-55 is not in the catalogue: its window and its price are unknown." in done.err
+    assert "anthropic/claude-opus-55 is not in the model catalog: its context window and price are unknown." in done.err
     assert "Did you mean anthropic/claude-opus-5-5?" in done.err
 
 

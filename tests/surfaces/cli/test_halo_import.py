@@ -163,7 +163,7 @@ async def test_an_imported_task_cannot_be_replayed_and_says_why(halo: Halo) -> N
     await halo.run("import", "codex")
     done = await halo.run("replay", halo.tasks[0])
     assert done.code == 2
-    assert "was imported from codex: it did not run here" in done.err
+    assert "was imported from codex; tasks that did not run here cannot be replayed" in done.err
 
 
 async def test_an_import_that_was_killed_leaves_no_task(halo: Halo) -> None:
@@ -317,5 +317,5 @@ async def test_where_it_cannot_be_looked_is_said_and_the_rest_is_found(halo: Hal
     transcripts.claude(halo.root, str(halo.folder))
     halo.env["CODEX_HOME"] = "x" * 300
     done = await halo.run("import")
-    assert "Cannot look for conversations with Codex" in done.err
+    assert "Cannot search for conversations of Codex" in done.err
     assert "1 conversation." in done.out

@@ -35,7 +35,7 @@ def others(halo: Halo) -> Halo:
 async def test_servers_of_others_are_shown_as_they_would_run_and_nothing_is_set_up(others: Halo) -> None:
     done = await others.run("import", "mcp")
     assert "run npx -y notes '--key=[redacted github-token]' with NOTES_KEY=${NOTES_KEY}" in done.out
-    assert "reach https://docs.example/mcp Authorization: Bearer ${DOCS_TOKEN}" in done.out
+    assert "connect to https://docs.example/mcp Authorization: Bearer ${DOCS_TOKEN}" in done.out
     assert "Nothing was added." in done.out
     assert KEY not in done.out
     assert not (others.home / "mcp.json").exists()
@@ -43,7 +43,7 @@ async def test_servers_of_others_are_shown_as_they_would_run_and_nothing_is_set_
 
 async def test_agreed_to_they_are_set_up_without_keys_and_without_leave(others: Halo) -> None:
     done = await others.run("import", "mcp", "--yes")
-    assert (done.code, "'no name' is no name for a server" in done.err) == (0, True)
+    assert (done.code, "'no name' is not a valid server name" in done.err) == (0, True)
     written = json.loads((others.home / "mcp.json").read_text())["mcpServers"]
     assert written["notes"] == {"command": "npx", "args": ["-y", "notes", HIDDEN], "env": {"NOTES_KEY": "${NOTES_KEY}"}}
     assert sorted(written) == ["docs", "notes"]

@@ -31,9 +31,9 @@ async def test_another_task_removes_what_a_killed_one_left(halo: Halo) -> None:
 async def test_the_doctor_lists_what_a_killed_task_left_and_removes_it_when_asked(halo: Halo) -> None:
     await killed_while_it_wrote(halo)
     found = " ".join((await halo.run("doctor")).out.split())
-    assert "– leftovers 2 of killed processes:" in found
+    assert "– leftovers 2 from killed processes:" in found
     assert ".halo-0a1b2c3d4e5f.tmp" in found
     assert len([*halo.folder.glob(".halo-*"), *halo.home.glob("blobs/??/*.tmp")]) == 2
-    assert "✓ leftovers 2 of killed processes removed" in " ".join((await halo.run("doctor", "--fix")).out.split())
+    assert "✓ leftovers removed 2 from killed processes" in " ".join((await halo.run("doctor", "--fix")).out.split())
     assert [*halo.folder.glob(".halo-*"), *halo.home.glob("blobs/??/*.tmp")] == []
     assert "✓ leftovers none" in " ".join((await halo.run("doctor")).out.split())

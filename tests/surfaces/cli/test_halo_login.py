@@ -58,7 +58,7 @@ async def test_a_key_can_be_stored_untried_when_the_server_is_out_of_reach(halo:
         (["openai"], "", "No key on standard input."),
         (["openai"], "sk-ant-1234567890abcdef", "That looks like a key for Anthropic."),
         (["openai", "--base-url", "nowhere"], KEY, "The base URL 'nowhere' is no http or https address."),
-        (["groq", "--no-browser"], KEY, "Groq gives no keys to programs."),
+        (["groq", "--no-browser"], KEY, "Groq has no browser sign-in."),
     ],
 )
 async def test_what_cannot_be_stored_is_a_wrong_call(halo: Halo, words: list[str], key: str, said: str) -> None:
@@ -170,9 +170,9 @@ async def test_the_doctor_goes_the_way_to_the_model(halo: Halo) -> None:
         wrong = await halo.run("doctor", "-m", "openai/big-2", *place)
         refused = await halo.run("doctor", "--connect", "-m", "openai/big-1", *place, "--api-key", OTHER)
     assert good.code == 0
-    assert re.search(r"✓ connection +openai/big-1: .+ answers, .+ the key \(.+\), knows the model", good.out)
+    assert re.search(r"✓ connection +openai/big-1: .+ answers, .+ the key \(.+\), has the model", good.out)
     assert (wrong.code, refused.code) == (1, 1)
-    assert "does not know the model big-2" in wrong.out
+    assert "has no model big-2" in wrong.out
     assert "big-1" in wrong.out
     assert "did not accept the key" in refused.out
     assert "--api-key" in refused.out

@@ -97,8 +97,8 @@ async def test_a_server_that_fails_says_why_and_where_more_is(halo):
     [
         (("test", "nobody"), "There is no MCP server 'nobody'."),
         (("add", "x"), "No command or URL."),
-        (("add", "a b", "--", "x"), "'a b' is no name for a server."),
-        (("add", "x", "--env", "novalue", "--", "y"), "'novalue' is not NAME=VALUE."),
+        (("add", "a b", "--", "x"), "'a b' is not a valid server name."),
+        (("add", "x", "--env", "novalue", "--", "y"), "novalue"),
         (("add", "x", "--type", "smoke", "--", "y"), "there is no type 'smoke'"),
         (("login", "nobody"), "There is no MCP server 'nobody'."),
     ],
@@ -153,7 +153,7 @@ async def test_a_bundle_is_shown_installed_used_and_removed_with_its_files(halo)
     assert (agreed.code, agreed.err) == (0, "")
     assert "✓ a-server: 2 tools" in (await halo.run("mcp", "test", "a-server")).out
     again = await halo.run("mcp", "install", file, "--set", "key=k", "--yes")
-    assert (again.code, "There is a server a-server already." in again.err) == (2, True)
+    assert (again.code, "There is already a server a-server." in again.err) == (2, True)
     assert (await halo.run("mcp", "remove", "a-server")).code == 0
     assert not folder.exists()
 

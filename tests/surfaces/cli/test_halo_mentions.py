@@ -110,7 +110,7 @@ def test_the_picture_in_the_clipboard_is_pasted(clipboard: Halo) -> None:
 
 
 def test_a_model_that_sees_nothing_is_told_of_a_picture_and_so_is_the_person(clipboard: Halo) -> None:
-    person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "the model sees no pictures"})).sees(COMPOSER)
+    person = Person(clipboard, "-m", clipboard.script({**HI, "expect": "the model cannot see images"})).sees(COMPOSER)
     person.types(CTRL_V).sees("This model does not accept images").sees("[picture 1]").types("\r")
     person.sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -143,8 +143,8 @@ async def test_a_run_with_a_model_that_sees_nothing_says_so(halo: Halo) -> None:
     ("name", "data", "told"),
     [
         ("missing.png", None, "No such image: missing.png"),
-        ("a.txt", b"words", "a.txt is not a picture that can be shown"),
-        ("wide.png", png(7_501, 1), "wide.png is too large: 7,501×1 pixels, more than 7,500 on a side"),
+        ("a.txt", b"words", "a.txt is not a supported image"),
+        ("wide.png", png(7_501, 1), "wide.png is too large: 7,501×1 pixels; the limit is 7,500 per side"),
     ],
 )
 async def test_what_is_no_picture_or_too_large_begins_nothing(

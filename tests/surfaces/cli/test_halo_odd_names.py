@@ -28,7 +28,7 @@ async def test_a_folder_whose_name_is_not_utf_8_is_refused_in_words(halo, words)
     (halo.folder / os.fsdecode(LATIN)).mkdir()
     done = await halo.run("run", "-m", halo.script(REPLY), *words, "go")
     assert done.code == 2
-    assert "is not UTF-8 text" in done.err
+    assert "is not valid UTF-8" in done.err
     assert halo.tasks == []
 
 

@@ -135,7 +135,7 @@ async def test_a_cost_limit_is_refused_when_the_price_is_unknown(halo: Halo) -> 
         done = await halo.run("-p", "--max-cost", "1", *asks(server), "hi")
         assert server.requests == []
     assert (done.code, done.out, halo.tasks) == (2, "", [])
-    assert "The limit of $1.00 cannot be kept: the price of openai/x is not known." in done.err
+    assert "The cost limit of $1.00 cannot be enforced: the price of openai/x is unknown." in done.err
     assert '[prices."openai/x"]' in done.err
 
 

@@ -101,7 +101,7 @@ async def test_leave_that_was_given_for_good_is_listed_and_taken_back(halo: Halo
 
 async def test_a_rule_of_a_file_is_not_taken_back(halo: Halo, rules: None) -> None:
     done = await halo.run("policy", "forget", "tests")
-    assert (done.code, "was not given by an answer" in done.err) == (2, True)
+    assert (done.code, "does not come from an approval" in done.err) == (2, True)
     assert (halo.home / "policy.toml").read_text() == RULES
 
 

@@ -95,7 +95,7 @@ async def test_each_command_reads_a_home_that_cannot_be_written_or_is_refused_in
     for command in COMMANDS:
         done = await read_only(halo, f"{command} {WORDS.get(command, '')}")
         assert "Traceback" not in done.err, command
-        refused = f"Halocline's home {halo.home} cannot be written." in done.err
+        refused = f"Halocline's home {halo.home} is read-only." in done.err
         assert refused is (command not in READING), (command, done)
         assert done.code == (2 if refused else 0), (command, done)
     assert {path: path.stat().st_mtime_ns for path in halo.home.rglob("*")} == before
@@ -113,7 +113,7 @@ async def test_what_only_looks_says_the_same_where_nothing_can_be_written(halo: 
 async def test_what_changes_something_is_refused_before_anything_is_done(halo: Halo, task: str, words: str) -> None:
     done = await read_only(halo, words)
     assert done.code == 2
-    assert f"Halocline's home {halo.home} cannot be written." in done.err
+    assert f"Halocline's home {halo.home} is read-only." in done.err
 
 
 @pytest.mark.parametrize("words", ["tasks list --all", "tasks show TASK", "export TASK", "storage", "context TASK"])

@@ -41,7 +41,7 @@ async def test_a_difference_is_shown_with_its_place_and_exit_code_1(halo: Halo) 
     file.write_text(file.read_text().replace("say hello", "say goodbye", 1))
     done = await halo.run("replay", "task.rec")
     assert done.code == 1
-    assert "the request of step 1, messages[0].content[0].text" in done.out
+    assert "request of step 1, messages[0].content[0].text" in done.out
     assert 'recorded  "say hello"' in done.out
     assert 'now       "say goodbye"' in done.out
 

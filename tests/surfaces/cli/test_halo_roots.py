@@ -41,7 +41,7 @@ async def test_the_setting_adds_folders_to_every_task_but_those_that_hold_it(hal
     assert halo.state().roots == (str(library),)
 
 
-@pytest.mark.parametrize(("named", "said"), [("nowhere", "there is no such folder"), (".", "one of this task's")])
+@pytest.mark.parametrize(("named", "said"), [("nowhere", "there is no such folder"), (".", "already has the folder")])
 async def test_a_folder_that_cannot_be_added_is_said_at_once(halo: Halo, named: str, said: str) -> None:
     done = await halo.run("run", "-p", "-m", halo.script(HI), "--add-dir", named, "first")
     assert (done.code, done.out, halo.tasks) == (2, "", [])

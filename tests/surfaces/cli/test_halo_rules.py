@@ -77,10 +77,10 @@ async def test_why_says_for_a_path_what_holds_and_what_does_not(halo: Halo) -> N
     put(halo, "src/AGENTS.md", "Of src.")
     put(halo, "docs/AGENTS.md", "Of docs.")
     assert (await said(halo, "why", "src/api/users.py")).splitlines() == [
-        "holds          .clinerules/api.md: src/api/users.py fits src/api/**",
-        "holds          src/AGENTS.md: it holds for src/",
+        "holds          .clinerules/api.md: src/api/users.py matches src/api/**",
+        "holds          src/AGENTS.md: it applies to files in src/",
     ]
-    assert "does not apply  .clinerules/api.md: it holds for src/api/**" in await said(halo, "why", "docs/a.md")
+    assert "does not apply  .clinerules/api.md: it applies only for src/api/**" in await said(halo, "why", "docs/a.md")
     assert "does not apply  src/AGENTS.md" in await said(halo, "why")
     assert "is not in" in await refused(halo, "why", "../elsewhere.py")
 
@@ -93,7 +93,7 @@ async def test_a_file_is_switched_off_and_on_again(halo: Halo) -> None:
     assert "does not apply: switched off" in await said(halo, "list")
     assert "AGENTS.md is on" in await said(halo, "on", "AGENTS.md")
     assert "switched off" not in await said(halo, "list")
-    assert "README.md is no file of rules" in await refused(halo, "off", "README.md")
+    assert "README.md is not a rule file" in await refused(halo, "off", "README.md")
 
 
 async def test_a_persons_own_rule_is_off_in_every_folder_and_a_projects_in_its_own(halo: Halo) -> None:
@@ -106,14 +106,14 @@ async def test_a_persons_own_rule_is_off_in_every_folder_and_a_projects_in_its_o
 async def test_a_name_that_means_two_files_is_asked_about(halo: Halo) -> None:
     put(halo, ".clinerules/a.md", "x")
     put(halo, ".halocline/rules/a.md", "y")
-    assert "a.md may be .halocline/rules/a.md, .clinerules/a.md" in await refused(halo, "off", "a.md")
+    assert "a.md is ambiguous: .halocline/rules/a.md, .clinerules/a.md" in await refused(halo, "off", "a.md")
 
 
 async def test_a_new_rule_holds_for_the_paths_that_it_was_made_for(halo: Halo) -> None:
     assert "Made .halocline/rules/testing.md." in await said(halo, "new", "testing", "--paths", "tests/**")
-    assert "fits tests/**" in await said(halo, "why", "tests/a.py")
-    assert "is there already" in await refused(halo, "new", "testing")
-    assert "is no name" in await refused(halo, "new", "../x")
+    assert "matches tests/**" in await said(halo, "why", "tests/a.py")
+    assert "already exists" in await refused(halo, "new", "testing")
+    assert "is not a valid name" in await refused(halo, "new", "../x")
     assert "needs a name" in await refused(halo, "new")
 
 
@@ -123,7 +123,7 @@ async def test_an_example_is_copied_under_its_name_or_another(halo: Halo) -> Non
     await said(halo, "new", "talks", "--from", "slides", "--paths", "talks/**")
     assert {"memory-bank", "slides", "pr-review"} <= set(names)
     assert (halo.folder / ".halocline/rules/memory-bank.md").read_text().startswith("# Memory bank")
-    assert "talks/a.md fits talks/**" in await said(halo, "why", "talks/a.md")
+    assert "talks/a.md matches talks/**" in await said(halo, "why", "talks/a.md")
     assert "There is no example" in await refused(halo, "new", "--from", "nothing")
 
 

@@ -132,7 +132,7 @@ def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
     person.types("/todos\r").sees("The to-do list is empty.", COMPOSER)
     person.types("/skills\r").sees("No skills here", COMPOSER)
     person.types("/model\r").sees("The model is", "/model PROVIDER/NAME", COMPOSER)
-    person.types("/inti\r").sees("There is no word /inti. Did you mean /init?", COMPOSER)
+    person.types("/inti\r").sees("There is no slash command /inti. Did you mean /init?", COMPOSER)
     person.types("/compact undo\r").sees("There is no compaction to undo.", COMPOSER)
     person.types("/quit\r")
     assert person.is_gone_with() == 0
@@ -271,9 +271,9 @@ async def test_a_run_without_a_person_follows_a_workflow(halo: Halo) -> None:
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [
-        ("/jobs", "/jobs needs a person at a terminal."),
-        ("/newtask now", "/newtask needs a person at a terminal."),
-        ("/shpi", "There is no word /shpi. Did you mean /ship?"),
+        ("/jobs", "/jobs works only in a terminal session."),
+        ("/newtask now", "/newtask works only in a terminal session."),
+        ("/shpi", "There is no slash command /shpi. Did you mean /ship?"),
     ],
 )
 async def test_a_run_without_a_person_says_which_word_it_cannot_follow(halo: Halo, prompt: str, said: str) -> None:
@@ -302,7 +302,7 @@ WRITES = {"call": [call("write_to_file", path="a.txt", content="x\n")]}
 def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI, WRITES, {"text": "Done it."}), "go")
     person.sees("Hello.", COMPOSER).types("/auto-approve\r")
-    person.sees("Done without asking: read files here, safe commands.", "all_commands   by approval mode", COMPOSER)
+    person.sees("Allowed without asking: read files here, safe commands.", "all_commands   by approval mode", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Leave it").presses("2")
     person.sees("edit is unchanged: by approval mode", COMPOSER)
     person.types("/auto-approve edit on\r").sees("Leave it").presses("1")

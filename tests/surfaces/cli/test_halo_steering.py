@@ -15,7 +15,7 @@ from halocline.surfaces.cli.args.parser import COMMANDS
 
 OURS = shlex.join(HALO)
 DONE = {"text": "Done."}
-REFUSED = "A task of Halocline started this"
+REFUSED = "A Halocline task started this command"
 BEGUN = {
     "as it is": "{}",
     "without its mark": "env -u HALOCLINE_COMMAND {}",
@@ -145,7 +145,7 @@ async def test_a_guest_may_make_a_task_stricter_and_a_looser_mode_is_left_to_whe
             said = [event.text for event in ann.seen if isinstance(event, ev.Noticed)]
         changes = [event for event in halo.log() if isinstance(event, ev.PolicyChanged)]
         assert [(event.approval_mode, event.client) for event in changes] == [("ask", f"ann {os.getpid()}")]
-        assert sum(f"in process {writer.pid}" in one for one in said) == 2
+        assert sum(f"process {writer.pid} shows your request" in one for one in said) == 2
         assert sum("asks for the approval mode" in one for one in said) == 2
 
 
@@ -172,7 +172,7 @@ async def test_a_command_of_the_person_in_a_task_is_sent_to_a_terminal(halo: Hal
     await asyncio.to_thread(terminal.expect, "What should I do?")
     terminal.send(f"!{OURS} trust add > said 2>&1; echo over > over\r")
     await until_written(halo.folder / "over")
-    assert "in a terminal of your own" in (halo.folder / "said").read_text()
+    assert "in your own terminal" in (halo.folder / "said").read_text()
     terminal.close(force=True)
 
 
@@ -189,5 +189,5 @@ async def test_a_guest_may_switch_to_ask_more_and_what_asks_less_is_left_to_wher
             said = [event.text for event in ann.seen if isinstance(event, ev.Noticed)]
         changes = [event for event in halo.log() if isinstance(event, ev.ApprovalSwitched)]
         assert [(event.switch, event.on, event.client) for event in changes] == [(edit, False, f"ann {os.getpid()}")]
-        assert sum(f"in process {writer.pid}" in one for one in said) == 3
-        assert any("To allow it: /auto-approve edit on" in one for one in said)
+        assert sum(f"process {writer.pid} shows your request" in one for one in said) == 3
+        assert any("To allow it, type /auto-approve edit on" in one for one in said)

@@ -56,13 +56,15 @@ async def test_half_a_restore_is_said_by_tasks_storage_and_doctor_and_taken_back
     assert "A restore was interrupted here" in (await halo.run("storage")).out
     assert json.loads((await halo.run("storage", "--json")).out)["stores"][0]["is_half_restored"] is True
     found = " ".join((await halo.run("doctor")).out.split())
-    assert f"– stores A restore of {halo.folder} was cut short" in found
+    assert f"– stores A restore of {halo.folder} was interrupted" in found
     assert "before\n" in texts(halo)
     mended = " ".join((await halo.run("doctor", "--fix")).out.split())
     assert "It was undone; the files are as before it." in mended
     assert texts(halo) == ["after\n", "b\n"]
     assert (await halo.run("tasks", "list")).err == ""
-    assert "A restore" not in (await halo.run("doctor")).out + (await halo.run("storage")).out
+    reports = (await halo.run("doctor")).out + (await halo.run("storage")).out
+    assert "cut short" not in reports
+    assert "interrupted" not in reports
 
 
 async def test_the_next_task_takes_back_half_a_restore(halo: Halo) -> None:

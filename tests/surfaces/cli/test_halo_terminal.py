@@ -155,7 +155,7 @@ def test_an_exclamation_mark_runs_a_command_of_the_person_and_asks_nobody(halo: 
 def test_ctrl_c_ends_the_persons_command_and_ctrl_b_lets_one_go_on(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI))
     person.sees(COMPOSER).types("!echo first; sleep 1000\r").sees("first").types(CTRL_C)
-    person.sees("stopped by the person", COMPOSER).types("!echo $$ > pid; echo second; sleep 1000\r").sees("second")
+    person.sees("stopped by the user", COMPOSER).types("!echo $$ > pid; echo second; sleep 1000\r").sees("second")
     person.types(CTRL_B).sees("goes on as job-1", COMPOSER)
     assert is_running(pid := int((halo.folder / "pid").read_text()))
     person.types(CTRL_D)

@@ -87,7 +87,7 @@ async def test_a_folder_that_a_task_cannot_have_is_refused_before_it_begins(halo
         wish = {"workspace": str(halo.folder), "content": content, "model": halo.script(HI)}
         answer = await one.answer("begin", **wish, add_dirs=[str(halo.folder)])
         assert (answer["type"], halo.tasks) == ("refused", [])
-        assert "one of this task's already" in answer["text"]
+        assert "The task already has the folder" in answer["text"]
 
 
 async def test_a_plan_names_the_commands_that_ran_since(halo: Halo) -> None:
@@ -120,7 +120,7 @@ async def test_a_picture_is_given_shown_and_named_by_its_content(halo: Halo) -> 
             seen = await http.post("/upload", params={"model": model, "name": "a.png"}, content=PIXEL)
             image = seen.json()[1]
             shown = await http.get(f"/blob/{image['blob']}", params={"type": "text/html"})
-    assert "sees no pictures" in given.json()[0]["text"]
+    assert "cannot see images" in given.json()[0]["text"]
     assert (shown.content, shown.headers["content-type"]) == (PIXEL, "image/png")
     assert shown.headers["content-security-policy"].startswith("sandbox;")
     assert shown.headers["x-content-type-options"] == "nosniff"
@@ -134,8 +134,8 @@ async def test_a_text_is_given_as_a_note_and_what_is_no_text_is_refused(halo: Ha
             text = await http.post("/upload", params={"name": "notes\n.txt", **where}, content=b"remember")
             binary = await http.post("/upload", params={"name": "a.bin", **where}, content=b"\0\1\2")
     (note,) = text.json()
-    assert note["text"] == "[notes_.txt: a file of 8 bytes that the user gave]\nremember"
-    assert (binary.status_code, binary.json()["text"]) == (422, "a.bin has no text to read.")
+    assert note["text"] == "[notes_.txt: a file of 8 bytes from the user]\nremember"
+    assert (binary.status_code, binary.json()["text"]) == (422, "a.bin has no readable text.")
 
 
 async def test_a_task_is_exported_as_a_file_and_nothing_else_is(halo: Halo) -> None:

@@ -251,8 +251,8 @@ async def _pass_answer(
 ) -> None:
     """Pass the response on as it arrives; the connection ends with it."""
     server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
-    for event in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
-        writer.write(server.send(event) or b"")
+    for sent in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
+        writer.write(server.send(sent) or b"")
     await writer.drain()
     while not isinstance(event := server.next_event(), h11.EndOfMessage):
         match event:

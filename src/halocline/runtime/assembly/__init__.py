@@ -1,1 +1,1 @@
-"""Wires a task from its parts. The only place that names concrete classes."""
+"""Assemble tasks from their parts. The only place that names concrete classes."""

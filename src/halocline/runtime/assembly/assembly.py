@@ -1,4 +1,4 @@
-"""The only place that names concrete classes: it wires the rooms into a task."""
+"""Assemble a task from the parts of all packages. The only place that names concrete classes."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -77,11 +77,11 @@ if TYPE_CHECKING:
     from halocline.store.tasks.recording import Recorder
 
 PATIENCE = 30.0
-"""Seconds for which a server of catalogues may be silent."""
+"""Timeout in seconds for a silent catalogue server."""
 
 
 class Assembly:
-    """Makes tasks and their parts for one home and one set of settings."""
+    """Builds tasks and their parts for one home and one set of settings."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Assembly:
         had_browser: bool | None = None,
         is_watched: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`had_browser`: whether a recorded task was offered one; None: as it is here."""
+        """`had_browser` is True if a recorded task was offered one; None: decide as usual."""
         self._had_browser, self.is_watched = had_browser, is_watched
         self.home = home
         self.settings = settings
@@ -115,11 +115,11 @@ class Assembly:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """What is known of providers and models; read when something is asked."""
+        """The catalogue of providers and models; read on first use."""
         return Catalogue(self.home.catalogue, BUNDLED)
 
     async def model(self, named: str) -> Model:
-        """What a task asks: the model that was named, or those that the settings name for act and plan mode.
+        """Open the named model, or the ones in the settings for act and plan mode.
 
         Raises:
             UsageError: one of them, or of the fallback models, cannot be used.
@@ -141,7 +141,7 @@ class Assembly:
         return Fallback([model, *[await self._beside(name, model) for name in names]])
 
     async def _beside(self, named: str, main: Model) -> Model:
-        """Another model than the main one. A base URL and a key that were given are for the main one's provider."""
+        """Open a model beside the main one. A base URL and key from flags apply only to the main one's provider."""
         if named.partition("/")[0] == main.name.partition("/")[0]:
             return await self._open(named, with_overrides(self.settings, {"context_window": None}), self.keys)
         elsewhere = with_overrides(self.settings, {"base_url": "", "context_window": None})
@@ -152,27 +152,28 @@ class Assembly:
         return with_retries(Correcting(with_text_tools(model, settings)), settings, lambda: self.is_watched())
 
     async def names(self, named: str) -> dict[Mode, str]:
-        """The names of the models that a task would have, without opening them. Raises UsageError."""
+        """Return the names of the models that a task would use, without opening them. Raises UsageError."""
         return await list_model_names(named, self.settings, self.keys, self.catalogue)
 
     def remark(self, model: str) -> str:
-        """What a person should hear of the model that they chose, or of what it lacks; mostly nothing."""
-        said = describe_model(model, self.settings, self.env, self.catalogue)
+        """Return a notice about the chosen model or a missing browser; usually empty."""
+        notice = describe_model(model, self.settings, self.env, self.catalogue)
         if self.settings.browser and not self._browser_program:
             found = self._found_browser
-            said = f"{said} The model has no browser: {found.missing}. {found.hint}".strip()
-        return said
+            notice = f"{notice} The model has no browser: {found.missing}. {found.hint}".strip()
+        return notice
 
     async def refresh_models(self) -> "Refreshed":
-        """Fetch the catalogue anew. Raises HaloclineError; then the old one stays."""
+        """Download the catalogue again. Raises HaloclineError and then keeps the old one."""
         from halocline.providers.catalog.refresh import refresh_catalogue
 
         url = self.settings.catalogue_url
-        way = replace(network_to(url, self.settings, self.env), first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
-        return await refresh_catalogue(url, self.home.catalogue, way)
+        network = network_to(url, self.settings, self.env)
+        network = replace(network, first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
+        return await refresh_catalogue(url, self.home.catalogue, network)
 
     def context(self) -> Context:
-        """What builds a task's requests."""
+        """Build the context, which makes a task's requests."""
         return Context(
             self.settings.max_tokens, thinking_by_mode(self.settings), self.settings.compaction.at, self._sees
         )
@@ -181,15 +182,15 @@ class Assembly:
         return takes_images(model, self.settings, self.catalogue)
 
     def tools(self) -> Toolset:
-        """The tools there are; which of them the model is offered is the state's matter."""
+        """Return all available tools; the state decides which of them the model is offered."""
         browser = self._browser_program if self._had_browser is None else self._had_browser
         search = self._search.url if self._search else None
         return build_toolset(self.settings, browser=bool(browser), search=search, notes=self.home.memory)
 
     def offered(self, state: State, attended: bool, before: Iterable[str]) -> frozenset[str]:
-        """Which tools a task is offered beside those of every task; `before` are those that it has for its own reasons.
+        """Return the tools a task is offered besides the standard ones; `before` are those it has for its own reasons.
 
-        Nobody can accept a new task, or a note for later ones, where nobody is. A sub-agent has what it began with.
+        Unattended tasks get no tools that a person must approve. A sub-agent keeps the tools it started with.
         """
         if state.subtask:
             return frozenset(before)
@@ -204,7 +205,7 @@ class Assembly:
 
     @cached_property
     def search_remark(self) -> str:
-        """Why web_search is not offered although an engine is set; empty when all is well."""
+        """Why web_search is not available although an engine is set; empty if it is."""
         if self._search is None:
             return ""
         from halocline.runtime.assembly.search_engine import without_key
@@ -213,17 +214,17 @@ class Assembly:
 
     @cached_property
     def _search(self) -> "WebSearch | None":
-        """The search engine of the settings. Raises UsageError when it cannot be asked."""
+        """The search engine of the settings. Raises UsageError if its address is invalid."""
         if not self.settings.web_search.engine:
             return None
         from halocline.runtime.assembly.search_engine import build_search
 
-        return build_search(self.settings, self._search_keys, self._way)
+        return build_search(self.settings, self._search_keys, self._network_to)
 
     def task(
         self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
     ) -> Task:
-        """One task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
+        """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
         parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks)
         if state.subtask:
@@ -237,7 +238,7 @@ class Assembly:
         return Task(parts)
 
     def hooks_of(self, workspace: Path) -> "FolderHooks":
-        """The hooks that are set up for a folder, and whether they may run."""
+        """Return the hooks configured for a folder, and whether they may run."""
         from halocline.runtime.rules.hooks import FolderHooks
 
         return FolderHooks(workspace, self.home, self.settings, self.env)
@@ -250,7 +251,7 @@ class Assembly:
         return live(log.path, hidden, self.secrets.redact, others, passed=passed, trusted=trusted)
 
     def recorder(self, file: Path) -> "Recorder":
-        """Writes a recording to a new file. Raises UsageError when it exists or cannot be made."""
+        """Return a recorder that writes to a new file. Raises UsageError if it exists or cannot be created."""
         from halocline.store.tasks.recording import RECORDED_SETTINGS, Recorder
 
         settings = {name: getattr(self.settings, name) for name in RECORDED_SETTINGS}
@@ -261,10 +262,10 @@ class Assembly:
     def parts(
         self, log: Log, state: State, workspace: Path, model: Model, inbox: Inbox, hooks: "Hooks | None"
     ) -> TaskParts:
-        """Build what a task is made of."""
+        """Build the parts of a task."""
         log.refers_to(self.blobs.sync)
         log.leaves_out(self.secrets.redact_known)
-        host = self._host(log, state, workspace, hooks)
+        host = self._build_host(log, state, workspace, hooks)
         return TaskParts(
             log=log,
             state=state,
@@ -280,11 +281,11 @@ class Assembly:
         )
 
     def limits(self) -> Limits:
-        """Return what the settings allow a task that begins or goes on now."""
+        """Return the limits for a task that starts or is resumed now."""
         return chosen_limits(self.settings)
 
     def shadow_git(self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False) -> ShadowGit:
-        """The checkpoints of a workspace; new ones are counted as the task's, which `is_busy` while a job runs."""
+        """Return the checkpoints of a workspace; new ones belong to the task, which `is_busy` while a job runs."""
         from halocline.checkpoints.store.repository import Limits as CheckpointLimits
 
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
@@ -295,18 +296,18 @@ class Assembly:
         is_plain = self.settings.checkpoints and not roots
         return store(workspace) if is_plain else build_checkpoints(self.settings, store, workspace, roots)
 
-    def _host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
+    def _build_host(self, log: Log, state: State, workspace: Path, hooks: "Hooks | None") -> TaskHost:
         folder = log.path.parent
-        changes = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
-        log.attach(changes)
+        watch = ChangeWatch(folder, LocalFiles(), self.settings.todo_reminder)
+        log.attach(watch)
         host = TaskHost(
             folder=folder,
             tools=self._tool_host(log, state, workspace),
-            permissions=self.leave(workspace, state.roots),
+            permissions=self.rule_files(workspace, state.roots),
             sources=ContextSources(
                 diagnostics=build_diagnostics(self.settings, workspace, self.key_variables(), self.env),
                 instructions=self.instructions(workspace, state.roots),
-                changes=changes,
+                changes=watch,
             ),
             secrets=SecretFilter(self.secrets.redact, self.secrets.redact_thoroughly, self.secrets.restored),
             takes_images=self._sees,
@@ -334,7 +335,7 @@ class Assembly:
                 passed=self.settings.pass_environment,
             ),
             search=Ripgrep(),
-            web=LocalWeb(self._way),
+            web=LocalWeb(self._network_to),
             blobs=self.blobs,
             code=TreeSitter(),
             documents=ChildDocuments(),
@@ -344,11 +345,11 @@ class Assembly:
         )
 
     def instructions(self, workspace: Path, roots: tuple[str, ...] = ()) -> "Instructions | None":
-        """The files of rules that hold in a folder and further ones; None where they are switched off."""
-        return instructions_of(workspace, self.home, self.settings, self.env, self.leave, roots)
+        """Return the rule files of a folder and other roots; None if rules are turned off."""
+        return instructions_of(workspace, self.home, self.settings, self.env, self.rule_files, roots)
 
     def mcp_of(self, workspace: Path) -> "FolderServers":
-        """The MCP servers that are set up for a folder."""
+        """Return the MCP servers configured for a folder."""
         from halocline.runtime.mcp import FolderServers
 
         hooks, keys, pool = self.hooks_of(workspace), self.key_variables(), self._mcp_pool
@@ -361,16 +362,16 @@ class Assembly:
         return build_pool(self.env)
 
     async def close(self) -> None:
-        """Let go of what tasks shared."""
+        """Close what tasks share."""
         if pool := self.__dict__.get("_mcp_pool"):
             await pool.close()
 
     def shell_facts(self) -> LocalShellFacts:
-        """What the judge of commands must know of this machine."""
+        """Return the facts about this machine that the policy needs to judge commands."""
         return LocalShellFacts(self.env)
 
-    def leave(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
-        """What people allow and forbid for good in a workspace, and in further folders of a task."""
+    def rule_files(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleFiles:
+        """Return the permanent rules and grants of a workspace, and of a task's other folders."""
         return RuleFiles(
             self.home.policy,
             self.home.grants,
@@ -388,7 +389,7 @@ class Assembly:
 
     @property
     def _browser_program(self) -> str:
-        """The browser that tasks may use; empty when the settings want none, or none can be used."""
+        """The browser that tasks may use; empty if it is turned off or there is none."""
         return self._found_browser.program if self.settings.browser else ""
 
     def _browser(self) -> "Browser | None":
@@ -396,25 +397,25 @@ class Assembly:
             return None
         from halocline.runtime.assembly.optional_parts import build_browser
 
-        return build_browser(self._browser_program, self.settings, self.env, self._way)
+        return build_browser(self._browser_program, self.settings, self.env, self._network_to)
 
     @cached_property
     def secrets(self) -> KnownValues:
-        """What must be in no text that the model reads, that is logged, or that leaves."""
+        """The secrets to redact from every text that the model reads, that is logged, or that leaves the home."""
         keys = (self.keys, self._other_keys, self._search_keys)
         return KnownValues(self.home, self.settings, self.env, self.key_variables, keys)
 
     def sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox | None":
-        """What holds all commands of a task, whose own folder is given. None when the settings want none."""
+        """Return the sandbox for a task's commands; `folder` is the task's own. None if the settings turn it off."""
         return self.any_sandbox(workspace, folder, roots) if self.settings.sandbox in ("auto", "require") else None
 
     def any_sandbox(self, workspace: Path, folder: Path, roots: tuple[str, ...] = ()) -> "Sandbox":
-        """The same, wanted or not."""
+        """Return the sandbox whatever the settings say."""
         return build_sandbox(self.settings, self.home.root, workspace, roots, folder)
 
-    def _way(self, url: str) -> Network:
+    def _network_to(self, url: str) -> Network:
         return network_to(url, self.settings, self.env)
 
     def key_variables(self) -> frozenset[str]:
-        """The variables that hold keys: no command is given them."""
+        """Return the variables that hold keys; no command gets them."""
         return key_variables(self.settings, self.env, self.catalogue)

@@ -1,6 +1,6 @@
-"""Whether there is anything set up that a task may have: hooks and MCP servers, which run programs, and agents.
+"""Quick checks for optional features: hooks and MCP servers, which run programs, and agents.
 
-Every start asks this; most often there is nothing, and nothing more is loaded.
+Every start runs them; most often there is nothing, and nothing more is loaded.
 """
 
 import os
@@ -21,13 +21,13 @@ from halocline.store.settings.settings import Settings
 
 
 def may_run_code(settings: Settings, workspace: Path) -> bool:
-    """Whether a folder might have some of its own."""
+    """True if a folder may have its own hooks or MCP servers."""
     servers = PROJECT_MCP if settings.mcp.enabled else ()
     return has_hooks(settings, workspace) or any(os.path.exists(workspace / name) for name in servers)
 
 
 def any_hooks(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
-    """Whether any place of hooks is there."""
+    """True if any place for hooks exists."""
     if not settings.hooks:
         return False
     places: list[Path] = []
@@ -38,13 +38,13 @@ def any_hooks(home: Home, settings: Settings, workspace: Path, env: Mapping[str,
 
 
 def any_servers(home: Home, settings: Settings, workspace: Path, env: Mapping[str, str]) -> bool:
-    """Whether any file of MCP servers is there."""
+    """True if any file of MCP servers exists."""
     user = env.get("HOME", "") if settings.mcp.others else ""
     return settings.mcp.enabled and any(map(os.path.exists, mcp_files(home, workspace, user)))
 
 
 def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
-    """Whether a task is offered sub-agents: the person wants them, or an agent is described somewhere."""
+    """True if a task is offered sub-agents: the settings turn them on, or an agent is described somewhere."""
     if settings.subagents != "auto":
         return settings.subagents == "on"
     places = (home.agents, *(Path.home() / name for name in OWN_AGENTS), *(workspace / name for name in PROJECT_AGENTS))
@@ -52,5 +52,5 @@ def has_subagents(settings: Settings, home: Home, workspace: Path) -> bool:
 
 
 def has_hooks(settings: Settings, workspace: Path) -> bool:
-    """Whether a folder might have hooks of its own."""
+    """True if a folder may have its own hooks."""
     return settings.hooks and any(os.path.exists(workspace / name) for name in (*HOOK_FOLDERS, *HOOK_SETTINGS))

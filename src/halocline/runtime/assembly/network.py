@@ -1,4 +1,4 @@
-"""How a model's server is reached: the settings, the environment and where the server is, brought together."""
+"""Network options for a model's server, from the settings, the environment and the server's place."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,20 +10,20 @@ from halocline.net.proxies import proxy_for
 from halocline.providers.endpoint import Endpoint
 from halocline.store.settings.settings import Settings, Timeouts
 
-# A model on this machine may read a long prompt for many minutes, and writes a whole tool call before it sends it.
+# A local model may read a long prompt for many minutes, and sends a tool call only when it is complete.
 ON_THIS_MACHINE = Network(first_byte_timeout=3600.0, stall_timeout=900.0)
 A_MOMENT = 20.0
-"""Seconds within which a question that needs no thinking is answered."""
+"""Timeout in seconds for a request that needs no thinking."""
 
 
 def choose_network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> Network:
-    """The way to an endpoint. Raises UsageError when the proxy that is named is none."""
-    way = network_to(at.url, settings, env)
+    """Return the network options for an endpoint. Raises UsageError if the proxy is invalid."""
+    network = network_to(at.url, settings, env)
     target = address_of(at.url)
     usual = ON_THIS_MACHINE if at.vendor.local or (target and target.is_loopback) else DIRECT
     own = settings.timeouts.get(at.vendor.name, Timeouts())
     return replace(
-        way,
+        network,
         connect_timeout=own.connect or settings.connect_timeout,
         first_byte_timeout=own.first_byte or settings.first_byte_timeout or usual.first_byte_timeout,
         stall_timeout=own.stall or settings.stall_timeout or usual.stall_timeout,
@@ -31,7 +31,7 @@ def choose_network(at: Endpoint, settings: Settings, env: Mapping[str, str]) -> 
 
 
 def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
-    """The way to any address: proxy and certificates. Raises UsageError when the proxy that is named is none."""
+    """Return proxy and certificates for any address. Raises UsageError if the proxy is invalid."""
     target = address_of(url)
     if target is None:
         return DIRECT  # its client refuses the URL
@@ -43,13 +43,13 @@ def network_to(url: str, settings: Settings, env: Mapping[str, str]) -> Network:
 
 
 def with_short_timeouts(at: Endpoint) -> Endpoint:
-    """The same place for a small question, on whose answer nobody should have to wait long."""
-    way = at.network
-    first_byte, stall = min(way.first_byte_timeout, A_MOMENT), min(way.stall_timeout, A_MOMENT)
-    return replace(at, network=replace(way, first_byte_timeout=first_byte, stall_timeout=stall))
+    """Return the endpoint with short timeouts, for a small request."""
+    network = at.network
+    first_byte, stall = min(network.first_byte_timeout, A_MOMENT), min(network.stall_timeout, A_MOMENT)
+    return replace(at, network=replace(network, first_byte_timeout=first_byte, stall_timeout=stall))
 
 
 def ca_files(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
-    """The files of certificates to trust beside what the system trusts."""
+    """Return the certificate files to trust in addition to the system's."""
     files = (settings.ca_file, env.get("SSL_CERT_FILE", ""))
     return tuple(str(Path(file).expanduser()) for file in files if file)

@@ -1,4 +1,4 @@
-"""Parts of the machine that most tasks never use: they are imported when a task has them."""
+"""Parts of a task that most tasks never use, imported on demand."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def build_diagnostics(
     settings: Settings, workspace: Path, hidden: frozenset[str], env: Mapping[str, str]
 ) -> Diagnostics:
-    """Who says what an edit broke. Servers do not see the variables that are `hidden`."""
+    """Build the diagnostics after edits. Language servers do not get the `hidden` variables."""
     chosen = settings.language_servers
     if not chosen.enabled:
         return NoDiagnostics()
@@ -48,7 +48,7 @@ def build_diagnostics(
 
 
 class LazyMentions:
-    """Fulfils `ports.mentions.Mentions`; most prompts mention nothing, and load nothing."""
+    """Implements `ports.mentions.Mentions`; prompts without mentions load nothing."""
 
     def __init__(self, host: TaskHost, home: Home) -> None:
         self._host = host
@@ -74,21 +74,21 @@ class LazyMentions:
 
 
 class TaskRuntime(NamedTuple):
-    """What a task needs of the controller to have tasks of its own."""
+    """The parts of the controller that a task needs to start tasks of its own."""
 
     assembly: "Callable[[], Assembly]"
     serve: "Callable[[str, Task, Chosen], str]"
     let_go: Callable[[str], Awaitable[Exception | None]]
 
 
-class LentSubagents:
-    """Fulfils `ports.subagents.Subagents`, once the controller has lent it its hall; few tasks ever load them."""
+class LazySubagents:
+    """Implements `ports.subagents.Subagents` once it is bound to the controller's runtime; loaded on first use."""
 
     def __init__(self, *, trusted: bool) -> None:
         self._trusted = trusted
 
-    def lend(self, task: "Task", hall: TaskRuntime) -> None:
-        self._task, self._hall = task, hall
+    def bind(self, task: "Task", runtime: TaskRuntime) -> None:
+        self._task, self._runtime = task, runtime
 
     async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
         return await self._subtasks.run(wanted, call, rule)
@@ -97,24 +97,24 @@ class LentSubagents:
     def _subtasks(self) -> "Subtasks":
         from halocline.runtime.subagents.runner import Subtasks
 
-        return Subtasks(self._task, self._hall, trusted=self._trusted)
+        return Subtasks(self._task, self._runtime, trusted=self._trusted)
 
 
 def build_subagents(settings: Settings, *, trusted: bool) -> "Subagents | None":
-    """The sub-agents of a task, unless the person wants none; `trusted` as for the task."""
-    return None if settings.subagents == "off" else LentSubagents(trusted=trusted)
+    """Build the sub-agents of a task, or None if they are turned off; `trusted` as for the task."""
+    return None if settings.subagents == "off" else LazySubagents(trusted=trusted)
 
 
-def bind_runtime(task: "Task", hall: TaskRuntime) -> None:
-    """Let a task have sub-agents in the controller's hall, if it may have any."""
-    if isinstance(lent := task.host.tools.subagents, LentSubagents):
-        lent.lend(task, hall)
+def bind_runtime(task: "Task", runtime: TaskRuntime) -> None:
+    """Bind a task's sub-agents to the controller's runtime, if it may have any."""
+    if isinstance(subagents := task.host.tools.subagents, LazySubagents):
+        subagents.bind(task, runtime)
 
 
 def build_checkpoints(
     settings: Settings, store: "Callable[[Path], ShadowGit]", workspace: Path, roots: Sequence[str]
 ) -> "Checkpoints":
-    """The checkpoints of a task that has none, or several folders."""
+    """Build the checkpoints of a task without checkpoints, or with several folders."""
     if not settings.checkpoints:
         from halocline.checkpoints.off import Off
 
@@ -125,34 +125,37 @@ def build_checkpoints(
 
 
 def has_jobs(host: TaskHost) -> Callable[[], bool]:
-    """Tell whether a job of the task runs."""
+    """Return a function that is True while a job of the task runs."""
     return lambda: any(job.state is not JobState.ENDED for job in host.tools.shell.jobs.list())
 
 
 def build_reading_files() -> Files:
-    """The files of this machine, for who only looks."""
+    """Return the files of this machine, for reading only."""
     return LocalFiles()
 
 
 def files_within(*folders: Path, places: Sequence[str] = (), journals: Path | None = None) -> LocalFiles:
-    """The files of this machine, for who writes in these folders or at these places, wherever links lead by then."""
+    """Return the files of this machine, for writing only in these folders or at these places, links resolved."""
     return LocalFiles(journals, Judged(tuple(places), *folders))
 
 
-def build_browser(program: str, settings: Settings, env: Mapping[str, str], way: Callable[[str], Network]) -> "Browser":
-    """The browser of one task; it is started with the first page."""
+def build_browser(
+    program: str, settings: Settings, env: Mapping[str, str], network: Callable[[str], Network]
+) -> "Browser":
+    """Build the browser of one task; it starts with the first page."""
     from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
     from halocline.runtime.assembly.network import ca_files
 
-    return LocalBrowser(BrowserSetup(program, settings.browser_remote, settings.viewport, ca_files(settings, env)), way)
+    setup = BrowserSetup(program, settings.browser_remote, settings.viewport, ca_files(settings, env))
+    return LocalBrowser(setup, network)
 
 
 def build_sandbox(settings: Settings, state: Path, workspace: Path, roots: Sequence[str], folder: Path) -> "Sandbox":
-    """What holds the commands of a task; `state` is Halocline's own folder, and `folder` the task's in it."""
+    """Build the sandbox for a task's commands; `state` is Halocline's own folder, `folder` the task's in it."""
     from halocline.hosts.sandbox.mounts import SandboxRequest
     from halocline.hosts.sandbox.sandbox import Sandbox
 
-    wishes = SandboxRequest(
+    request = SandboxRequest(
         workspace=workspace.resolve(),
         home=Path.home().resolve(),
         state=state.resolve(),
@@ -164,9 +167,9 @@ def build_sandbox(settings: Settings, state: Path, workspace: Path, roots: Seque
         file_size=settings.sandbox_file_size,
         roots=tuple(map(Path, roots)),
     )
-    return Sandbox(wishes, required=settings.sandbox == "require")
+    return Sandbox(request, required=settings.sandbox == "require")
 
 
 def in_auto(settings: Settings, make: "Callable[[], Sandbox]") -> "Callable[[], Sandbox] | None":
-    """Makes what holds commands in approval mode auto only; None when the settings say otherwise."""
+    """Return `make` if the settings sandbox commands only in approval mode auto, else None."""
     return make if settings.sandbox == "in-auto" else None

@@ -1,4 +1,4 @@
-"""The secrets of one home and one environment, and what takes them out of what the model reads and the log keeps."""
+"""The known secrets of one home and environment, and their redaction from what the model reads and the log stores."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class KnownValues:
-    """Every secret that Halocline knows by its value, and the redactor that is told of them.
+    """Every secret whose value Halocline knows, and the redactor for them.
 
-    Those are the ones that `keys` handed out, all that are stored in files of the home, and what variables hold that
-    are named like secrets or are in `names`. A keyring is not asked: it might ask a person for its password.
+    These are the keys that `keys` handed out, all secrets stored in files of the home, and the values of variables that
+    are named like secrets or are in `names`. A keyring is not read: it might ask the person for a password.
     """
 
     def __init__(
@@ -47,43 +47,43 @@ class KnownValues:
         self._looked_for: tuple[frozenset[str], tuple[str, ...]] = (frozenset(), ())
 
     def redact(self, text: str) -> str:
-        """The text without secrets, unless the settings want them shown."""
+        """Redact secrets, unless the settings show them."""
         return self._redactor(text) if self._settings.hide_keys else text
 
     def redact_known(self, text: str) -> str:
-        """The text without the values that are known, unless the settings want them shown.
+        """Redact only known values, unless the settings show them.
 
-        Every event of every task comes by here, so it is looked at before anything is loaded.
+        Every event of every task passes here, so the text is checked before anything is loaded.
         """
         is_clean = not self._settings.hide_keys or not any(value in text for value in self._plain())
         return text if is_clean else self._redactor.without_known(text)
 
     def _plain(self) -> tuple[str, ...]:
-        """The values as they are, and as JSON has them."""
+        """Return the values, plain and JSON-escaped."""
         if self._looked_for[0] != (values := self.values()):
             as_json = (msgspec.json.encode(value).decode()[1:-1] for value in values)
             self._looked_for = values, tuple(value for value in {*values, *as_json} if len(value) >= SHORTEST)
         return self._looked_for[1]
 
     def redact_for_others(self, text: str) -> str:
-        """For what leaves this home, whatever the settings say: marks have no numbers there."""
+        """Redact a text that leaves this home, whatever the settings say. Marks have no numbers."""
         return self._for_others(text)
 
     def redact_thoroughly(self, text: str) -> str:
-        """For a text that a person will send on, whatever the settings say."""
+        """Redact a text that a person will share, whatever the settings say."""
         from halocline.protocol.secrets.redaction import thoroughly_redacted
 
         return thoroughly_redacted(text, self.values(), str(Path.home()))
 
     def restored(self, text: str, original: str) -> str:
-        """What an edit's text means: see `Redactor.restored`."""
+        """Put redacted values back into an edit's text: see `Redactor.restored`."""
         return self._redactor.restored(text, original)
 
     def _used(self) -> tuple[Secret, ...]:
         return tuple(secret for keys in self._keys for secret in keys.used)
 
     def values(self) -> frozenset[str]:
-        """All of them, as they are now."""
+        """Return all known values, as they are now."""
         seen = (*map(_read_stamp, (self._home.credentials, self._home.mcp)), len(self._used()))
         if seen != self._seen:
             used = frozenset(secret.reveal() for secret in self._used())
@@ -92,7 +92,7 @@ class KnownValues:
 
     @cached_property
     def _redactor(self) -> "Redactor":
-        from halocline.protocol.secrets.redaction import Redactor  # the first output is soon enough
+        from halocline.protocol.secrets.redaction import Redactor  # loaded with the first output
         from halocline.store.secrets.salt import read_salt
 
         return Redactor(self.values, read_salt(self._home.salt), at_random=True)

@@ -1,4 +1,4 @@
-"""Where a diff comes from: from the checkpoints when checkpoints are named, else from the project's own git."""
+"""Diffs between revisions: from the checkpoints if checkpoints are named, else from the project's own git."""
 
 import re
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from halocline.ports.revisions import Changes
 from halocline.protocol.errors import HaloclineError, ToolFailure
 
 _CHECKPOINT = re.compile(r"(?:\d{6}-\d{6}-\w{4}/)?\d{1,4}")
-"""The number of a checkpoint of this task, or another task's name and its number."""
+"""A checkpoint's number in this task, or another task's id and a number."""
 
 
 class WorkspaceRevisions:
-    """Fulfils `ports.revisions.Revisions`."""
+    """Implements `ports.revisions.Revisions`."""
 
     def __init__(self, workspace: Path, checkpoints: Callable[[], ShadowGit]) -> None:
         self._workspace = workspace
@@ -27,7 +27,7 @@ class WorkspaceRevisions:
         try:
             return await self._checkpoints().diff(old, new or None)
         except HaloclineError as error:
-            raise ToolFailure(f"{error.text} A commit is named by a branch, a tag or its hash.") from error
+            raise ToolFailure(f"{error.text} To name a commit, use a branch, a tag or its hash.") from error
 
     async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
         from halocline.git.diffs import git_commits

@@ -1,4 +1,4 @@
-"""The search engine of the settings, with its key: from its variable, or as `halo login` stored it for that address."""
+"""The configured search engine, with its key: from the environment, or stored by `halo login` for that address."""
 
 import time
 from collections.abc import Callable
@@ -21,46 +21,50 @@ from halocline.runtime.models.keys import Keys
 from halocline.store.settings.settings import Settings
 
 
-def build_search(settings: Settings, keys: Keys, way: Callable[[str], Network]) -> EngineSearch:
-    """The engine that is set. Raises UsageError when it has no address."""
+def build_search(settings: Settings, keys: Keys, network: Callable[[str], Network]) -> EngineSearch:
+    """Build the configured engine. Raises UsageError if it has no valid address."""
     engine, url = ENGINES[settings.web_search.engine], settings.web_search.url
     if not (url or engine.url):
-        raise UsageError(f"web_search has no url for {engine.title}.", "Set it to the address of your server.")
+        raise UsageError(
+            f"The web_search setting has no url for {engine.title}.", "Set it to the address of your server."
+        )
     if url and address_of(url) is None:
-        raise UsageError(f"The url of web_search is no address: {url!r}.", "Write it as https://search.example.org")
-    return EngineSearch(engine, url, LocalWeb(way), partial(_find_key, vendor_of(engine), keys))
+        raise UsageError(
+            f"The url of the web_search setting is not an address: {url!r}.", "Write it as https://search.example.org"
+        )
+    return EngineSearch(engine, url, LocalWeb(network), partial(_find_key, vendor_of(engine), keys))
 
 
 def without_key(settings: Settings, keys: Keys) -> str:
-    """What a person is told when the engine takes keys and there is none; empty otherwise."""
+    """Return a notice if the engine needs a key and there is none; empty otherwise."""
     engine = ENGINES[settings.web_search.engine]
     if not engine.key_variable or keys.source(vendor_of(engine)):
         return ""
     return (
-        f"web_search is not offered: there is no key for {engine.title}. Set {engine.key_variable}, or run: "
+        f"web_search is not available: there is no key for {engine.title}. Set {engine.key_variable}, or run: "
         f"halo login {engine.name}"
     )
 
 
 def vendor_of(engine: Engine) -> Vendor:
-    """The engine as one whose key is looked for and kept like any other."""
+    """Return the engine as a vendor, so that its key is found and stored like any other."""
     return Vendor(engine.name, engine.title, "search", base_url=engine.url, key_variable=engine.key_variable)
 
 
 def engine_vendors() -> tuple[Vendor, ...]:
-    """The engines that take keys."""
+    """Return the engines that take keys."""
     return tuple(vendor_of(engine) for engine in ENGINES.values() if engine.key_variable)
 
 
 def engine_url(settings: Settings, name: str) -> str:
-    """Another address than an engine's usual one, if the settings name it."""
+    """Return an engine's address from the settings; empty means its usual one."""
     return settings.web_search.url if settings.web_search.engine == name else ""
 
 
-async def try_engine(name: str, key: Secret, url: str, way: Callable[[str], Network]) -> Connection:
-    """Search for one word with a key."""
+async def try_engine(name: str, key: Secret, url: str, network: Callable[[str], Network]) -> Connection:
+    """Test a key with a search for one word."""
     began = time.monotonic()
-    web = LocalWeb(way)
+    web = LocalWeb(network)
     engine = EngineSearch(ENGINES[name], url, web, partial(_as_secret, key))
     tried = Connection(name, engine.host)
     try:

@@ -1,4 +1,4 @@
-"""Which tools there are in this home; which of them a task is offered is the state's matter."""
+"""The tools available in this home; the state decides which of them a task is offered."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +10,7 @@ from halocline.tools.toolset import ALL, Tools, with_sandbox
 
 
 def build_toolset(settings: Settings, *, browser: bool, search: str | None, notes: Path) -> Toolset:
-    """The tools there are. `search` is where the engine is asked, `notes` the folder for a person's notes."""
+    """Build the toolset. `search` is the address of the search engine, `notes` the folder for personal notes."""
     tools = list(_list_tools(settings))
     if browser:
         from halocline.tools.browser_action import tool_for

@@ -1,1 +1,1 @@
-"""One task in several processes: the one that writes it, and those that watch and drive it."""
+"""One task in several processes: the one that writes it, and those that watch and control it."""

@@ -1,4 +1,4 @@
-"""The tasks that this process joined while others write them. A program that joins none pays for nothing."""
+"""The tasks of other processes that this one is attached to. Without any, nothing is loaded."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Attachments:
-    """By the tasks' names, each with the coroutine that keeps up with it.
+    """Attached tasks by id, each with the coroutine that follows it.
 
-    `send` passes on what was sent to a writer that is gone, once this process is the writer.
+    `send` delivers commands meant for a writer that is gone, once this process is the writer.
     """
 
     def __init__(self, home: Home, send: Callable[[AnyCommand], bool]) -> None:
@@ -25,15 +25,15 @@ class Attachments:
         self._joined: dict[str, tuple[Attached, asyncio.Task[None]]] = {}
 
     def get(self, name: str) -> "Attached | None":
-        """The task as another process writes it; None when it is not joined."""
+        """Return the attached task; None if this process is not attached to it."""
         return self._joined[name][0] if name in self._joined else None
 
     async def join(
         self, name: str, client: str, open_here: Callable[[], Awaitable[Log]] | None, *, while_asked: bool = False
     ) -> None:
-        """Join the writer of a task, or become it; `while_asked`, only where somebody is asked when the writer ends.
+        """Attach to the writer of a task, or become it; with `while_asked`, only if the task then waits for a person.
 
-        Raises UsageError when there is none and it may not be this one.
+        Raises UsageError if there is no writer and this process may not become it.
         """
         from halocline.protocol.ipc import Joining
         from halocline.runtime.attach.remote_task import Attached
@@ -44,22 +44,25 @@ class Attachments:
             following = asyncio.create_task(task.follow(), name=f"attached to {name}")
             self._joined[name] = (task, following)
         elif open_here is None:
-            raise UsageError(f"Nobody has task {name} open.", f"Read it: halo tasks show {name}. Go on: halo -r {name}")
+            raise UsageError(
+                f"Task {name} is not open in any process.",
+                f"Read it: halo tasks show {name}. Resume it: halo -r {name}",
+            )
 
     async def let_go(self, name: str) -> Exception | None:
-        """Leave a task, which goes on; nothing happens when it was not joined. Gives what broke it."""
+        """Detach from a task, which continues. Return the error that broke it, or None."""
         if (joined := self._joined.pop(name, None)) is None:
             return None
         (end,) = await _collect_outcomes([joined])
         return end if isinstance(end, Exception) else None
 
     async def close(self) -> list[BaseException]:
-        """Leave all; gives what broke any."""
+        """Detach from all tasks; return the errors that broke any."""
         return [end for end in await _collect_outcomes([*self._joined.values()]) if isinstance(end, Exception)]
 
 
 async def _collect_outcomes(joined: "Sequence[tuple[Attached, asyncio.Task[None]]]") -> list[BaseException | None]:
-    """Return how following each of them ended; none has a connection any more."""
+    """Stop following the tasks and close their connections; return how each ended."""
     for _, following in joined:
         following.cancel()
     ends = await asyncio.gather(*(following for _, following in joined), return_exceptions=True)

@@ -1,8 +1,8 @@
-"""A task that another process writes, as if it were open here: `stream`, `state` and `send`.
+"""A task of another process, used as if it were open here: `stream`, `state` and `send`.
 
-What is written is read from the log itself, each line once; the writer's door gives what is never written, and takes
-commands. When the writer ends, this process becomes the writer, or joins whoever was faster: the lock decides. One that
-stays only `while_asked` leaves a task to nobody, unless a person is asked something or has sent something.
+Durable events are read from the log itself, each line once; the writer's socket sends transient ones, and takes
+commands. When the writer ends, this process becomes the writer, or attaches to whoever was faster: the lock decides.
+With `while_asked` it takes over only if the task waits for a person, or has unsent commands.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from halocline.task.log import Tail, read_log
 from halocline.task.stream import Stream
 
 PATIENCE = 5.0
-"""Seconds in which a writer opens its door or gives its lock back: it may be beginning, or ending."""
+"""Seconds to wait for a writer to open its socket or release its lock: it may be starting or ending."""
 PAUSE = 0.02
-OVER = "The process that ran this task ended just now."
-LOST = "The process that ran this task ended, and may not have taken what was sent last."
+OVER = "The process that ran this task has just ended."
+LOST = "The process that ran this task has ended and may have missed your last command."
 
 _frame = json_input.Decoder(ipc.Frame)
 _encode = msgspec.json.Encoder().encode
@@ -38,7 +38,7 @@ Open = Callable[[], Awaitable[Stream]]
 
 
 class Attached:
-    """One task. `open_here` makes this process its writer; without it, this one only watches."""
+    """One attached task. `open_here` makes this process its writer; without it, this process only watches."""
 
     def __init__(
         self,
@@ -68,22 +68,22 @@ class Attached:
 
     @property
     def pid(self) -> str:
-        """The process that writes the task; empty when none does."""
+        """The pid of the process that writes the task; empty if there is none."""
         return (lock.read_owner(self._folder) or "").partition(" ")[0]
 
     @property
     def jobs(self) -> tuple[JobInfo, ...]:
-        """The commands that go on there; what they print is seen there only."""
+        """The background commands there; their output is only visible there."""
         now = time.time()
         return tuple(
             JobInfo(job.job, job.command, JobState.IDLE, seconds=max(0.0, now - job.at)) for job in self.state.jobs
         )
 
     def send(self, command: cmd.AnyCommand) -> bool:
-        """Pass a command to the writer. What becomes of it is told by events; that it came too late, too.
+        """Send a command to the writer. Events report its outcome, even if it came too late.
 
         Raises:
-            TaskBusy: there is no writer any more, and this process is none.
+            TaskBusy: the writer is gone, and this process did not take over.
         """
         if self._is_over:
             raise TaskBusy(OVER, "Send it again.")
@@ -95,24 +95,24 @@ class Attached:
         return True
 
     async def join(self) -> bool:
-        """Find the writer's door; False when there is no other writer (any more): this process is it, if it may be.
+        """Connect to the writer. Return False if there is no other writer; then this process took over, if it may.
 
         Raises:
-            TaskBusy: the writer lets nobody join.
+            TaskBusy: the writer refuses peers.
         """
         deadline = time.monotonic() + PATIENCE
-        while not await self._connected():
+        while not await self._connect():
             if not self.pid:
-                with suppress(TaskBusy):  # somebody was faster
+                with suppress(TaskBusy):  # another process was faster
                     await self._take_over()
                     return False
             elif time.monotonic() > deadline:
-                raise self._closed_door()
+                raise self._refused_connection()
             await asyncio.sleep(PAUSE)
         return True
 
     async def follow(self) -> None:
-        """Keep up with the writer, and with who writes after it. Raises what `join` and the opening of a task do."""
+        """Follow the writer and its successors. Raises what `join` and resuming a task raise."""
         try:
             await self._listen()
             while await self.join():
@@ -124,7 +124,7 @@ class Attached:
             await self.hang_up()
 
     def push(self, event: Event) -> None:
-        """This process is the writer now, and hears itself."""
+        """Apply an event of this process, which is the writer now."""
         self._learn(event)
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class Attached:
     def _is_needed(self) -> bool:
         return not self._while_asked or self.state.is_asking or bool(self._unsent)
 
-    async def _connected(self) -> bool:
+    async def _connect(self) -> bool:
         first = b""
         try:
             reader, writer = await _open_connection(self._folder)
@@ -171,7 +171,7 @@ class Attached:
         return True
 
     async def _listen(self) -> None:
-        """Take in what the door says, until it is closed; then the log tells the rest."""
+        """Read from the socket until it is closed, then read the rest from the log."""
         assert self._reader is not None
         with suppress(OSError, ValueError):
             while line := await self._reader.readline():
@@ -182,7 +182,7 @@ class Attached:
             self._learn(Noticed(LOST))
 
     def _take(self, line: bytes) -> None:
-        with suppress(msgspec.DecodeError):  # a newer version may say more
+        with suppress(msgspec.DecodeError):  # a newer version may send more
             match _frame.decode(line):
                 case ipc.Reached(seq=seq):
                     self._read(seq)
@@ -204,15 +204,15 @@ class Attached:
         self.stream.show(event)
 
     async def hang_up(self) -> None:
-        """Close the connection, if there is one: also where `follow` was cancelled before it began."""
+        """Close the connection, if there is one, even if `follow` was cancelled before it began."""
         writer, self._reader, self._writer = self._writer, None, None
         if writer is not None:
             await _close_connection(writer)
 
-    def _closed_door(self) -> TaskBusy:
+    def _refused_connection(self) -> TaskBusy:
         return TaskBusy(
-            f"Task {self._task} is open in another process (pid {self.pid}), which lets nobody join.",
-            f"Close it there, or watch it from here with: halo tasks show {self._task} --follow",
+            f"Task {self._task} is open in another process (pid {self.pid}), which accepts no connection.",
+            f"Close it there, or watch it from here: halo tasks show {self._task} --follow",
         )
 
 
@@ -222,7 +222,7 @@ async def _open_connection(folder: Path) -> tuple[asyncio.StreamReader, asyncio.
 
 
 async def _close_connection(writer: asyncio.StreamWriter) -> None:
-    """Close a connection and wait until it is: what was written goes out first, unless nobody reads it."""
+    """Close a connection and wait for it; pending data is sent first, unless the other end does not read."""
     writer.close()
     with suppress(OSError):
         try:
@@ -233,8 +233,8 @@ async def _close_connection(writer: asyncio.StreamWriter) -> None:
 
 
 async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
-    """Have a task's writer do one thing, and wait until it has. Raises TaskBusy when it does not."""
-    why = "lets nobody in"
+    """Have a task's writer run one command, and wait until it has. Raises TaskBusy if it does not."""
+    why = "accepts no connection."
     with suppress(OSError, ValueError, msgspec.DecodeError):
         reader, writer = await _open_connection(folder)
         try:
@@ -243,7 +243,7 @@ async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
                 if isinstance(answer := _frame.decode(line), ipc.Answered):
                     if not answer.refused:
                         return
-                    why = f"says: {answer.refused}"
+                    why = f"refused: {answer.refused}"
                     break
         finally:
             await _close_connection(writer)

@@ -1,8 +1,8 @@
-"""The door of an open task: other processes of this person watch it and drive it, through a socket in its folder.
+"""The socket of an open task: other processes of this person watch and control the task through it.
 
-Only who holds the log's lock has a door. What a task started, such as a command of the model, is never let in, and a
-mode that asks less is chosen where the task runs. A guest that reads slowly costs a bounded queue, and never delays the
-task.
+Only the holder of the log's lock opens a socket. Processes that a task started, such as a command of the model, are
+never admitted, and approvals can be reduced only where the task runs. A slow peer costs a bounded queue, and never
+delays the task.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from halocline.task.task import Task
 
 SOCKET = "door"
-"""The name of the socket in the task's folder, which nobody else may enter."""
+"""Name of the socket in the task's folder, which is private to the person."""
 LONGEST_NAME = 100
-"""Bytes of a socket's name that every kernel takes; homes can be longer."""
+"""Bytes of a socket's name that every kernel accepts; a home's path can be longer."""
 LONGEST_LINE = 64 * 2**20
-"""Bytes of one command: a prompt may bring pictures."""
+"""Largest command in bytes: a prompt may contain images."""
 FAREWELL = 1.0
-"""Seconds that guests have to hear the end."""
-TOO_LATE = "Too late: it was decided already."
+"""Seconds for peers to read the end."""
+TOO_LATE = "Too late: this was already decided."
 
 _command = json_input.Decoder(cmd.AnyCommand)
 _joining = json_input.Decoder(ipc.Joining)
@@ -43,7 +43,7 @@ _joining = json_input.Decoder(ipc.Joining)
 
 @contextmanager
 def open_address(folder: Path) -> Iterator[str]:
-    """A name of the folder's socket that the kernel takes."""
+    """Yield a name for the folder's socket that is short enough for the kernel."""
     path = str(folder / SOCKET)
     if len(os.fsencode(path)) <= LONGEST_NAME:
         yield path
@@ -56,17 +56,17 @@ def open_address(folder: Path) -> Iterator[str]:
 
 
 class TaskSocket:
-    """`async with Door(task, send)`: it is open meanwhile. `send` passes a command on."""
+    """The socket of a task, open within `async with`. `send` applies a command."""
 
     def __init__(self, task: "Task", send: Callable[[cmd.AnyCommand], Awaitable[bool]]) -> None:
         self._task = task
         self._send = send
         self._path = task.log.path.parent / SOCKET
-        self._guests: set[asyncio.Task[None]] = set()
+        self._peers: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> "TaskSocket":
-        """Raises OSError: no socket can be made there; then nobody can join."""
+        """Open the socket. Raises OSError if none can be made; then no process can attach."""
         listening = socket.socket(socket.AF_UNIX)
         try:
             self._path.unlink(missing_ok=True)
@@ -81,31 +81,31 @@ class TaskSocket:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Let every guest hear the end. The socket goes before the lock does: the next one is another writer's."""
+        """Let every peer read the end. The socket is removed before the lock: the next one is another writer's."""
         self._path.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
-        if self._guests:
-            await asyncio.wait(self._guests, timeout=FAREWELL)
-        for guest in self._guests:
-            guest.cancel()
-        await asyncio.gather(*self._guests, return_exceptions=True)
+        if self._peers:
+            await asyncio.wait(self._peers, timeout=FAREWELL)
+        for peer in self._peers:
+            peer.cancel()
+        await asyncio.gather(*self._peers, return_exceptions=True)
 
     async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving = asyncio.current_task()
         assert serving is not None
-        self._guests.add(serving)
+        self._peers.add(serving)
         try:
             if pid := await self._admit(writer.get_extra_info("socket")):
                 await self._serve(Peer(pid, _joining.decode(await reader.readline())), reader, writer)
         except (OSError, ValueError, msgspec.DecodeError):
-            pass  # it left, or is none of ours
+            pass  # it left, or does not speak our protocol
         finally:
-            self._guests.discard(serving)
+            self._peers.discard(serving)
             writer.close()
 
     async def _admit(self, connection: socket.socket) -> int:
-        """The process of a person at the other end; 0 for whoever is not let in. Raises OSError."""
+        """Return the pid of the person's process at the other end; 0 if it is not admitted. Raises OSError."""
         pid, user, is_there = find_peer(connection)
         try:
             home = self._path.parent.parent.parent
@@ -115,68 +115,69 @@ class TaskSocket:
         if is_there() and task is None:
             return pid
         if task:
-            self._task.emit(Noticed(f"Process {pid}, which a task started, tried to join this task. It was refused."))
+            self._task.emit(
+                Noticed(f"Refused process {pid}: it was started by a task and tried to attach to this one.")
+            )
         return 0
 
-    async def _serve(self, guest: "Peer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, peer: "Peer", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = self._task
-        if guest.asks:
+        if peer.asks:
             task.inbox.welcome()
-            task.emit(Noticed(f"Process {guest.pid} joined this task."))
-        task.log.attach(guest)
-        guest.begin(task.log)
-        hearing = asyncio.create_task(guest.hear(writer))
-        obeying = asyncio.create_task(self._obey(guest, reader))
+            task.emit(Noticed(f"Process {peer.pid} attached to this task."))
+        task.log.attach(peer)
+        peer.begin(task.log)
+        sending = asyncio.create_task(peer.send_frames(writer))
+        receiving = asyncio.create_task(self._read_commands(peer, reader))
         try:
-            await asyncio.wait({hearing, obeying}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            hearing.cancel()
-            obeying.cancel()
-            await asyncio.gather(hearing, obeying, return_exceptions=True)
-            task.log.detach(guest)
-            if guest.asks:
+            sending.cancel()
+            receiving.cancel()
+            await asyncio.gather(sending, receiving, return_exceptions=True)
+            task.log.detach(peer)
+            if peer.asks:
                 task.inbox.dismiss()
-                if not guest.ended:
-                    task.emit(Noticed(f"Process {guest.pid} left this task."))
+                if not peer.ended:
+                    task.emit(Noticed(f"Process {peer.pid} detached from this task."))
 
-    async def _obey(self, guest: "Peer", reader: asyncio.StreamReader) -> None:
+    async def _read_commands(self, peer: "Peer", reader: asyncio.StreamReader) -> None:
         while line := await reader.readline():
-            guest.answer(await self._done(guest, line))
+            peer.answer(await self._apply_line(peer, line))
 
-    async def _done(self, guest: "Peer", line: bytes) -> str:
-        """Do what a line says; gives why it was not done."""
+    async def _apply_line(self, peer: "Peer", line: bytes) -> str:
+        """Apply the command in a line; return why it was refused, or an empty string."""
         try:
             command = _command.decode(line)
-            named = replace(command, task=self._task.log.task, client=guest.name)
+            named = replace(command, task=self._task.log.task, client=peer.name)
             if found := find_loosening(named, self._task):
-                return self._leave_to_owner(found, named.client)
+                return self._refuse_loosening(found, named.client)
             return "" if await self._send(named) else TOO_LATE
         except msgspec.DecodeError as error:
-            return f"The process that runs the task does not understand this ({error}); it may be another version."
+            return f"The process that runs the task does not know this command ({error}); it may be another version."
         except HaloclineError as error:
             return f"{error.text} {error.hint}".rstrip()
 
-    def _leave_to_owner(self, found: Loosening, client: str) -> str:
-        """Refuse what makes a task ask less, and tell its person: a message alone must not bring it about."""
-        self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it: {found.word}"))
+    def _refuse_loosening(self, found: Loosening, client: str) -> str:
+        """Refuse a request that reduces approvals, and notify the person where the task runs."""
+        self._task.emit(Noticed(f"{client} asks for {found.what}. To allow it, type {found.word}"))
         what = f"{found.what[:1].upper()}{found.what[1:]}"
-        where = f"in process {os.getpid()}"
-        return f"{what} asks less, so it is set where the task runs: {where}. It was told of your request."
+        return f"{what} reduces approvals, so confirm it where the task runs: process {os.getpid()} shows your request."
 
 
 class Peer:
-    """One guest, as a subscriber of the log: what it must be told, in order."""
+    """One attached process: a subscriber of the log with a queue of frames to send."""
 
-    def __init__(self, pid: int, said: ipc.Joining) -> None:
+    def __init__(self, pid: int, hello: ipc.Joining) -> None:
         self.pid = pid
-        self.name = f"{said.name} {pid}"
-        self.asks = said.asks
+        self.name = f"{hello.name} {pid}"
+        self.asks = hello.asks
         self.ended = False
         self._queue: deque[ipc.Frame | Event] = deque()
         self._wake = asyncio.Event()
 
     def begin(self, stream: Stream) -> None:
-        """How far the log reaches, and what goes on."""
+        """Queue the position of the log, and what is in progress."""
         self._put(ipc.Reached(stream.seq))
         for event in stream.now.events():
             self.push(event)
@@ -199,8 +200,8 @@ class Peer:
         self.ended = True
         self._wake.set()
 
-    async def hear(self, writer: asyncio.StreamWriter) -> None:
-        """Tell it everything, until the task is closed."""
+    async def send_frames(self, writer: asyncio.StreamWriter) -> None:
+        """Send queued frames until the task is closed."""
         while True:
             while self._queue:
                 writer.write(json_output.encode(self._queue.popleft()) + b"\n")

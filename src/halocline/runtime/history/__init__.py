@@ -1,1 +1,1 @@
-"""Rewinding, forking and reverting: everything about a task's past."""
+"""Rewind, fork and revert: everything about a task's past."""

@@ -1,6 +1,6 @@
-"""What a person may do with a task's past: look at a moment, compare two, go back to one, or go on as another task.
+"""Actions on a task's past: inspect a point in time, compare two, rewind to one, or fork from one.
 
-A moment is `TASK@EVENT`; where files are meant, a checkpoint's name will do as well.
+A point is written `TASK@EVENT`; for files, a checkpoint's name works as well.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,9 +45,9 @@ Running = Callable[[], Mapping[str, Task]]
 
 
 class TaskHistory:
-    """`running` are the tasks that are open here; `stores` gives the checkpoints of a workspace, counted as a task's.
+    """History of the tasks of a home. `running` returns the tasks open here, `stores` a task's checkpoints of a folder.
 
-    `settle` is called with an open task's name once it went back: its mode may be another one.
+    `settle` is called with the id of an open task after a rewind, because its mode may have changed.
     """
 
     def __init__(self, home: Home, running: Running, stores: Stores, settle: Callable[[str], None]) -> None:
@@ -57,23 +57,23 @@ class TaskHistory:
         self._settle = settle
 
     def past(self, task: str) -> list[ev.DurableEvent]:
-        """All that was written of a task. Raises TaskNotFound and UsageError."""
+        """Return all events of a task. Raises TaskNotFound and UsageError."""
         return list(read_log(self._home.log(self._find(task))))
 
     def at(self, task: str, seq: int) -> Snapshot:
-        """A task as it was after event `seq`. Raises TaskNotFound and UsageError."""
+        """Return a task as it was after event `seq`. Raises TaskNotFound and UsageError."""
         return take_snapshot(self.past(task), seq)
 
     def points(self, task: str) -> tuple[Point, ...]:
-        """Where one might want to go back to."""
+        """Return the points worth rewinding to."""
         return tuple(list_points(self.past(task)))
 
     def since(self, task: str, *, completion: bool) -> str:
-        """The moment at which the newest turn began, or the task did."""
+        """Return the point where the previous turn ended, or with `completion` False the start of the task."""
         return f"{self._find(task)}@{last_completion(self.past(task)) if completion else 1}"
 
     async def compare(self, workspace: Path, old: str, new: str = "") -> Comparison:
-        """What differs between two moments or checkpoints; without `new`, from `old` to the files as they are."""
+        """Compare the files at two points or checkpoints; without `new`, compare `old` with the files now."""
         store = self._stores(workspace, BY_HAND)
         found = await store.compare(self._checkpoint(old), self._checkpoint(new) if new else None)
         _, others, _ = await self._elsewhere(workspace, old)
@@ -85,8 +85,8 @@ class TaskHistory:
         return found
 
     async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
-        """What `restore` would do now."""
-        if (to := self._unsaved(target)) is not None:
+        """Return what `restore` would do now."""
+        if (to := self._event_without_checkpoint(target)) is not None:
             from halocline.runtime.history.revert_edits import plan_revert
 
             return plan_revert(self.past(target.partition("@")[0]), to)
@@ -97,16 +97,15 @@ class TaskHistory:
     async def restore(
         self, workspace: Path, target: str, *, overwrite: bool = False, conversation: bool = False
     ) -> Restored:
-        """Put files back; the log of their task says so, unless it is gone or open elsewhere.
+        """Restore files, and record it in the task's log unless that is gone or open elsewhere.
 
-        With `conversation` that goes back as well, and a task that is open elsewhere is not touched at all.
+        With `conversation`, rewind it too; a task that is open elsewhere is then not touched at all.
 
         Raises:
             UsageError, TaskNotFound, TaskBusy, HaloclineError
         """
-        if (to := self._unsaved(target)) is not None:
-            wish = cmd.GoBack(task=target.partition("@")[0], to=to, conversation=conversation)
-            done = await self.go_back(wish)
+        if (to := self._event_without_checkpoint(target)) is not None:
+            done = await self.go_back(cmd.GoBack(task=target.partition("@")[0], to=to, conversation=conversation))
             assert done is not None
             return done
         sha = self._checkpoint(target)
@@ -129,26 +128,26 @@ class TaskHistory:
         assert done is not None
         return done
 
-    async def go_back(self, wish: cmd.GoBack, checkpoint: str = "") -> Restored | None:
-        """Take a task back, its files to this checkpoint or the moment's; one that is open here is interrupted first.
+    async def go_back(self, request: cmd.GoBack, checkpoint: str = "") -> Restored | None:
+        """Rewind a task, its files to this checkpoint or to the point's. A task open here is interrupted first.
 
         Raises:
             UsageError, TaskNotFound, TaskBusy, HaloclineError
         """
-        name = self._find(wish.task)
+        name = self._find(request.task)
         log = self._home.log(name)
         if task := self._running().get(name):
             await at_rest(task)
-            done = await rewind_task(log, wish, self._stores, self._home, task.emit, checkpoint)
+            done = await rewind_task(log, request, self._stores, self._home, task.emit, checkpoint)
             self._settle(name)
             return done
         async with in_nobodys_hands(log.parent, name) as held:
-            return await rewind_task(log, wish, self._stores, self._home, held.append, checkpoint)
+            return await rewind_task(log, request, self._stores, self._home, held.append, checkpoint)
 
     async def fork(self, fork: Fork, folder: Path | None = None, *, worktree: bool = False) -> str:
-        """Begin a task with another one's past, and give its id; with `folder`, the files as they were are put there.
+        """Start a task with another one's past and return its id; `folder` receives the files as they were then.
 
-        With `worktree` it becomes one of the project's git, at the commit that is checked out now.
+        With `worktree`, the folder becomes a worktree of the project's git at the commit checked out now.
 
         Raises:
             UsageError, TaskNotFound, HaloclineError
@@ -161,20 +160,20 @@ class TaskHistory:
         store = self._stores(Path(then.state.workspace), name)
         if folder is not None:
             if not then.checkpoint:
-                raise UsageError(f"The files were not saved at event {at}.", "Fork without --files.")
+                raise UsageError(f"There is no checkpoint of the files at event {at}.", "Fork without --files.")
             if worktree:
                 from halocline.git.worktrees import add_worktree
 
                 await add_worktree(Path(then.state.workspace), folder)
             await store.export(then.checkpoint, folder)
-        # Said first, so that the fork is the newest task of its folder.
+        # Written first, so that the fork is the newest task of its folder.
         with suppress(TaskBusy):
             await self._note(source, ev.TaskForked(to=name, point=at))
         chosen = Fork(name, source, at, fork.model, str(folder) if folder else "")
         fork_of(then.events, chosen, self._home.task(name))
         if then.checkpoint and folder is None:
             await store.adopt(then.checkpoint)
-        # The further folders are the same ones, whatever became of the first.
+        # The other folders stay the same, even if the first one is a copy.
         there, _ = await others_of(
             then.state, checkpoints_elsewhere(past, at), lambda root, _: self._stores(root, name)
         )
@@ -190,7 +189,7 @@ class TaskHistory:
             log.append(event)
 
     async def _owner(self, workspace: Path, target: str) -> str:
-        """The task that a moment or a checkpoint is of."""
+        """Return the task of a point or a checkpoint."""
         task, is_moment, _ = target.partition("@")
         if is_moment:
             return self._find(task)
@@ -198,7 +197,7 @@ class TaskHistory:
         return next((info.task for info in infos if info.is_named(target)), BY_HAND)
 
     async def _elsewhere(self, workspace: Path, target: str) -> tuple[str, Others, tuple[str, ...]]:
-        """The task that a moment or a checkpoint is of, and as `others_of` says what it is in its further folders."""
+        """Return the task of a point or a checkpoint, and the result of `others_of` for its other folders."""
         task, _, seq = target.partition("@")
         if seq:
             past = self.past(task)
@@ -210,12 +209,12 @@ class TaskHistory:
             return BY_HAND, (), ()
         try:
             past = self.past(info.task)
-        except HaloclineError:  # its log is gone, or damaged: the checkpoint of the folder is there all the same
+        except HaloclineError:  # its log is gone or damaged, but the checkpoint of the folder is usable
             return info.task, (), ()
         return info.task, *await others_of(fold_events(past), find_checkpoints_elsewhere(past, info.sha), self._stores)
 
-    def _unsaved(self, target: str) -> int | None:
-        """The event of a moment of which there is no checkpoint: what is left is to take the edits since back."""
+    def _event_without_checkpoint(self, target: str) -> int | None:
+        """Return the event of a point without a checkpoint, which can only be reached by reverting edits; else None."""
         task, _, seq = target.partition("@")
         if not seq.isdecimal():
             return None
@@ -224,17 +223,19 @@ class TaskHistory:
         return None if checkpoint_at(past, int(seq)) else int(seq)
 
     def _checkpoint(self, name: str) -> str:
-        """The checkpoint that a person names: by itself, or as `TASK@EVENT`. Raises UsageError and TaskNotFound."""
+        """Return the checkpoint for a checkpoint's name or a `TASK@EVENT`. Raises UsageError and TaskNotFound."""
         task, is_moment, seq = name.partition("@")
         if not is_moment:
             return name
         if not seq.isdecimal():
-            raise UsageError(f"{name!r} names no moment.", "Write TASK@EVENT, with the number of an event.")
+            raise UsageError(f"{name!r} is not a point in a task.", "Write TASK@EVENT with an event number.")
         past = self.past(task)
         find_place(past, int(seq))
         if found := checkpoint_at(past, int(seq)):
             return found
-        raise UsageError(f"The files were not saved at {name}.", f"List points: halo tasks show {task} --points")
+        raise UsageError(
+            f"There is no checkpoint of the files at {name}.", f"List points: halo tasks show {task} --points"
+        )
 
     def _find(self, task: str) -> str:
         return history.find_task(self._home.tasks, task)

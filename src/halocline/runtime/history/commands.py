@@ -1,4 +1,4 @@
-"""Commands that take an open task back, or fork it. What fails is told; the task goes on as it was."""
+"""Commands that rewind or fork an open task. Failures become a notice, and the task stays as it was."""
 
 from collections.abc import Awaitable, Callable
 
@@ -15,7 +15,7 @@ Journey = cmd.GoBack | cmd.EditMessage | cmd.Fork
 async def run_history_command(
     command: Journey, task: Task, time: TaskHistory, send: Callable[[cmd.SubmitPrompt], Awaitable[object]]
 ) -> None:
-    """Do it; what is to be said anew goes to `send`."""
+    """Run a command; an edited message is passed to `send`."""
     try:
         match command:
             case cmd.GoBack():

@@ -1,6 +1,6 @@
-"""An edit that did not apply, looked at by a person: what it looked for, what its files hold now at the nearest place.
+"""Explain an edit that did not apply: the text it searched for, and the nearest text in its files now.
 
-A query: nothing is changed, and a file is read only where a tool could read it without asking.
+A query: nothing is changed, and a file is read only if a tool could read it without asking.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from halocline.edits.edit import Edit
 
 LINE = 400
-"""Characters of a line that are shown."""
+"""Characters shown of a line."""
 
 
 class Clash(Value, frozen=True):
-    """One edit of `path` that has no certain place. `there` are lines of the file from `first` on, as it is now."""
+    """One edit of `path` that has no unique place. `there` are the file's current lines from `first` on."""
 
     path: str
     name: str
@@ -37,7 +37,7 @@ class Clash(Value, frozen=True):
 
 
 class Clashes(Value, frozen=True, omit_defaults=False):
-    """`unread` are files that cannot be shown; `fits` are those that all their edits would fit now."""
+    """Conflicts of a call. `unread` files cannot be shown; in `fits`, all edits would apply now."""
 
     clashes: tuple[Clash, ...] = ()
     unread: tuple[str, ...] = ()
@@ -45,14 +45,14 @@ class Clashes(Value, frozen=True, omit_defaults=False):
 
 
 async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
-    """What of an edit does not fit its files as they are now. Raises UsageError."""
+    """Return the edits of a call that do not apply to its files as they are now. Raises UsageError."""
     from halocline.edits.conflicts import find_conflicts
 
-    stance, files = make_policy_context(fold_events(past), home.root), build_reading_files()
+    policy, files = make_policy_context(fold_events(past), home.root), build_reading_files()
     found: list[Clash] = []
     unread, fits = [], []
     for path, edits in _list_edits(_find_call(past, call)):
-        text = await readable_text(path, stance, files)
+        text = await readable_text(path, policy, files)
         if text is None:
             unread.append(path)
         elif misses := find_conflicts(text.view, edits):
@@ -79,11 +79,11 @@ def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
             for part in event.message.content:
                 if isinstance(part, ToolCall) and part.id == call:
                     return part
-    raise UsageError(f"There is no call {call} in this task.", "Reload the page.")
+    raise UsageError(f"This task has no call {call}.", "Reload the page.")
 
 
 def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
-    """The files of a call and the edits of each. Raises UsageError when it does not say any."""
+    """Return the files of a call and the edits of each. Raises UsageError if it has none."""
     from halocline.edits import blocks, exact, patch
     from halocline.edits.text import EditError
 
@@ -97,8 +97,8 @@ def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
             case "apply_patch", {"input": str(text)}:
                 return [(one.path, one.edits) for one in patch.parse_patch(text) if one.action == "update"]
     except EditError as error:
-        raise UsageError(error.text, "It was not understood as an edit, so there is nothing to compare.") from None
-    raise UsageError("This call edits no parts of files.", "Read what it answered.")
+        raise UsageError(error.text, "The edit could not be parsed, so there is nothing to compare.") from None
+    raise UsageError("This call does not edit parts of files.", "Read its result instead.")
 
 
 def _cut_lines(lines: Sequence[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""A task that goes on from a moment of another one: the same events up to there, and then its own.
+"""Fork a task: the new one has the same events up to a point, then its own.
 
-What must stay true: the log of a fork is one that a task of its own could have written. What was open at that moment is
-closed as a crash would leave it, so the log can be resumed and replayed like any other.
+What must stay true: the log of a fork is one that an ordinary task could have written. What was open at that point is
+closed as after a crash, so the log can be resumed and replayed like any other.
 """
 
 import os
@@ -21,19 +21,19 @@ from halocline.protocol.subtasks import LaneEnd, SubagentEnded
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import sync_names
 
-ELSEWHERE = "it stayed with the task that this one is a fork of"
-"""What became of a job, or a sub-agent, that ran at the moment of the fork."""
+ELSEWHERE = "it stayed with the task this one was forked from"
+"""Reason for the end of a job or sub-agent that was running at the fork."""
 MOVED = (
-    "This conversation goes on in a copy of the files: they are in {new} from now on, as they were at this point. "
-    "Paths below {old} that were named before are below {new} now."
+    "This conversation continues in a copy of the files, as they were at this point. The copy is in {new}. "
+    "Use {new} in place of {old} in all paths mentioned so far."
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{3,39}")
 
 
 class Fork(Value, frozen=True):
-    """What a fork shall be: its name (empty: a new one), of which task, and from which event on (0: from its end).
+    """A requested fork: its id (empty: a new one), the source task, and the event to fork at (0: the last one).
 
-    With `model` and `workspace`, these are other ones than the task has.
+    `model` and `workspace`, if set, replace those of the source.
     """
 
     name: str
@@ -44,10 +44,12 @@ class Fork(Value, frozen=True):
 
 
 def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iterator[ev.DurableEvent]:
-    """The log of the new task; `past` ends with the event it is forked at, `now` is in Unix seconds."""
+    """Yield the log of the new task; `past` ends with the event to fork at, `now` is in Unix seconds."""
     begin = past[0] if past else None
     if not isinstance(begin, ev.TaskStarted):
-        raise UsageError(f"The log of task {fork.source} has no beginning.", "It cannot be forked.")
+        raise UsageError(
+            f"Task {fork.source} cannot be forked: its log has no beginning.", "See the damage: halo doctor"
+        )
     yield _start_event(begin, fork)
     yield from (replace(event, task=fork.name) for event in past[1:])
     state = fold_events(past)
@@ -56,14 +58,16 @@ def fork_events(past: Sequence[ev.DurableEvent], fork: Fork, now: float) -> Iter
 
 
 def write_task(folder: Path, events: Iterator[ev.DurableEvent]) -> None:
-    """Make a task's folder with this log, which is there as a whole or not at all. Raises UsageError."""
+    """Create a task's folder with this log, whole or not at all. Raises UsageError."""
     if not _NAME.fullmatch(folder.name):
-        raise UsageError(f"A task cannot be called {folder.name!r}.", "Letters, digits and hyphens; at most 40.")
+        raise UsageError(
+            f"{folder.name!r} is not a valid task id.", "Use 4 to 40 letters, digits, hyphens and underscores."
+        )
     lines = b"".join(codec.encode(event) + b"\n" for event in events)
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
-        raise UsageError(f"There is a task {folder.name} already.", "Choose another name.") from None
+        raise UsageError(f"A task {folder.name} already exists.", "Choose another name.") from None
     new = folder / f"{codec.LOG_NAME}.new"
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(lines)
@@ -81,9 +85,9 @@ def fork_of(past: Sequence[ev.DurableEvent], fork: Fork, folder: Path) -> None:
 
 def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
     begun = replace(begin, task=fork.name, forked_from=fork.source, forked_at=fork.at)
-    if begin.subtask:  # it stays one that only reads, and is in the lists
+    if begin.subtask:  # it stays read-only, but without a parent it appears in lists
         begun = replace(begun, subtask=replace(begin.subtask, parent=""))
-    if begin.origin:  # the model of another program is not one to go on with
+    if begin.origin:  # another program's model cannot be used here
         begun = replace(begun, model="")
     if not fork.workspace:
         return begun

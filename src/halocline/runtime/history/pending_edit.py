@@ -1,6 +1,6 @@
-"""An edit that waits for approval while somebody changes its file: what it would do now, and both in one.
+"""An edit that waits for approval while its file changes: what it would do now, and a merge of both changes.
 
-Nothing is changed by it: what a person decides is a command.
+Nothing is changed here: the person's decision is a command.
 """
 
 from pathlib import Path
@@ -17,18 +17,18 @@ from halocline.task.task import Task
 
 LARGEST = 2_000_000
 WHOLE = "write_to_file"
-"""The tool that gives a file as a whole: it would undo what somebody else did, and so it can be merged."""
+"""The tool that writes whole files. It would overwrite other changes, so its edit may be merged with them."""
 
 
 class PendingEdit(Looked, frozen=True, omit_defaults=False):
-    """`whole`: the edit replaces the file as it is now. `merged` are arguments that keep both, if that is possible."""
+    """State of a waiting edit. `whole`: it replaces the whole file. `merged`: arguments that keep both, if possible."""
 
     whole: bool = False
     merged: JsonObject | None = None
 
 
 async def inspect_edit(task: Task, request: str) -> PendingEdit:
-    """How an edit stands that waits."""
+    """Return the state of an edit that waits for approval."""
     now = await task.tool_calls.pending.look(request)
     asked = next((one for one in task.state.approvals if one.request == request), None)
     if not now.changed or asked is None:
@@ -43,7 +43,7 @@ async def inspect_edit(task: Task, request: str) -> PendingEdit:
 
 
 async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
-    """The file as it is now with what the edit changes; None where the two touch the same lines."""
+    """Return the current file with the edit applied; None if both changed the same lines."""
     from halocline.edits.swapping import swap_hunks
     from halocline.edits.text import EditError, decode_text
 

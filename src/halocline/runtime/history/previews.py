@@ -1,6 +1,6 @@
-"""Events with what a growing edit looks like between them, for a client that shows it. Nobody else pays for it.
+"""Add previews of growing edits to a stream of events, for clients that show them; others pay nothing.
 
-A file is read for this only where a tool could read it without asking. Nothing is written, and nothing fails.
+A file is read only if a tool could read it without asking. Nothing is written, and nothing fails.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from halocline.edits.text import TextFile
 
 LARGEST = 500_000
-"""Bytes of a file in which places are looked for: an index of it takes a hundredth of a second."""
+"""Largest file in bytes for which previews are made: indexing it takes a hundredth of a second."""
 EDITING = frozenset({"replace_in_file", "write_to_file", "apply_patch"})
 
 E = TypeVar("E")
@@ -33,13 +33,13 @@ GetText = Callable[[str], Awaitable["TextFile | None"]]
 def add_previews(
     events: AsyncIterator[E], state: Callable[[], State], home: Home
 ) -> AsyncIterator[E | ev.EditPreviewed]:
-    """The same for a task, of which the `state` tells what may be read."""
+    """Add previews for a task; its `state` decides what may be read."""
     files = build_reading_files()
     return with_previews(events, lambda path: readable_text(path, make_policy_context(state(), home.root), files))
 
 
 async def with_previews(events: AsyncIterator[E], text_of: GetText) -> AsyncIterator[E | ev.EditPreviewed]:
-    """The events, and an `EditPreviewed` whenever a line of an edit was written. `text_of` gives a file by its name."""
+    """Yield the events, and an `EditPreviewed` for each finished line of an edit. `text_of` reads a file by name."""
     growing: dict[str, GrowingEdit] = {}
     async for event in events:
         yield event
@@ -47,7 +47,7 @@ async def with_previews(events: AsyncIterator[E], text_of: GetText) -> AsyncIter
             case ev.ToolCallDelta(name=name) if name in EDITING:
                 if preview := await _grow_preview(growing, event, text_of):
                     yield preview
-            case tuple():  # what goes on is said anew
+            case tuple():  # a client caught up: what is in progress is repeated
                 growing.clear()
                 written = [one for one in event if isinstance(one, ev.ToolCallDelta) and one.name in EDITING]
                 for delta in written:
@@ -60,9 +60,9 @@ async def with_previews(events: AsyncIterator[E], text_of: GetText) -> AsyncIter
 async def _grow_preview(
     growing: "dict[str, GrowingEdit]", delta: ev.ToolCallDelta, text_of: GetText
 ) -> ev.EditPreviewed | None:
-    """What one more piece of a call adds; None when no line became whole."""
+    """Return the preview after one more delta of a call; None if no line was finished."""
     if delta.call not in growing:
-        from halocline.edits.preview import GrowingEdit  # a conversation without edits does without
+        from halocline.edits.preview import GrowingEdit  # not loaded in a conversation without edits
 
         growing[delta.call] = GrowingEdit(delta.name, ALIASES)
     edit = growing[delta.call]
@@ -76,12 +76,12 @@ async def _grow_preview(
     return ev.EditPreviewed(delta.call, delta.name, now.path, now.number, now.line, now.added, now.removed, now.lines)
 
 
-async def readable_text(name: str, posture: PolicyContext, files: Files) -> "TextFile | None":
-    """A file's text, if a tool could read it without asking and it is of a usual size."""
+async def readable_text(name: str, policy: PolicyContext, files: Files) -> "TextFile | None":
+    """Return a file's text if a tool could read it without asking and it is not too large, else None."""
     from halocline.edits.text import EditError, decode_text
 
     try:
-        judged = decide_call(Summary("preview", ev.ToolKind.READ, (name,)), posture)
+        judged = decide_call(Summary("preview", ev.ToolKind.READ, (name,)), policy)
         if judged.verdict is not Verdict.ALLOW:
             return None
         path = Path(judged.places[0])

@@ -1,4 +1,4 @@
-"""What going back to a moment would take along, said before anybody does it: a query, nothing is changed."""
+"""Preview a rewind before anyone confirms it: a query that changes nothing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class RestorePreview(Value, frozen=True, omit_defaults=False):
-    """`plan` is of the files; without one, `unsaved` says why they cannot go back.
+    """Effect of a rewind. `plan` is for the files; if it is None, `unsaved` says why they cannot be restored.
 
-    `messages` are the prompts and replies that the model would not read any more. `commands` ran since, oldest first:
-    what they did outside of the files stays.
+    `messages` counts the prompts and replies that the model would no longer see. `commands` ran since then, oldest
+    first: their effects outside the files stay.
     """
 
     plan: RestorePlan | None
@@ -31,7 +31,7 @@ class RestorePreview(Value, frozen=True, omit_defaults=False):
 async def preview_restore(
     time: "TaskHistory", past: Sequence[DurableEvent], task: str, to: int, *, overwrite: bool
 ) -> RestorePreview:
-    """What going back to after event `to` would do now. Raises UsageError and HaloclineError."""
+    """Return what a rewind to just after event `to` would do now. Raises UsageError and HaloclineError."""
     then = time.at(task, to)
     plan, unsaved = None, ""
     try:
@@ -39,8 +39,8 @@ async def preview_restore(
     except UsageError as error:
         unsaved = error.text
     lost = fold_events(past).messages[len(then.state.messages) :]
-    said = sum(isinstance(message, UserMessage | AssistantMessage) for message in lost)
-    return RestorePreview(plan, unsaved, said, tuple(_list_commands(past, to)))
+    messages = sum(isinstance(message, UserMessage | AssistantMessage) for message in lost)
+    return RestorePreview(plan, unsaved, messages, tuple(_list_commands(past, to)))
 
 
 def _list_commands(past: Sequence[DurableEvent], since: int) -> list[str]:

@@ -1,7 +1,7 @@
-"""Takes a task's own edits back without any checkpoint: its log has what each file held before and after each of them.
+"""Revert a task's own edits without a checkpoint: its log has each file's content before and after each edit.
 
-All files or none; what somebody else wrote since is never lost, and a file that a command changed in between is not
-guessed.
+All files or none. Changes by anyone else since then are never lost, and a file that a command changed in between is
+never guessed.
 """
 
 import os
@@ -23,11 +23,11 @@ MOST_NAMED = 5
 
 
 async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, emit: Emit) -> Restored:
-    """Make the files that edit tools wrote after event `to` what they were then; what was done goes to `emit`.
+    """Restore the files that edit tools wrote after event `to`; report each change to `emit`.
 
     Raises:
         UsageError: no edit came after it, or others wrote these files as well.
-        HaloclineError: a file cannot be written, or what it held is not kept any more; nothing is changed then.
+        HaloclineError: a file cannot be written, or its old content is lost; nothing is changed then.
     """
     plan, state = _edits_to_revert(events, to), fold_events(events)
     workspace = Path(state.workspace)
@@ -36,13 +36,15 @@ async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, e
     try:
         await files.write_all(planned_writes(plan, workspace, DiskBlobs(home.blobs)))
     except KeyError as error:
-        raise HaloclineError("What a file held is not kept any more.", "Go back with the chat only.") from error
+        raise HaloclineError(
+            "The old content of a file is no longer stored. Nothing was reverted.", "Rewind the chat only."
+        ) from error
     except FileChangedOutside as error:
         raise _not_alone([one.path for one in plan]) from error
     except OSError as error:
         raise HaloclineError(
-            f"Nothing was taken back: {error.filename or 'a file'} cannot be changed ({error.strerror}).",
-            "Every file is as it was. Mend its permissions, and go back again.",
+            f"Nothing was reverted: {error.filename or 'a file'} cannot be written ({error.strerror}).",
+            "Fix the cause, for example its permissions, then rewind again.",
         ) from error
     for one in plan:
         emit(ev.FileChanged(path=one.path, before=one.found, after=one.wanted, cause=_describe_cause(one, to)))
@@ -51,7 +53,7 @@ async def revert_edits(events: Sequence[ev.DurableEvent], to: int, home: Home, e
 
 
 def plan_revert(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
-    """What `revert_edits` would do. Raises UsageError where it would not do it."""
+    """Return what `revert_edits` would do. Raises the same UsageError."""
     plan = _edits_to_revert(events, to)
     return RestorePlan(
         creates=tuple(one.path for one in plan if one.found is None),
@@ -61,12 +63,12 @@ def plan_revert(events: Sequence[ev.DurableEvent], to: int) -> RestorePlan:
 
 
 def _edits_to_revert(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUndo, ...]:
-    """The edits to take back, none of which anything else stands in between."""
+    """Return the edits to revert. Raises UsageError if there are none, or other changes came in between."""
     plan = undo_plan(events, to)
     if not plan:
         raise UsageError(
-            f"The files were not saved at event {to}, and no edit came after it.",
-            "Checkpoints are off, or none was taken. Go back with the chat only.",
+            f"There is no checkpoint of the files at event {to}, and no edit after it to revert.",
+            "Rewind the chat only.",
         )
     if mixed := [one.path for one in plan if one.is_mixed]:
         raise _not_alone(mixed)
@@ -74,12 +76,12 @@ def _edits_to_revert(events: Sequence[ev.DurableEvent], to: int) -> tuple[FileUn
 
 
 def _describe_cause(one: FileUndo, to: int) -> str:
-    return f"back to event {to}, over {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
+    return f"rewind to event {to}, reverting {len(one.causes)} edit{'s' * (len(one.causes) != 1)}"
 
 
 def _not_alone(paths: Sequence[str]) -> UsageError:
     names = ", ".join(paths[:MOST_NAMED]) or "a file"
     return UsageError(
-        f"Nothing was taken back: not only this task's edits changed {names}, and no checkpoint shows how it was.",
-        "Go back with the chat only, or put these files back by hand.",
+        f"Nothing was reverted: {names} also changed outside this task's edits, and there is no checkpoint.",
+        "Rewind the chat only, or restore these files by hand.",
     )

@@ -1,5 +1,5 @@
-"""One change of a file taken back, or made again, because a person wants it so. Nothing is lost that nobody looked at:
-the file must hold what the person saw, and else it stays as it is.
+"""Revert or reapply one change of a file for a person. The file must match what the person saw; otherwise it stays
+as it is.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ LARGEST = 20_000_000
 
 
 class Swap(Value, frozen=True):
-    """Hunks of the unified `diff` of a file of the task. `kind` is what became of the file: added, deleted, …
+    """Hunks of the unified `diff` of a file. `kind` is what happened to the file: added, deleted, …
 
-    `back` takes them out, otherwise they are put in again.
+    `back` reverts them, otherwise they are applied again.
     """
 
     path: str
@@ -25,37 +25,40 @@ class Swap(Value, frozen=True):
     back: bool = True
 
 
-async def revert_hunk(workspace: Path, wish: Swap, roots: Sequence[str] = ()) -> None:
-    """Do it, in the workspace or in `roots`, the task's other folders.
+async def revert_hunk(workspace: Path, swap: Swap, roots: Sequence[str] = ()) -> None:
+    """Revert or reapply hunks, in the workspace or in `roots`, the task's other folders.
 
     Raises:
-        UsageError: that is not possible exactly; nothing was written.
+        UsageError: they do not apply exactly; nothing was written.
     """
     from halocline.edits.swapping import DoesNotFit, swap_hunks
     from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 
     files = files_within(workspace, *map(Path, roots))
-    gone, made = ("added", "deleted") if wish.back else ("deleted", "added")
+    gone, made = ("added", "deleted") if swap.back else ("deleted", "added")
     try:
-        path = _path_inside(workspace, wish.path, roots)
+        path = _path_inside(workspace, swap.path, roots)
         info = await files.info(path)
         if info is not None and not info.is_file:
-            raise UsageError(f"{wish.path} is no regular file.", "Change it by hand.")
+            raise UsageError(f"{swap.path} is not a regular file.", "Change it by hand.")
         data = await files.read(path, LARGEST) if info else None
-        if (data is None) != (wish.kind == made):
-            raise DoesNotFit(f"{wish.path} is {'gone' if data is None else 'there already'}.", "Look at it again.")
+        if (data is None) != (swap.kind == made):
+            problem = "no longer exists" if data is None else "already exists"
+            raise DoesNotFit(f"{swap.path} {problem}.", "Reload the changes, then decide again.")
         file = decode_text(data) if data is not None else TextFile("")
-        now = swap_hunks(file.view, wish.diff, back=wish.back)
-        if wish.kind == gone and now:
-            raise DoesNotFit(f"{wish.path} holds more than what was shown.", "Look at it again.")
-        wanted = None if wish.kind == gone else encode_text(file.with_view(now))
+        now = swap_hunks(file.view, swap.diff, back=swap.back)
+        if swap.kind == gone and now:
+            raise DoesNotFit(
+                f"{swap.path} contains more than what was shown.", "Reload the changes, then decide again."
+            )
+        wanted = None if swap.kind == gone else encode_text(file.with_view(now))
         await files.write_all((FileWrite(path, wanted, data),))
     except EditError as error:
         raise UsageError(error.text, error.hint) from None
     except FileChangedOutside:
-        raise UsageError(f"{wish.path} was changed just now.", "Look at the changes again, then decide.") from None
+        raise UsageError(f"{swap.path} just changed on disk.", "Reload the changes, then decide again.") from None
     except OSError as error:
-        raise UsageError(f"{wish.path} cannot be written: {error.strerror}.", "See who may write it.") from None
+        raise UsageError(f"Cannot write {swap.path}: {error.strerror}.", "Check its permissions.") from None
 
 
 def _path_inside(workspace: Path, name: str, roots: Sequence[str]) -> Path:

@@ -1,6 +1,6 @@
-"""Takes a task back to one of its moments: its files, its conversation, or both; open here, or in nobody's hands.
+"""Rewind a task to a point in its past: its files, its conversation, or both. The task is open here or nowhere.
 
-A turn that runs is interrupted first. Nothing is deleted from a log: what was done is an event, and can be undone.
+A running turn is interrupted first. Nothing is deleted from a log: a rewind is an event, and can be undone.
 """
 
 import asyncio
@@ -29,49 +29,49 @@ from halocline.task.log import Log, read_log
 from halocline.task.task import Task
 
 NAMED = 20
-"""Files that the model is told of by name."""
+"""Files named in the note for the model."""
 Emit = Callable[[ev.DurableEvent], object]
 Stores = Callable[[Path, str], ShadowGit]
-"""The checkpoints of a folder, counted as a task's."""
+"""Opens the checkpoint store of a folder for a task, by its id."""
 
 
 async def rewind_task(
-    log: Path, wish: cmd.GoBack, stores: Stores, home: Home, emit: Emit, checkpoint: str = ""
+    log: Path, request: cmd.GoBack, stores: Stores, home: Home, emit: Emit, checkpoint: str = ""
 ) -> Restored | None:
-    """Do it, while no turn runs. `log` is the task's; what happened goes to `emit`.
+    """Rewind a task in which no turn runs; events go to `emit`.
 
-    Files go to the moment's checkpoint, if none is named; those of all folders of the task, or none. Where nothing was
-    saved, the task's edits are taken back one by one.
+    Files are restored to the named checkpoint or that of the point, in all folders of the task or none. Without a
+    checkpoint, the task's edits are reverted one by one.
 
     Raises:
-        UsageError: there is no such moment, or no checkpoint of it.
-        HaloclineError: the files cannot be put back; then nothing is done at all.
+        UsageError: there is no such point, or no checkpoint of it.
+        HaloclineError: the files cannot be restored; then nothing is done at all.
     """
     events = list(read_log(log))
-    find_place(events, wish.to)
+    find_place(events, request.to)
     restored = None
-    if wish.files and not (checkpoint or checkpoint_at(events, wish.to)):
+    if request.files and not (checkpoint or checkpoint_at(events, request.to)):
         from halocline.runtime.history.revert_edits import revert_edits
 
-        restored = await revert_edits(events, wish.to, home, emit)
-        emit(restore_event(restored, tell=not wish.conversation))
-    elif wish.files:
-        sha = checkpoint or checkpoint_at(events, wish.to)
-        found = find_checkpoints_elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, wish.to)
+        restored = await revert_edits(events, request.to, home, emit)
+        emit(restore_event(restored, tell=not request.conversation))
+    elif request.files:
+        sha = checkpoint or checkpoint_at(events, request.to)
+        found = find_checkpoints_elsewhere(events, sha) if checkpoint else checkpoints_elsewhere(events, request.to)
         state = fold_events(events)
         others, lost = await others_of(state, found, stores)
-        restored = await stores(Path(state.workspace), state.task).restore(sha, others, overwrite=wish.overwrite)
+        restored = await stores(Path(state.workspace), state.task).restore(sha, others, overwrite=request.overwrite)
         restored = replace(restored, kept=(*restored.kept, *lost))
-        emit(restore_event(restored, tell=not wish.conversation))
-    if wish.conversation:
-        emit(ev.ConversationRestored(to=wish.to))
+        emit(restore_event(restored, tell=not request.conversation))
+    if request.conversation:
+        emit(ev.ConversationRestored(to=request.to))
     return restored
 
 
 async def others_of(state: State, found: Mapping[str, str], stores: Stores) -> tuple[Others, tuple[str, ...]]:
-    """The stores of a task's further folders with the checkpoints that were found, and the folders that have none now.
+    """Return the stores of a task's other folders with their checkpoints, and the folders without one.
 
-    These are gone, or left the task, or their checkpoint was given up.
+    These folders are gone, or were removed from the task, or their checkpoint was deleted.
     """
     there = {root: stores(root, state.task) for root in _still_there(state, found)}
     kept = [
@@ -87,7 +87,7 @@ def _still_there(state: State, found: Mapping[str, str]) -> list[Path]:
 
 
 def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
-    """What a log says of a restore; `tell` for a model that goes on and must know of it."""
+    """Build the event for a restore; `tell` adds a note for a model that continues and must know of it."""
     return ev.CheckpointRestored(
         checkpoint=restored.checkpoint,
         undo=restored.undo,
@@ -105,7 +105,7 @@ def restore_event(restored: Restored, *, tell: bool) -> ev.CheckpointRestored:
 
 @asynccontextmanager
 async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
-    """The log of a task that no process has open, with what a crash left open closed. Raises TaskBusy."""
+    """Open the log of a task that no process has open, closing what a crash left open. Raises TaskBusy."""
     log = Log(folder, task)
     try:
         state = fold_events(log.load())
@@ -119,34 +119,34 @@ async def in_nobodys_hands(folder: Path, task: str) -> AsyncIterator[Log]:
 
 
 async def at_rest(task: Task) -> None:
-    """Interrupt the turn that runs, and wait until it has ended."""
+    """Interrupt the running turn, and wait until it has ended."""
     ends = _Ends()
     task.log.attach(ends)
     while (task.state.turn is not None or task.state.compacting) and not ends.is_closed:
         task.inbox.interrupt()
-        ends.heard.clear()
-        await ends.heard.wait()
+        ends.has_ended.clear()
+        await ends.has_ended.wait()
     await task.checkpoints.settle()
 
 
 class _Ends:
-    """A subscriber that hears when something ends."""
+    """A subscriber that notices when a turn or a compaction ends."""
 
     def __init__(self) -> None:
-        self.heard = asyncio.Event()
+        self.has_ended = asyncio.Event()
         self.is_closed = False
 
     def push(self, event: ev.Event) -> None:
         if isinstance(event, ev.TurnEnded | ev.Compacted | ev.ErrorRaised):
-            self.heard.set()
+            self.has_ended.set()
 
     def close(self) -> None:
         self.is_closed = True
-        self.heard.set()
+        self.has_ended.set()
 
 
 def find_event_before(log: Path, seq: int) -> int:
-    """The event before a prompt. Raises UsageError when event `seq` is none."""
+    """Return the event before the prompt `seq`. Raises UsageError if `seq` is not a prompt."""
     events = list(read_log(log))
     if not isinstance(events[find_place(events, seq) - 1], ev.TurnStarted):
         raise UsageError(f"Event {seq} is not a prompt.", "List points: halo tasks show TASK --points")
@@ -154,7 +154,7 @@ def find_event_before(log: Path, seq: int) -> int:
 
 
 def event_of(events: Sequence[ev.DurableEvent], checkpoint: str) -> int:
-    """The event after which the files were like this checkpoint. Raises UsageError when the log does not know it."""
+    """Return the event after which the files were as in this checkpoint. Raises UsageError if the log has none."""
     for event in reversed(events):
         match event:
             case ev.CheckpointTaken(checkpoint=found) if found == checkpoint:
@@ -162,13 +162,13 @@ def event_of(events: Sequence[ev.DurableEvent], checkpoint: str) -> int:
             case ev.CheckpointRestored(undo=undo) if undo == checkpoint:
                 return event.seq - 1
     raise UsageError(
-        f"The task does not say when checkpoint {checkpoint[:10]} was taken.",
-        "Put back its files only, without the chat.",
+        f"The task's log does not record checkpoint {checkpoint[:10]}, so the chat cannot be rewound to it.",
+        "Restore its files only.",
     )
 
 
 def _note_for_model(changed: Sequence[str]) -> Note:
     more = f" and {len(changed) - NAMED} more" if len(changed) > NAMED else ""
     names = ", ".join(map(make_printable, changed[:NAMED])) + more
-    text = f"The person put files back to how they were at an earlier point: {names}. Read them again before you edit."
+    text = f"The user restored files to an earlier point: {names}. Read them again before you edit them."
     return Note(text, "environment")

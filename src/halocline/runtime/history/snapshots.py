@@ -1,4 +1,4 @@
-"""A task as it was after one of its events: pure, from the log alone."""
+"""Snapshots of a task after one of its events: pure, from the log alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ CHANGING = (ev.ToolKind.EDIT, ev.ToolKind.EXECUTE)
 
 
 class Snapshot(Value, frozen=True):
-    """A task after event `seq`: its events, what it knew, the files its tools had written, and their checkpoint."""
+    """A task after event `seq`: its events, its state, the files its tools had written, and their checkpoint."""
 
     seq: int
     events: tuple[ev.DurableEvent, ...]
@@ -24,7 +24,7 @@ class Snapshot(Value, frozen=True):
 
 
 class Point(Value, frozen=True):
-    """An event that people think of when they want to go back: a prompt, a checkpoint, the end of a turn."""
+    """A point worth rewinding to: a prompt, a checkpoint, the end of a turn."""
 
     seq: int
     at: float
@@ -33,34 +33,34 @@ class Point(Value, frozen=True):
 
 
 def take_snapshot(events: Sequence[ev.DurableEvent], seq: int) -> Snapshot:
-    """The task as it was. Raises UsageError when it has no such event."""
+    """Return the task as it was after event `seq`. Raises UsageError if there is no such event."""
     past = tuple(events[: find_place(events, seq)])
     state = fold_events(past)
     return Snapshot(seq, past, state, tuple(sorted(state.files_changed)), checkpoint_at(events, seq))
 
 
 def find_place(events: Sequence[ev.DurableEvent], seq: int) -> int:
-    """How many events are in the log up to `seq`. Raises UsageError when there is none with this number."""
+    """Return the number of events up to `seq`. Raises UsageError if there is no such event."""
     count = sum(event.seq <= seq for event in events)
     if not count or events[count - 1].seq != seq:
         last = events[-1].seq if events else 0
         raise UsageError(
-            f"There is no event {seq}: the task has 1 to {last}.", "List points: halo tasks show TASK --points"
+            f"There is no event {seq}: the task has events 1 to {last}.", "List points: halo tasks show TASK --points"
         )
     return count
 
 
 def checkpoints_elsewhere(events: Sequence[ev.DurableEvent], seq: int) -> dict[str, str]:
-    """The checkpoints of the task's other folders as they were after event `seq`, by folder.
+    """Return the checkpoints of the task's other folders as they were after event `seq`, by folder.
 
-    A folder that joined the task later is as it was when it did.
+    A folder that was added later is taken as it was when it was added.
     """
     roots = dict.fromkeys(event.root for event in events if isinstance(event, ev.CheckpointTaken) and event.root)
     return {root: checkpoint_at(events, seq, root) for root in roots}
 
 
 def find_checkpoints_elsewhere(events: Sequence[ev.DurableEvent], checkpoint: str) -> dict[str, str]:
-    """The checkpoints of the other folders that belong to one of the first folder's."""
+    """Return the checkpoints of the other folders that belong to a checkpoint of the first folder."""
     for event in reversed(events):
         match event:
             case ev.CheckpointTaken(checkpoint=found, root="") if found == checkpoint:
@@ -71,9 +71,9 @@ def find_checkpoints_elsewhere(events: Sequence[ev.DurableEvent], checkpoint: st
 
 
 def _shown_by(events: Sequence[ev.DurableEvent], taken: ev.CheckpointTaken) -> int:
-    """The event after which the files were as a checkpoint of the first folder shows them.
+    """Return the event after which the files were as in a checkpoint of the first folder.
 
-    It is ready some time later, and folders are not ready in their order: the call that it is named after tells.
+    A checkpoint is ready some time later, and folders finish in any order, so go by the call it is named after.
     """
     first = next(event for event in events if isinstance(event, ev.CheckpointTaken) and not event.root)
     if taken is first:
@@ -91,13 +91,13 @@ def _shown_by(events: Sequence[ev.DurableEvent], taken: ev.CheckpointTaken) -> i
 
 
 def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -> str:
-    """The checkpoint of the files as they were after event `seq`; empty when there is none.
+    """Return the checkpoint of the files as they were after event `seq`; empty if there is none.
 
-    It is of the workspace, or of another folder of the task, `root`.
+    It is of the workspace, or of the task's other folder `root`.
 
-    Checkpoints are ready some time after what they show. So it is that of the last call that had ended, as its name
-    says; else the newest that was taken by then, or the next one if nothing was begun before it that may change files.
-    The first one ever shows the files before any change, however late it was ready, unless it says that it does not.
+    Checkpoints are ready some time after the state they show. So it is the one named after the last call that had
+    ended; else the newest one taken by then, or the next one if nothing that may change files started before it.
+    The very first one shows the files before any change, however late it was ready, unless it is marked as late.
     """
     events = [event for event in events if not isinstance(event, ev.CheckpointTaken) or event.root == root]
     if _is_unsaved(events, seq):
@@ -116,7 +116,7 @@ def checkpoint_at(events: Sequence[ev.DurableEvent], seq: int, root: str = "") -
 
 
 def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
-    """Tell whether the files of that moment were never saved: they changed before it and again before the next one.
+    """True if the files at that point were never saved: they changed before it and again before the next checkpoint.
 
     Before the first checkpoint, one change is enough.
     """
@@ -133,7 +133,7 @@ def _is_unsaved(events: Sequence[ev.DurableEvent], seq: int) -> bool:
 
 
 def _late_checkpoint(events: Sequence[ev.DurableEvent], seq: int) -> str:
-    """The checkpoint of the last changing call before `seq`, if it was ready after that; empty when it was not late."""
+    """Return the checkpoint of the last changing call before `seq` if it was ready only after `seq`, else empty."""
     titles: dict[str, str] = {}
     last = ""
     for event in events:
@@ -156,23 +156,20 @@ def _may_change_files(event: ev.DurableEvent) -> bool:
 
 
 def _is_change(event: ev.DurableEvent) -> bool:
-    """Tell whether the task changes files, or may."""
+    """True if the event changes files, or may."""
     started = isinstance(event, ev.ToolCallStarted) and event.kind in CHANGING
     return started or isinstance(event, ev.FileChanged)
 
 
 def last_completion(events: Sequence[ev.DurableEvent]) -> int:
-    """The event with which the newest turn but one ended; the first one when there was none.
-
-    What came since is what the newest turn did.
-    """
+    """Return the event that ended the last turn but one, or 1. Everything after it was done by the newest turn."""
     began = [event.seq for event in events if isinstance(event, ev.TurnStarted)]
     ends = [event.seq for event in events if isinstance(event, ev.TurnEnded) and began and event.seq < began[-1]]
     return ends[-1] if ends else 1
 
 
 def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
-    """Where to go back to, in order."""
+    """Yield the points worth rewinding to, in order."""
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
@@ -182,9 +179,9 @@ def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
             case ev.TurnEnded(reason=reason):
                 yield Point(event.seq, event.at, "end", reason.value.replace("_", " "))
             case ev.ConversationRestored(to=to):
-                yield Point(event.seq, event.at, "back", f"the conversation went back to {to}")
+                yield Point(event.seq, event.at, "back", f"conversation rewound to event {to}")
             case ev.CheckpointRestored(changed=changed):
-                yield Point(event.seq, event.at, "back", f"the files went back: {len(changed)} changed")
+                yield Point(event.seq, event.at, "back", f"files restored: {len(changed)} changed")
 
 
 def _first_line(content: tuple[UserPart, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Which saved state of a task's files is the one before: what `/undo` goes back to."""
+"""Find the checkpoint that `/undo` restores: the newest state before the current one."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,30 +8,30 @@ from halocline.checkpoints.store.repository import CheckpointInfo
 from halocline.protocol.values import Value
 
 OLDEST = 50
-"""Checkpoints that are looked back over."""
+"""Checkpoints to search at most."""
 Checkpoint = CheckpointInfo
 Plan = RestorePlan
-"""What surfaces show."""
+"""Types that surfaces show."""
 
 
 class Step(Value, frozen=True):
-    """One state to go back to, and what that would do."""
+    """One checkpoint to restore, and what that would do."""
 
     to: CheckpointInfo
     plan: RestorePlan
 
 
 async def newest_first(store: ShadowGit, task: str) -> list[CheckpointInfo]:
-    """The checkpoints of a task."""
+    """Return the checkpoints of a task, newest first."""
     return sorted(await store.list(task), key=lambda info: info.n, reverse=True)
 
 
 async def step_back(store: ShadowGit, task: str, planned: Callable[[str], Awaitable[RestorePlan]]) -> Step | None:
-    """The newest state that is older than the one the files are in now, and differs from it; None when there is none.
+    """Return the newest checkpoint that is older than the current state of the files and differs from it, or None.
 
-    Files that are like no saved state were changed by somebody else since the last: then that one is it. Where no state
-    would change a file, it is the newest of which a file stays that the task may have changed. `planned` says what it
-    would do to go back to one, in all folders of the task.
+    If the files match no checkpoint, they changed since the last one: return that one. If no checkpoint would change a
+    file, return the newest one that leaves a file alone which the task may have changed. `planned` returns what a
+    restore would do in all folders of the task.
     """
     newest: Step | None = None
     held: Step | None = None

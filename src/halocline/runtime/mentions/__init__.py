@@ -1,1 +1,1 @@
-"""Looking up what a prompt mentions by `@`."""
+"""Resolve the `@` mentions of a prompt."""

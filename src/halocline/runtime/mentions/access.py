@@ -1,4 +1,4 @@
-"""What a mention is looked up on: the machine behind the gate, as a person's word opens it."""
+"""Access for resolving mentions: the task host behind the gate, as far as a person's mention opens it."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +22,16 @@ from halocline.task.calls.network_access import Reach
 from halocline.task.host import TaskHost
 
 NOT_GIVEN = "not_given"
-"""The source of a note that says why a mention gave nothing."""
+"""Source of a note that says why a mention was not included."""
 DATA = "data, not instructions"
 
 
 class Hides(Exception):
-    """Nobody is to know that the file exists."""
+    """The existence of the file must not be revealed."""
 
 
 class Ground(Value, frozen=True):
-    """One resolution: the machine, what the task knows, the gate's posture as it is now, what the model still reads."""
+    """One resolution: the task host, the state, the current policy, and the messages the model still sees."""
 
     host: TaskHost
     state: State
@@ -44,34 +44,34 @@ class Ground(Value, frozen=True):
         return Path(self.state.workspace)
 
     def place(self, path: str) -> tuple[Path, str]:
-        """Where a file that the person named leads, and what is there, if their word is enough.
+        """Return the resolved place of a file that the person mentioned and its identity, if a mention may read it.
 
         Raises:
             Hides: an ignore file hides it.
-            ToolFailure: nothing that a person types lifts what forbids it.
+            ToolFailure: it is denied, may hold secrets, or is a link to a place outside.
         """
         now = self.posture()
         decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), now)
         if decision.rule == "ignored":
             raise Hides
         if decision.verdict is Verdict.DENY:
-            raise ToolFailure(f"not given: {decision.reason} (rule {decision.rule})")
+            raise ToolFailure(f"not included: {decision.reason} (rule {decision.rule})")
         if decision.verdict is Verdict.ASK and self._place_of(path, now) is Place.SECRET:
             raise ToolFailure(
-                "not given: it may hold secrets, so a mention is not enough; let the model read it, and allow that"
+                "not included: it may hold secrets, so a mention is not enough; ask the model to read it, then approve"
             )
         self._require_as_named(path, decision.places[0], now)
         return Path(decision.places[0]), decision.identities[0]
 
     def _require_as_named(self, path: str, place: str, now: PolicyContext) -> None:
-        """A name in the workspace is no word for what a link leads to elsewhere: raises ToolFailure."""
+        """Raise ToolFailure if a path in the workspace is a link to a place outside."""
         kinds = build_classifier(now)
         named = os.path.normpath(os.path.join(kinds.workspace, os.path.expanduser(path)))
         if kinds.root_of(named) and not kinds.root_of(place):
-            raise ToolFailure(f"not given: it is a link to {place}, which is outside; mention that path if you mean it")
+            raise ToolFailure(f"not included: it is a link to {place}, outside the workspace; mention that path itself")
 
     def admits(self, path: Path, within: Path | None = None) -> bool:
-        """Whether a file that nobody named may be given as well, as one that really is `within` a folder that was."""
+        """True if a file that was not named may be included too, for example one `within` a folder that was named."""
         now = self.posture()
         decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (str(path),), tool="read_file"), now)
         if decision.verdict is not Verdict.ASK or within is None:
@@ -80,9 +80,9 @@ class Ground(Value, frozen=True):
         return inside and decision.rule == "outside" and self._place_of(str(path), now) is Place.OUTSIDE
 
     def context(self, reach: ReachPort | None = None, judged: Mapping[str, str] | None = None) -> ToolContext:
-        """What the tools use that read for the person; ignored files are not there.
+        """Return a tool context for reading on the person's behalf; ignored files do not exist in it.
 
-        They read what was `judged`: places, each with what was there; without it all of the task's folders.
+        `judged` limits it to places that the policy has judged, each with its identity; None: all folders of the task.
         """
         host, state = self.host, self.state
         kinds = build_classifier(self.posture())
@@ -115,12 +115,12 @@ class Ground(Value, frozen=True):
 
 
 def make_notes(source: str, label: str, text: str = "") -> tuple[Note, ...]:
-    """One note, whose first line is the label."""
+    """Build a note whose first line is the label."""
     return (Note(f"{label}\n{text}" if text else label, source),)
 
 
 def _write_nothing(place: str) -> bool:
-    """A mention writes no file."""
+    """Return False: a mention writes no file."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Files, pictures and folders that a person mentions, read as `read_file` reads them."""
+"""Read mentioned files, images and folders, as `read_file` does."""
 
 import asyncio
 import hashlib
@@ -17,7 +17,7 @@ from halocline.runtime.mentions.access import DATA, Ground, Hides, make_notes
 
 FILE_NOTE, FOLDER_NOTE = "file", "folder"
 LONGEST_SIDE = 7_500
-"""Pixels on a side of a picture; more is an error that the person sees."""
+"""Largest side of an image in pixels."""
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 TEXTS = (
     "bat c cc cfg clj cmake conf cpp cs css csv cxx dart diff docx env ex exs fish go gradle h hpp hs htm html ini "
@@ -25,19 +25,19 @@ TEXTS = (
     "rst sass scala scss sh sql svelte svg swift tex tf toml ts tsx txt vue xlsx xml yaml yml zig zsh"
 )
 KNOWN = frozenset([*(f".{ending}" for ending in TEXTS.split()), *PICTURES])
-"""Endings by which a name that finds nothing is a path and no prose."""
+"""File endings that make a name a path, not prose, even if no such file exists."""
 LARGEST_GUESS = 500_000
-"""Bytes of a file that is read to say how large it is; of a larger one its size is enough."""
+"""Files up to this many bytes are read to count their tokens; for larger ones the size is used."""
 MOST_FILES = 50
 MOST_SEEN = 20_000
 
 
 ANYWHERE = {"/": ""}
-"""Where it is looked whether there is something; nothing is read by that."""
+"""Scope for checking that a path exists; nothing is read with it."""
 
 
 class Located(NamedTuple):
-    """Where a mention leads: what is there, what reads it and nothing else, and whether its lines were meant."""
+    """A mention's place, its file info, a context that can read only it, and `ranged` if lines of it were meant."""
 
     place: Path
     info: FileInfo
@@ -46,7 +46,7 @@ class Located(NamedTuple):
 
 
 class Unkept:
-    """Blobs that are named and not kept. Fulfils `ports.blobs.Blobs`."""
+    """Blobs that get a name but are not stored. Implements `ports.blobs.Blobs`."""
 
     def put(self, data: bytes) -> str:
         return f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -56,7 +56,7 @@ class Unkept:
 
 
 async def read_path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
-    """The file or folder that is mentioned; nothing when the words are no path. Raises ToolFailure."""
+    """Read the mentioned file or folder; return nothing if the mention is not a path. Raises ToolFailure."""
     located = await _locate(mention, ground)
     if located is None:
         if not await _is_meant(mention, ground.context(judged=ANYWHERE)):
@@ -72,7 +72,7 @@ async def read_path(mention: Mention, ground: Ground) -> tuple[UserPart, ...]:
 
 
 async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
-    """What is known of a file by a look at it alone: when reading it to tell its size would take long."""
+    """Estimate a mention's size without reading the file, if reading it would take long; else return None."""
     try:
         located = await _locate(mention, ground)
     except ToolFailure as failure:
@@ -81,7 +81,7 @@ async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
         return None
     place, info, ctx, _ = located
     if place.suffix.lower() in PICTURES:
-        return None if ctx.task.takes_images() else Mentioned(mention.text, "the model sees no pictures", problem=True)
+        return None if ctx.task.takes_images() else Mentioned(mention.text, "the model cannot see images", problem=True)
     if info.size <= LARGEST_GUESS and place.suffix.lower() not in (".pdf", ".docx", ".xlsx"):
         return None
     most = min(info.size, FILE.characters)
@@ -89,9 +89,9 @@ async def guess_size(mention: Mention, ground: Ground) -> Mentioned | None:
 
 
 async def _locate(mention: Mention, ground: Ground) -> Located | None:
-    """Where a mention leads, below the workspace first; the name with what looks like lines wins over the lines.
+    """Find a mention's file, in the workspace first. A name that ends like a line range wins over the range.
 
-    `name:path` is a path below the task's folder of that name.
+    `name:path` is a path in the task's folder of that name.
     """
     ctx = ground.context(judged=ANYWHERE)
     tries = [(mention.whole, False)] if mention.whole else []
@@ -106,13 +106,13 @@ async def _locate(mention: Mention, ground: Ground) -> Located | None:
 
 
 def _below_root(root: Path, target: str) -> str:
-    """What is behind the name of a folder of the task; only tasks with several have such names."""
+    """Return the path after a folder's name and a colon; empty if the target has another form."""
     name, colon, rest = target.partition(":")
     return rest.lstrip("/") if colon and name == root.name else ""
 
 
 async def _find_candidate(candidate: str, ground: Ground, ctx: ToolContext) -> Located | None:
-    """A file or folder of that name, if the person's word opens it. Nothing is told of one that is hidden."""
+    """Return the file or folder of that name if a mention may read it; None for a hidden one."""
     try:
         if await ctx.host.files.info(ctx.path(candidate)) is None:
             return None
@@ -125,7 +125,7 @@ async def _find_candidate(candidate: str, ground: Ground, ctx: ToolContext) -> L
 
 
 async def _is_meant(mention: Mention, ctx: ToolContext) -> bool:
-    """Whether words that find nothing were a path: by their form, their ending, or a folder that they begin with."""
+    """True if a mention that matches no file was meant as a path: by its form, ending, or first folder."""
     name = PurePosixPath(mention.target)
     if mention.meant or mention.first or mention.target.endswith("/") or name.suffix.lower() in KNOWN:
         return True
@@ -146,7 +146,7 @@ async def _not_found(mention: Mention, ctx: ToolContext) -> str:
 
 
 def nearest_names(target: str, names: list[str]) -> list[str]:
-    """Up to three of the names: those that end as the target does, else those of the most similar last part."""
+    """Return up to three of the names: those with the target's file name, else those with the most similar one."""
     wanted = PurePosixPath(target).name.lower()
     same = [name for name in names if PurePosixPath(name).name.lower() == wanted]
     if same:
@@ -166,11 +166,11 @@ async def _read_file(
 
     await _require_fitting_picture(place, info, ctx)
     output = await read_file.run(read_file.Input(name, *lines), ctx)
-    said = "\n".join(part.text for part in output.content if isinstance(part, Text))
+    text = "\n".join(part.text for part in output.content if isinstance(part, Text))
     pictures = tuple(part for part in output.content if isinstance(part, Image))
     if pictures:
-        return (Note(said.strip("[]"), PICTURE), *pictures)
-    return make_notes(FILE_NOTE, f"{name}: {_describe_part(*lines)}{info.size:,} bytes ({DATA})", said)
+        return (Note(text.strip("[]"), PICTURE), *pictures)
+    return make_notes(FILE_NOTE, f"{name}: {_describe_part(*lines)}{info.size:,} bytes ({DATA})", text)
 
 
 def _describe_part(first: int | None, last: int | None) -> str:
@@ -188,14 +188,14 @@ async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext
     facts = picture_facts(await ctx.host.files.read(place, LARGEST_FILE))
     if facts and max(facts.width, facts.height) > LONGEST_SIDE:
         size = f"{facts.width:,}×{facts.height:,} pixels"
-        raise ToolFailure(f"not given: {size}, more than {LONGEST_SIDE:,} on a side; make it smaller")
+        raise ToolFailure(f"not included: {size}, but at most {LONGEST_SIDE:,} per side are possible; make it smaller")
     if facts and not ctx.task.takes_images():
         size = f"{facts.media_type}, {facts.width}×{facts.height} pixels"
-        raise ToolFailure(f"[picture {place.name}: {size}; the model sees no pictures, so it was not shown]")
+        raise ToolFailure(f"[image {place.name}: {size}; not shown, because the model cannot see images]")
 
 
 async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext) -> tuple[UserPart, ...]:
-    """The tree below, and the texts of the files directly in it, as far as they fit."""
+    """List the files below a folder, with the texts of those directly in it, as far as they fit."""
     names, cut = await ctx.host.search.files(place, MOST_SEEN)
     tree = fit_lines(names, LISTING)
     there = await ctx.host.files.present(place, names[: len(tree.lines)])
@@ -203,13 +203,13 @@ async def _read_folder(place: Path, name: str, ground: Ground, ctx: ToolContext)
     direct = [file for file in names if "/" not in file]
     texts, left_out = await _read_texts(place, direct, ground, ctx)
     label = f"{name.rstrip('/')}/: folder, {_count_files(len(names))}, {len(direct)} of them directly in it ({DATA})"
-    skipped = [f"[not given in full or at all: {', '.join(left_out)}; read them one by one]"] if left_out else []
-    listing = "\n".join(there) + more if names else "[the folder is empty, or all in it is ignored]"
+    skipped = [f"[cut or left out: {', '.join(left_out)}; read them one by one]"] if left_out else []
+    listing = "\n".join(there) + more if names else "[the folder is empty, or everything in it is ignored]"
     return make_notes(FOLDER_NOTE, label, "\n\n".join([listing, *texts, *skipped]))
 
 
 async def _read_texts(place: Path, names: list[str], ground: Ground, ctx: ToolContext) -> tuple[list[str], list[str]]:
-    """The files' texts, labelled, and the names of those that did not fit or are no text."""
+    """Return the files' texts, labelled, and the names of those that did not fit or are not text."""
     texts: list[str] = []
     left_out: list[str] = []
     room = MENTIONED_ONCE
@@ -228,7 +228,7 @@ async def _read_texts(place: Path, names: list[str], ground: Ground, ctx: ToolCo
 
 
 async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bool] | None:
-    """A file's lines, as many as fit, and whether these are all; None when it is no text or nothing fits."""
+    """Return as many of a file's lines as fit, and True if these are all; None if it is not text or nothing fits."""
     from halocline.edits.text import BinaryContent, decode_text, lines_of
 
     try:
@@ -247,6 +247,6 @@ def _count_files(number: int) -> str:
 
 
 def _shown_name(place: Path, ctx: ToolContext) -> str:
-    """As models and people read it; the place is free of links, the workspace may not be."""
+    """Return the path to show. `place` has no links in it; the workspace may have."""
     root = ctx.workspace.resolve()
     return (place.relative_to(root).as_posix() or ".") if place.is_relative_to(root) else place.as_posix()

@@ -1,4 +1,4 @@
-"""What a person mentions that is no file: a page, the terminal, changes, a commit, another task, a symbol."""
+"""Read mentions that are not files: a web page, the terminal, changes, a commit, another task, a symbol."""
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -22,11 +22,11 @@ from halocline.runtime.mentions.access import DATA, Ground, make_notes
 from halocline.task.calls.network_access import Reach
 
 LATER = {
-    Kind.URL: "a page, fetched when this is sent",
-    Kind.PROBLEMS: "the errors that language servers know of",
-    Kind.CHANGES: "what is not committed",
+    Kind.URL: "a web page, fetched when you send this",
+    Kind.PROBLEMS: "errors from language servers",
+    Kind.CHANGES: "uncommitted changes",
 }
-"""Mentions whose size nobody knows before they are sent."""
+"""Mentions whose size is unknown until they are sent."""
 SYMBOL = Budget(200, 20_000, 500)
 MOST_DEFINITIONS = 5
 MOST_LOOKED_AT = 100
@@ -38,13 +38,13 @@ Parts = tuple[Note, ...]
 
 
 async def read_page(mention: Mention, ground: Ground) -> Parts:
-    """What is at a URL. To type it is leave to ask its host, once; where that leads is judged as for a tool."""
+    """Fetch a web page. The mention permits one request to its host; redirects are judged as for a tool."""
     from halocline.tools import web_fetch
 
     summary = Summary(f"Fetch {mention.target}", ToolKind.FETCH, url=mention.target, tool="web_fetch")
     decision = decide_call(summary, ground.posture())
     if decision.verdict is Verdict.DENY or decision.rule == "link-local":
-        raise ToolFailure(f"not given: {decision.reason} (rule {decision.rule})")
+        raise ToolFailure(f"not included: {decision.reason} (rule {decision.rule})")
     context = ground.context(Reach(summary, ground.posture, ground.host.tools.web))
     output = await web_fetch.run(web_fetch.Input(mention.target), context)
     text = "\n".join(part.text for part in output.content if isinstance(part, Text))
@@ -52,7 +52,7 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
 
 
 async def read_problems(mention: Mention, ground: Ground) -> Parts:
-    """The errors that language servers know of in what was changed or read."""
+    """Return the errors that language servers report for changed and read files."""
     from halocline.context.notes.diagnostics import note_problems
 
     changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
@@ -60,26 +60,26 @@ async def read_problems(mention: Mention, ground: Ground) -> Parts:
 
 
 async def read_terminal(mention: Mention, ground: Ground) -> Parts:
-    """The latest command with what it printed, and the jobs."""
+    """Return the latest command with its output, and the jobs."""
     from halocline.context.notes.jobs import describe_status
 
     jobs = ground.host.tools.shell.jobs
-    told = [
+    sections = [
         f"{info.name}: {info.command}\n[{describe_status(info)}]\n{jobs.tail(info.name)}".rstrip()
         for info in jobs.list()
     ]
     if latest := _latest_command(ground.state):
-        told.insert(0, latest)
-    if not told:
+        sections.insert(0, latest)
+    if not sections:
         return make_notes("terminal", "@terminal: no command has run in this task")
-    text = bound_text("\n\n".join(told), COMMAND, ground.blobs.put)
+    text = bound_text("\n\n".join(sections), COMMAND, ground.blobs.put)
     return make_notes(
         "terminal", f"@terminal: the latest command and {_count_of(len(jobs.list()), 'job')} ({DATA})", text
     )
 
 
 def _latest_command(state: State) -> str:
-    """The command and its output; empty when none has run."""
+    """Return the latest command with its output; empty if none has run."""
     results: dict[str, str] = {}
     for message in reversed(state.messages):
         if isinstance(message, ToolResult):
@@ -92,17 +92,17 @@ def _latest_command(state: State) -> str:
 
 
 async def read_changes(mention: Mention, ground: Ground) -> Parts:
-    """What is not committed, without what the model may not see."""
+    """Return the uncommitted changes, without files the model may not see."""
     found = await ground.host.tools.revisions.changes()
     seen = [f"{letters} {name}" for letters, name in found.files if ground.admits(ground.workspace / name)]
     if not seen:
-        return make_notes("git_changes", f"@git-changes: nothing on {found.title}")
+        return make_notes("git_changes", f"@git-changes: no changes on {found.title}")
     label = f"@git-changes: {_count_of(len(seen), 'file')} on {found.title} ({DATA})"
     return make_notes("git_changes", label, "\n".join([*seen, "", _read_diff(found, ground)]).rstrip())
 
 
 async def read_commit(mention: Mention, ground: Ground) -> Parts:
-    """A commit: its message, how much of each file changed, and the diff."""
+    """Return a commit: its message, the line counts of each file, and the diff."""
     found = await ground.host.tools.revisions.commit(mention.target)
     diff = _read_diff(found, ground)
     stat = [_changed_file(section) for section in _SECTION.split(diff) if section.startswith("diff ")]
@@ -115,12 +115,12 @@ def _read_diff(found: Changes, ground: Ground) -> str:
     shown = [section for section in sections if _is_admitted(section, ground)]
     text = "".join(shown).rstrip()
     if len(shown) < len(sections):
-        text += f"\n[{_count_of(len(sections) - len(shown), 'file')} left out: not for the model]"
+        text += f"\n[{_count_of(len(sections) - len(shown), 'file')} left out: the model may not see them]"
     return bound_text(text, MENTIONED_ONCE, ground.blobs.put)
 
 
 def _is_admitted(section: str, ground: Ground) -> bool:
-    """Whether every file that a section of a diff names may be read."""
+    """True if every file named in a section of a diff may be read."""
     names = {name.strip('"') for name in _NAMES.findall(section.split("\n@@", 1)[0])}
     if not names and (head := _HEAD.match(section)):
         names = {head[1], head[2]}
@@ -138,31 +138,31 @@ def _changed_file(section: str) -> str:
 async def read_task(
     mention: Mention, ground: Ground, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]
 ) -> Parts:
-    """Another task: what was asked, what was answered, and which files it changed. Raises HaloclineError."""
+    """Return another task's prompts, answers and changed files. Raises HaloclineError."""
     name, events = past(mention.target)
-    told, state = [], State()
+    sections, state = [], State()
     for event in events:
         state = reduce_event(state, event)
         match event:
             case TurnStarted(content=content) | SteeringReceived(content=content):
-                told.append("Person: " + "".join(part.text for part in content if isinstance(part, Text)))
+                sections.append("User: " + "".join(part.text for part in content if isinstance(part, Text)))
             case TurnEnded() if answer := final_text(state):
-                told.append(f"Agent: {answer}")
+                sections.append(f"Agent: {answer}")
     if state.files_changed:
-        told.append(f"Files it changed: {', '.join(sorted(state.files_changed))}")
-    text = bound_text("\n\n".join(told), MENTIONED_ONCE, ground.blobs.put)
+        sections.append(f"Files changed: {', '.join(sorted(state.files_changed))}")
+    text = bound_text("\n\n".join(sections), MENTIONED_ONCE, ground.blobs.put)
     return make_notes("task", f"{mention.text}: task {name}, “{state.title}”, in {state.workspace} ({DATA})", text)
 
 
 async def read_symbol(mention: Mention, ground: Ground) -> Parts:
-    """Where a class, function or method is defined, with its lines. `Outer.name` narrows it. Raises ToolFailure."""
+    """Return the definitions of a class, function or method. `Outer.name` narrows the search. Raises ToolFailure."""
     *outer, name = re.split(r"[.:#]+", mention.target.removesuffix("()")) or [""]
     if not re.fullmatch(r"[\w$?!~-]+", name):
-        raise ToolFailure("not found: it is no name of a class or function")
+        raise ToolFailure("not found: this is not the name of a class or function")
     ctx = ground.context()
     places = [place async for place in _find_definitions(name, tuple(outer), ground, ctx)]
     if not places:
-        raise ToolFailure("not found: nothing of that name is defined in the code here")
+        raise ToolFailure("not found: no definition of that name in the workspace")
     shown = "\n\n".join(places[:MOST_DEFINITIONS])
     more = f"\n\n[{len(places) - MOST_DEFINITIONS} more places]" if len(places) > MOST_DEFINITIONS else ""
     return make_notes("symbol", f"{mention.text}: defined in {_count_of(len(places), 'place')} ({DATA})", shown + more)
@@ -178,7 +178,7 @@ async def _find_definitions(name: str, outer: tuple[str, ...], ground: Ground, c
             continue
         try:
             data = await ctx.host.files.read(place, 1_000_000)
-        except OSError:  # it is another file meanwhile
+        except OSError:  # it changed in the meantime
             continue
         lines = data.decode("utf-8", "replace").split("\n")
         for found in await ctx.host.code.definitions(place.name, data) or ():
@@ -191,7 +191,7 @@ def _show_symbol(found: Definition, path: str, lines: list[str]) -> Iterator[str
     fitted = fit_lines(lines[found.line - 1 : found.last_line], SYMBOL, numbered_from=found.line)
     yield from fitted.lines
     if fitted.cut:
-        yield f"[read on with start_line={found.line + len(fitted.lines)}]"
+        yield f"[continue with start_line={found.line + len(fitted.lines)}]"
 
 
 def _count_of(number: int, what: str) -> str:

@@ -1,7 +1,7 @@
-"""Looking up what a person mentioned by `@`, each thing through the gate, and within one budget.
+"""Resolve the `@` mentions of a prompt, each through the gate, and within one budget.
 
-What a person names is leave to read it, once: where the gate would ask, their word is the answer. It is not leave for
-what nothing may lift (ignore files, rules that deny, a *never*) nor for files that may hold secrets.
+A mention permits reading the thing once: where the gate would ask, the mention is the approval. It does not override
+ignore files, denying rules or a *never*, and does not permit reading files that may hold secrets.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from halocline.task.calls.policy_input import make_policy_context
 from halocline.task.host import TaskHost
 
 MOST_IMAGES = 20
-TOO_MANY = f"not given: more than {MOST_IMAGES} pictures at once"
-FULL = "left out: what was mentioned before it fills the room for mentions; read it with a tool"
+TOO_MANY = f"not included: more than {MOST_IMAGES} images at once"
+FULL = "left out: earlier mentions use up the space for mentions; read it with a tool"
 LEAST = 2_000
-"""Characters of a mention that are worth giving when the room is nearly full."""
+"""Characters of a mention worth including when the space is nearly used up."""
 
 Parts = tuple[UserPart, ...]
 
 
 class Resolver:
-    """Fulfils `ports.mentions.Mentions`. `home` is Halocline's own folder, `past` gives another task's log."""
+    """Implements `ports.mentions.Mentions`. `home` is Halocline's own folder, `past` returns another task's log."""
 
     def __init__(self, host: TaskHost, home: Path, past: Callable[[str], tuple[str, Sequence[DurableEvent]]]) -> None:
         self._host = host
@@ -47,7 +47,7 @@ class Resolver:
         ground, shown = self._ground(state, visible), _pictures_sent(state)
         given: list[UserPart] = []
         for mention in mentions_in(words):
-            given += self._fitting(await self._looked_up(mention, ground), mention, given, shown)
+            given += self._fit_parts(await self._resolve_one(mention, ground), mention, given, shown)
         return tuple(given)
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
@@ -56,30 +56,30 @@ class Resolver:
 
     async def _sizes(self, mentions: Sequence[Mention], state: State) -> tuple[Mentioned, ...]:
         ground = replace(self._ground(state), blobs=files.Unkept())
-        sized = [await self._sized(mention, ground) for mention in mentions]
+        sized = [await self._measure_one(mention, ground) for mention in mentions]
         return tuple(one for one in sized if one)
 
-    async def _sized(self, mention: Mention, ground: Ground) -> Mentioned | None:
-        if said := things.LATER.get(mention.kind):
-            return Mentioned(mention.text, said)
+    async def _measure_one(self, mention: Mention, ground: Ground) -> Mentioned | None:
+        if description := things.LATER.get(mention.kind):
+            return Mentioned(mention.text, description)
         if mention.kind in (Kind.PATH, Kind.COMMIT) and (guess := await files.guess_size(mention, ground)):
             return guess
         if mention.kind is Kind.COMMIT:
-            return Mentioned(mention.text, "a commit, if there is one of that name")
-        parts = await self._looked_up(mention, ground)
+            return Mentioned(mention.text, "a commit, if one of this name exists")
+        parts = await self._resolve_one(mention, ground)
         return _measure_mention(mention, parts) if parts else None
 
-    async def _looked_up(self, mention: Mention, ground: Ground) -> Parts:
-        """What a mention gives; nothing when it is mere prose."""
+    async def _resolve_one(self, mention: Mention, ground: Ground) -> Parts:
+        """Return the parts for a mention; empty if it is just prose."""
         try:
-            return await self._ways[mention.kind](mention, ground)
+            return await self._readers[mention.kind](mention, ground)
         except HaloclineError as failure:
             return (Note(f"{mention.text}: {failure.text}", NOT_GIVEN),)
         except OSError as error:
-            return (Note(f"{mention.text}: not given: {error.strerror}", NOT_GIVEN),)
+            return (Note(f"{mention.text}: not included: {error.strerror}", NOT_GIVEN),)
 
     @property
-    def _ways(self) -> dict[Kind, Callable[[Mention, Ground], Awaitable[Parts]]]:
+    def _readers(self) -> dict[Kind, Callable[[Mention, Ground], Awaitable[Parts]]]:
         return {
             Kind.PATH: files.read_path,
             Kind.COMMIT: self._path_or_commit,
@@ -92,7 +92,7 @@ class Resolver:
         }
 
     async def _path_or_commit(self, mention: Mention, ground: Ground) -> Parts:
-        """Hexadecimal digits name a file when there is one, else a commit, and nothing when there is neither."""
+        """Resolve hexadecimal digits to a file, else to a commit, else to nothing."""
         if parts := await files.read_path(mention, ground):
             return parts
         try:
@@ -100,8 +100,8 @@ class Resolver:
         except ToolFailure:
             return ()
 
-    def _fitting(self, parts: Parts, mention: Mention, before: Sequence[UserPart], shown: int) -> Parts:
-        """As much of the parts as there is room for behind what was given before; `shown` pictures came earlier."""
+    def _fit_parts(self, parts: Parts, mention: Mention, before: Sequence[UserPart], shown: int) -> Parts:
+        """Cut the parts to the space that earlier mentions leave; `shown` images were sent before."""
         if any(isinstance(part, Image) for part in parts) and shown + _count_images(before) >= MOST_IMAGES:
             return (Note(f"{mention.text}: {TOO_MANY}", NOT_GIVEN),)
         left = MENTIONED - sum(len(part.text) for part in before if isinstance(part, Note))
@@ -114,10 +114,10 @@ class Resolver:
         )
 
     def _ground(self, state: State, visible: Sequence[Message] = ()) -> Ground:
-        return Ground(self._host, state, partial(self._posture, state), self._host.tools.blobs, tuple(visible))
+        return Ground(self._host, state, partial(self._policy_context, state), self._host.tools.blobs, tuple(visible))
 
-    def _posture(self, state: State) -> PolicyContext:
-        """With the rules of now: the log hears of changed ones when a call is judged."""
+    def _policy_context(self, state: State) -> PolicyContext:
+        """Return the policy with the current rules; the log records changed ones only when a call is judged."""
         known = replace(state, rules=self._host.permissions.book())
         return make_policy_context(known, self._home, self._host.shell_facts)
 
@@ -127,13 +127,13 @@ def _count_images(parts: Sequence[UserPart]) -> int:
 
 
 def _pictures_sent(state: State) -> int:
-    """How many pictures the person put into what no model has answered yet."""
+    """Count the images in messages that no model has answered yet."""
     messages = takewhile(lambda message: isinstance(message, UserMessage), reversed(state.messages))
     return sum(_count_images(message.content) for message in messages if isinstance(message, UserMessage))
 
 
 def mentions_in(words: Sequence[str]) -> tuple[Mention, ...]:
-    """What the words mention, each thing once."""
+    """Return the mentions in the texts, each thing once."""
     every = [mention for text in words for mention in find_mentions(text)]
     return tuple({replace(mention, text="", meant=False): mention for mention in reversed(every)}.values())[::-1]
 

@@ -1,4 +1,4 @@
-"""What a surface's composer asks: what can be mentioned here, and how a path is written as a mention."""
+"""Suggestions for a composer: what can be mentioned here, and how to write a path as a mention."""
 
 import asyncio
 import os
@@ -21,15 +21,15 @@ MOST_COMMITS = 100
 MOST_TASKS = 30
 
 WORD_MEANINGS = {
-    "problems": "errors that language servers know of",
-    "terminal": "the latest command's output, and the jobs",
-    "git-changes": "what is not committed",
+    "problems": "errors from language servers",
+    "terminal": "output of the latest command, and the jobs",
+    "git-changes": "uncommitted changes",
 }
-"""What each fixed word gives; the composer shows it."""
+"""Description of each fixed word, shown in the composer."""
 
 
 class Mentionable(Value, frozen=True):
-    """Paths of files; the first so many, `recent`, the task used lately. Commits and tasks by name and title."""
+    """Paths of files, of which the task used the first `recent` ones lately; commits and tasks by name and title."""
 
     files: tuple[str, ...] = ()
     recent: int = 0
@@ -40,7 +40,7 @@ class Mentionable(Value, frozen=True):
 
 
 class Folder(Value, frozen=True):
-    """Where is looked: a folder, what looks there, and the lines of the files that hide files.
+    """A folder to search, its search and git, and the lines of its ignore files.
 
     `roots` are the task's other folders, each with such lines.
     """
@@ -53,7 +53,7 @@ class Folder(Value, frozen=True):
 
 
 async def list_mentionable(task: Task, home: Home) -> Mentionable:
-    """What can be mentioned in a task. Files that ignore files hide are not among it."""
+    """List what can be mentioned in a task, without ignored files."""
     state, host = task.state, task.host
     folder = folder_of(
         Path(state.workspace), state.roots, host.permissions.book(), host.tools.search, host.tools.revisions
@@ -62,14 +62,14 @@ async def list_mentionable(task: Task, home: Home) -> Mentionable:
 
 
 def folder_of(workspace: Path, roots: Sequence[str], book: RuleBook, search: Search, revisions: Revisions) -> Folder:
-    """A task's folders, with what its rules say is hidden in each."""
+    """Return a task's folders, each with its ignore lines."""
     lines = {root.path: root.ignored for root in book.roots}
     others = tuple((Path(root), lines.get(root, ())) for root in roots)
     return Folder(workspace, search, revisions, book.ignored, others)
 
 
 async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tuple[str, ...] = ()) -> Mentionable:
-    """The same of a folder, for a task that is yet to begin, or for `task`, which used these files lately."""
+    """List what can be mentioned in a folder by a new task, or by `task`, which used the `latest` files."""
     workspace, lines = folder.workspace, folder.ignored
     files, elsewhere, commits, tasks = await asyncio.gather(
         _list_files(folder.search, workspace),
@@ -85,7 +85,7 @@ async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tup
 
 
 def paths_beside(begun: str, found: Mentionable, most: int) -> list[str]:
-    """Paths that the list of files has not: those with a dot before them, and those outside, as they are typed."""
+    """Complete paths that the list of files lacks: hidden ones, and those outside, as they are typed."""
     if not begun.startswith((".", "/", "~/")) and "/." not in begun:
         return []
     folder, slash, name = begun.rpartition("/")
@@ -105,7 +105,7 @@ def _is_hidden(entry: "os.DirEntry[str]", found: Mentionable) -> bool:
 
 
 async def _files_elsewhere(folder: Folder) -> tuple[str, ...]:
-    """The files of the other folders, whole paths, without those that ignore files hide."""
+    """Return the files of the other folders as absolute paths, without ignored ones."""
     found: list[str] = []
     for root, ignored in folder.roots:
         names = await _list_files(folder.search, root)
@@ -121,7 +121,7 @@ async def _list_files(search: Search, workspace: Path) -> list[str]:
 
 
 def list_used_files(task: Task) -> tuple[str, ...]:
-    """Files that the task changed or read, the latest first."""
+    """Return the files that the task changed or read, latest first."""
     paths: dict[str, None] = {}
     for message in reversed(task.state.messages):
         for call in getattr(message, "tool_calls", ()):
@@ -131,7 +131,7 @@ def list_used_files(task: Task) -> tuple[str, ...]:
 
 
 def _order_files(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """The files that are not hidden, and how many of them, at the front, were used."""
+    """Return the files that are not ignored, used ones first, and the number of used ones."""
     shown = [path for path in files if not ignored or not is_hidden(ignored, path)]
     known = set(shown)
     recent = [path for path in first if path in known]

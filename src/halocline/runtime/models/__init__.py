@@ -1,1 +1,1 @@
-"""Which model a task uses, how its server is reached, and whose key pays."""
+"""Choose a task's model, its endpoint and its key."""

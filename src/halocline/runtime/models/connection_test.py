@@ -1,4 +1,4 @@
-"""Tries the way to a model, and says how far it goes: server, key, model. A query: nothing is kept of it."""
+"""Test the connection to a model step by step: server, key, model. A query: nothing is stored."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -21,7 +21,7 @@ from halocline.runtime.models.resolve import build_client, choose_model, resolve
 from halocline.store.settings.settings import Settings
 
 _SHORT_REPLY = 16
-"""Tokens; OpenAI's Responses API allows no less."""
+"""Tokens; the minimum of OpenAI's Responses API."""
 _NOT_REACHED = frozenset(
     {
         ModelErrorKind.UNREACHABLE,
@@ -34,10 +34,10 @@ _NOT_REACHED = frozenset(
 
 
 class Connection(Value, frozen=True, omit_defaults=False):
-    """How far the way to a model went; `failure`, `hint` and `code` are empty when it went to the end.
+    """Result of a connection test; `failure`, `hint` and `code` are empty on success.
 
-    `accepted` is None where no key was sent, or where it is not known that the server looks at keys. `known` says
-    whether the server has the model; None: it could not be asked, or about none.
+    `accepted` is None if no key was sent, or the server may not check keys. `known` is True if the server has the
+    model, and None if it could not be asked or no model was named.
     """
 
     model: str
@@ -55,19 +55,19 @@ class Connection(Value, frozen=True, omit_defaults=False):
 async def check_connection(
     named: str, settings: Settings, env: Mapping[str, str], keys: Keys, blobs: Blobs, catalogue: Catalogue
 ) -> Connection:
-    """Try the way to the model that was named, or would be taken. Raises UsageError and SecretsError."""
+    """Test the connection to the named model, or to the default one. Raises UsageError and SecretsError."""
     vendor, model = await choose_model(named, settings, keys, catalogue)
     if vendor.family == "scripted":
-        raise UsageError("A scripted model has no server.", "Name a model that has one with -m.")
+        raise UsageError("A scripted model has no server to test.", "Name another model with -m.")
     at = with_short_timeouts(await resolve_endpoint(vendor, model, settings, env, keys))
     return await try_connection(at, build_client(at, blobs))
 
 
 async def try_connection(at: Endpoint, speaker: Model) -> Connection:
-    """Ask for the list of models; where there is none, ask `speaker`, which leads to the same place, for a word.
+    """Request the list of models; if the server has none, request a short reply from `speaker`, its client.
 
     Raises:
-        UsageError: the base URL is none.
+        UsageError: the base URL is invalid.
     """
     began = time.monotonic()
     directory = ModelDirectory(at)
@@ -83,30 +83,30 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
 
 
 async def _ask_model(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
-    """Raises ModelError."""
+    """Test server, key and model. Raises ModelError."""
     accepted = (await directory.knows_key()) or bool(at.key and at.at_home) or None
     try:
         names = await directory.names()
     except ModelError as error:
         if not (at.model and gives_no_list(error)):
             raise
-        await _hear_a_word(speaker)
+        await _request_reply(speaker)
         return replace(tried, accepted=accepted, known=True)
     if not at.model:
         return replace(tried, accepted=accepted)
     if at.model in names or await directory.has(at.model):
         return replace(tried, accepted=accepted, known=True)
-    text = f"{at.vendor.title} does not know the model {at.model}."
+    text = f"{at.vendor.title} has no model {at.model}."
     return replace(
         tried, accepted=accepted, known=False, failure=text, hint=_nearest_model(at, names), code="model_not_found"
     )
 
 
-async def _hear_a_word(speaker: Model) -> None:
-    """Have the model begin a reply. One without words will do. Raises ModelError."""
+async def _request_reply(speaker: Model) -> None:
+    """Have the model begin a reply, which may be empty. Raises ModelError."""
     asked = UserMessage(content=(Text("Say: ok"),))
     request = Request(model="", system="", messages=(asked,), max_tokens=_SHORT_REPLY)
-    # Models are async generators: only those promise to close what is left early.
+    # Models are async generators, so closing early is supported.
     events = cast(AsyncGenerator[ModelEvent, None], speaker.stream(request))
     try:
         async with aclosing(events):
@@ -123,8 +123,8 @@ def _failed_connection(tried: Connection, error: ModelError) -> Connection:
 
 
 def _nearest_model(at: Endpoint, names: Sequence[str]) -> str:
-    """What the model's name may have been meant for."""
+    """Suggest model names that the server has."""
     from difflib import get_close_matches
 
     near = get_close_matches(at.model, names, n=3, cutoff=0.5) or names[:3]
-    return f"It has, among others: {', '.join(near)}." if near else "Check the model's name given with -m."
+    return f"It has, among others: {', '.join(near)}." if near else "Check the model name that you gave with -m."

@@ -1,4 +1,4 @@
-"""Which efforts a model can be told, and which one holds where a task has none of its own."""
+"""The reasoning efforts that a model supports, and the default if a task sets none."""
 
 from halocline.context.request import Thinking
 from halocline.protocol.errors import UsageError
@@ -14,9 +14,9 @@ from halocline.store.settings.settings import Settings
 
 
 class Efforts(Value, frozen=True, omit_defaults=False):
-    """`levels` are those that the model tells apart, the least first; none: it is not told how hard to think.
+    """Efforts of a model. `levels` are those it distinguishes, lowest first; empty if it supports no effort.
 
-    `usual` and `usual_budget` (tokens) are as in the settings, for the mode.
+    `usual` and `usual_budget` (tokens) are the defaults from the settings for the mode.
     """
 
     levels: tuple[Effort, ...] = ()
@@ -25,7 +25,7 @@ class Efforts(Value, frozen=True, omit_defaults=False):
 
 
 def list_efforts(model: str, mode: Mode, settings: Settings, catalogue: Catalogue) -> Efforts:
-    """What there is to choose from for a model, by its whole name."""
+    """Return the efforts of a model, given by its full name."""
     usual = thinking_by_mode(settings).get(mode, Thinking())
     provider, _, name = model.partition("/")
     try:

@@ -1,4 +1,4 @@
-"""Which model a task uses, and what to tell a person who has none yet."""
+"""Resolve the model of a task, and explain how to get one if there is none."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,26 +21,26 @@ from halocline.runtime.models.vendors import find_vendor, with_known_facts
 from halocline.store.settings.settings import Settings
 
 PROBE_SECONDS = 0.4
-"""How long a local server may take to say which models it has."""
+"""Timeout in seconds for a local server to list its models."""
 
 DIRECT_QUIET = 300.0
-"""Seconds of a reply without anything new in it; a server on this machine may take as long as its silences."""
-NO_MODEL = "There is no model to talk to."
-HOW_TO = """Pick one of these:
-        halo login  (asks for a key, tries it and keeps it)
+"""Seconds that a reply may go without new content; the stall timeout if that is longer (local servers)."""
+NO_MODEL = "No model is configured."
+HOW_TO = """Choose one:
+        halo login  (asks for an API key, tests and stores it)
         export ANTHROPIC_API_KEY=…  (or OPENAI_API_KEY, OPENROUTER_API_KEY, …)
-        start Ollama, LM Studio or llama.cpp on this machine, and halo finds it
-        name any OpenAI-compatible server: halo -m openai/MODEL --base-url URL
-        or look at halo demo, which needs none of these"""
+        start Ollama, LM Studio or llama.cpp on this machine; halo finds it
+        use any OpenAI-compatible server: halo -m openai/MODEL --base-url URL
+        try halo demo, which needs none of these"""
 
 
 async def open_model(
     named: str, settings: Settings, env: Mapping[str, str], keys: Keys, blobs: Blobs, catalogue: Catalogue
 ) -> Model:
-    """The model that was named, or the first that this machine has a key or a server for.
+    """Open the named model, or the first one that this machine has a key or a server for.
 
     Raises:
-        UsageError: the name is wrong, the key is missing, or there is nothing to choose from.
+        UsageError: the name is wrong, the key is missing, or no model is available.
         SecretsError: a stored key is needed and cannot be read.
     """
     vendor, model = await choose_model(named, settings, keys, catalogue)
@@ -56,21 +56,23 @@ async def open_model(
 
 
 async def choose_model(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> tuple[Vendor, str]:
-    """The vendor and its own name for the model; empty stands for its usual one. Raises as `open_model` does."""
+    """Return the vendor and its own name for the model; empty means its default. Raises as `open_model` does."""
     name = named or settings.model or _with_key(keys) or await _find_local_model()
     if not name:
         raise UsageError(NO_MODEL, HOW_TO)
     provider, _, model = name.partition("/")
     vendor = find_vendor(provider, settings, catalogue)
     if not model and not vendor.default_model:
-        raise UsageError(f"{name!r} names no model.", f"Write it as provider/model, such as {provider}/MODEL.")
+        raise UsageError(
+            f"{name!r} does not name a model.", f"Write it as provider/model, for example {provider}/MODEL."
+        )
     return vendor, model
 
 
 async def resolve_endpoint(
     vendor: Vendor, model: str, settings: Settings, env: Mapping[str, str], keys: Keys
 ) -> Endpoint:
-    """Where a model is asked, with which key, and the way there. Raises as `open_model` does."""
+    """Return the endpoint of a model, with key and network options. Raises as `open_model` does."""
     found = await keys.find(vendor)
     key, source = (found.key.reveal(), found.source) if found else ("", "")
     at = build_endpoint(vendor, model, env, key=key, key_source=source, base_url=settings.base_url)
@@ -78,16 +80,16 @@ async def resolve_endpoint(
 
 
 def with_retries(model: Model, settings: Settings, is_watched: Callable[[], bool]) -> Model:
-    """The model, asked again after what may pass. Where there are others to ask, no outage is waited out.
+    """Wrap a model with retries after transient errors.
 
-    Nor is it while a person watches, who can decide to wait.
+    An outage is waited out only without fallback models, and while nobody watches who could decide.
     """
     patience = 0.0 if settings.fallback_models else 60 * settings.outage_patience
     return Retrying(model, patience=patience, is_watched=is_watched)
 
 
 def with_text_tools(model: Model, settings: Settings) -> Model:
-    """The model, behind the text protocol when the settings say that it has no tool calls of its own."""
+    """Wrap a model in the text protocol if the settings say that it has no native tool calls."""
     if not any(fnmatchcase(model.name, pattern) for pattern in settings.text_tools):
         return model
     from halocline.providers.text_tools.model import TextProtocol
@@ -96,10 +98,10 @@ def with_text_tools(model: Model, settings: Settings) -> Model:
 
 
 async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
-    """The endpoint with prices: a limit in dollars needs them, so that the server is asked when nobody else knows.
+    """Return the endpoint with prices, which a limit in US dollars needs; ask the server if they are unknown.
 
     Raises:
-        UsageError: the limit cannot be kept because the server does not know either.
+        UsageError: the server does not know them either, so the limit cannot be enforced.
     """
     if at.info.prices is None and wants_to_know(at):
         from halocline.providers.catalog.server_probe import ask_server, fill_info
@@ -107,19 +109,19 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
         at = replace(at, known=fill_info(at.info, await ask_server(at)))
     if at.info.prices is None:
         raise UsageError(
-            f"The limit of ${limit:.2f} cannot be kept: the price of {at.name} is not known.",
-            f'Give it in settings.toml, in dollars per million tokens, as input and output of [prices."{at.name}"].',
+            f"The cost limit of ${limit:.2f} cannot be enforced: the price of {at.name} is unknown.",
+            f'Set input and output under [prices."{at.name}"] in settings.toml, in dollars per million tokens.',
         )
     return at
 
 
 def with_bounds(model: Model, at: Endpoint, settings: Settings) -> Model:
-    """The model, with an end to what says nothing new or does not end."""
+    """Wrap a model so that replies without new content, and endless replies, are ended."""
     from halocline.providers.wrappers.bounded import Bounded
 
-    way = at.network
-    quiet = settings.quiet_timeout or max(DIRECT_QUIET, way.stall_timeout)
-    first = max(quiet, way.first_byte_timeout) if settings.quiet_timeout is None else quiet
+    network = at.network
+    quiet = settings.quiet_timeout or max(DIRECT_QUIET, network.stall_timeout)
+    first = max(quiet, network.first_byte_timeout) if settings.quiet_timeout is None else quiet
     return Bounded(model, first, quiet, int(settings.max_reply * 1e6))
 
 
@@ -148,21 +150,21 @@ def build_client(at: Endpoint, blobs: Blobs) -> Model:
 
 
 def _with_key(keys: Keys) -> str:
-    """The usual model of the first vendor that has a key; one in the environment goes before a stored one."""
+    """Return the default model of the first vendor with a key; keys in the environment come before stored ones."""
     vendors = [vendor for vendor in VENDORS.values() if vendor.default_model]
     first = next(filter(keys.in_environment, vendors), None) or next(filter(keys.source, vendors), None)
     return f"{first.name}/{first.default_model}" if first else ""
 
 
 async def _find_local_model() -> str:
-    """The first model of the first local server that answers."""
+    """Return the first model of the first local server that answers; empty if none does."""
     vendors = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     found = await asyncio.gather(*(local_models(vendor) for vendor in vendors))
     return next((f"{vendor.name}/{models[0]}" for vendor, models in zip(vendors, found, strict=True) if models), "")
 
 
 async def local_models(vendor: Vendor) -> list[str]:
-    """What a local server offers; empty when none answers."""
+    """Return the models of a local server; empty if it does not answer."""
     from halocline.net.http import fetch_json
 
     try:
@@ -174,7 +176,7 @@ async def local_models(vendor: Vendor) -> list[str]:
 
 
 def thinking_by_mode(settings: Settings) -> Mapping[Mode, Thinking]:
-    """How hard a task's model thinks in each mode."""
+    """Return the thinking settings for each mode."""
     plan = settings.plan
     act = Thinking(settings.effort, settings.thinking_budget)
     own = plan.effort is not None or plan.thinking_budget is not None

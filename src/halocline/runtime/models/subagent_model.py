@@ -1,7 +1,7 @@
-"""Which model an agent runs on: what its file names, as far as that is the file's to choose, else the task's.
+"""Choose the model of an agent: the one its file names, if the file may choose it, else the task's.
 
-What must stay true: a project's file chooses among the models of the provider that the person uses; it sends nobody's
-files to another one.
+What must stay true: a project's file chooses only among models of the provider that the person uses; it cannot send
+files to another provider.
 """
 
 import re
@@ -14,13 +14,13 @@ from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.store.settings.settings import Settings
 
 ALIASES = ("haiku", "sonnet", "opus", "fable")
-"""Names by which Claude Code's files mean the newest model of a family."""
+"""Names that mean the newest model of a family in Claude Code's files."""
 DATED = 1_000
-"""A part of a version that is as large as this is a date."""
+"""A part of a version this large is a date."""
 
 
 def chosen_model(agent: Agent | None, now: str, settings: Settings, catalogue: Catalogue) -> tuple[str, str]:
-    """The agent's model; and why it is not the one that its file names, empty when it is. `now` is the task's."""
+    """Return the agent's model, and why it is not the one its file names (or empty). `now` is the task's model."""
     if agent is None or not agent.model:
         return now, ""
     provider = now.partition("/")[0]
@@ -29,22 +29,22 @@ def chosen_model(agent: Agent | None, now: str, settings: Settings, catalogue: C
     wanted = agent.model.partition("/")[0]
     if wanted == provider or agent.own:
         return agent.model, ""
-    return now, f"a project's file may not send files to {wanted}, which you do not use here"
+    return now, f"an agent file of a project may not switch to {wanted}, a provider you do not use in this task"
 
 
 def _of_provider(provider: str, name: str, now: str, settings: Settings, catalogue: Catalogue) -> tuple[str, str]:
-    """A model that is named without its provider: one of those, or the newest of a family."""
+    """Resolve a model named without its provider: one of the provider's, or the newest of a family."""
     if name.lower() in ALIASES:
         found = newest_model(name.lower(), _list_names(provider, settings, catalogue))
-        return (f"{provider}/{found}", "") if found else (now, f"{provider} has no model {name!r} that is known")
+        return (f"{provider}/{found}", "") if found else (now, f"{provider} has no known model {name!r}")
     known = find_model_facts(f"{provider}/{name}", settings, catalogue)
     if known.window or known.prices:
         return f"{provider}/{name}", ""
-    return now, f"{provider} has no model {name!r} that is known; name it as provider/model"
+    return now, f"{provider} has no known model {name!r}; write it as provider/model"
 
 
 def newest_model(alias: str, names: list[str]) -> str:
-    """The model of a family with the highest version; empty when there is none."""
+    """Return the model of a family with the highest version; empty if there is none."""
     found = [(_read_version(name), name) for name in names if re.search(rf"claude-{alias}-\d[\d.-]*$", name)]
     return max(((version, name) for version, name in found if max(version) < DATED), default=((), ""))[1]
 

@@ -1,4 +1,4 @@
-"""Another model for a task that is open: `/model NAME`."""
+"""Change the model of an open task: `/model NAME`."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> None:
-    """Ask this model from the next request on, in both modes. Raises UsageError; then the old one stays."""
+    """Use this model from the next request on, in both modes. Raises UsageError and then keeps the old one."""
     _refuse_in_a_turn(opened)
     new = await assembly.model(named)
     try:
@@ -28,4 +28,4 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
 
 def _refuse_in_a_turn(opened: "OpenTask") -> None:
     if opened.task.state.turn is not None:
-        raise UsageError("The model can be changed once this turn has ended.", "Ctrl-C ends it now.")
+        raise UsageError("The model cannot be changed while a turn runs.", "Wait for its end, or interrupt it: Ctrl-C")

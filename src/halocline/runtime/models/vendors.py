@@ -1,8 +1,8 @@
-"""Which provider a name means, and what is known of its models.
+"""Resolve provider names, and collect the facts about their models.
 
-A person's settings go before our rows, and those before the catalogue; so a fetched catalogue can add providers, and
-never move one that we know to another address. What is known of a model: the settings, then the newer catalogue, then
-the older one; where all are silent, its server is asked later (`providers.informed`).
+The person's settings win over built-in providers, and those over the catalogue; so a fetched catalogue can add
+providers, but never move a built-in one to another address. Facts about a model come from the settings, then the newer
+catalogue, then the older one; if all lack them, its server is asked later (`providers.wrappers.model_info_probe`).
 """
 
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ FAMILIES: dict[str, Family] = {
     "@ai-sdk/anthropic": "anthropic",
     "@ai-sdk/openai": "openai_responses",
 }
-"""What is spoken where the catalogue names this software."""
+"""API family for each client library that the catalogue names."""
 
 USUAL = ("anthropic", "openai", "gemini", "openrouter", "deepseek", "mistral", "ollama", "lmstudio")
-"""Providers that are named to somebody who named none."""
+"""Providers to suggest when a name is unknown."""
 
 _OPENS = ("KEY", "TOKEN", "PAT")
 
 
 def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
-    """Raises UsageError, with what may be meant, for an unknown name."""
+    """Return the provider of a name. Raises UsageError with suggestions if it is unknown."""
     row = VENDORS.get(name) or _find_row(name) or _find_listed(name, catalogue)
     own = settings.providers.get(name)
     if own is not None:
@@ -44,7 +44,7 @@ def find_vendor(name: str, settings: Settings, catalogue: Catalogue) -> Vendor:
 
 
 def list_vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:
-    """All that can be named, by name: our rows first."""
+    """Return all providers by name, built-in ones first."""
     ours = {row.catalogue or row.name for row in VENDORS.values()}
     names = [*VENDORS, *settings.providers, *(name for name in catalogue.providers() if name not in ours)]
     found = {}
@@ -55,7 +55,7 @@ def list_vendors(settings: Settings, catalogue: Catalogue) -> dict[str, Vendor]:
 
 
 def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> Endpoint:
-    """The endpoint with what is known of its model."""
+    """Return the endpoint with the known facts about its model."""
     own = settings.prices.get(at.name)
     if settings.context_window:
         own = changed(own or Price(), window=settings.context_window)
@@ -68,12 +68,12 @@ def with_known_facts(at: Endpoint, settings: Settings, catalogue: Catalogue) -> 
 
 
 def model_info(vendor: Vendor, model: str, catalogue: Catalogue) -> ModelInfo:
-    """What the catalogue says. Models on one's own machine are free, and not in it."""
+    """Return the catalogue's facts about a model. Local models are free, and not in it."""
     return FREE if vendor.local else catalogue.model(vendor.catalogue or vendor.name, model) or UNKNOWN
 
 
 def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
-    """Whether pictures may be sent to a model. Where nobody knows, no: a refused request could never be taken back."""
+    """True if images may be sent to a model. If unknown, False: an image the server rejects would stay in the task."""
     if any(fnmatchcase(name, pattern) for pattern in settings.image_models):
         return True
     provider, _, model = name.partition("/")
@@ -81,7 +81,7 @@ def takes_images(name: str, settings: Settings, catalogue: Catalogue) -> bool:
 
 
 def window_of(name: str, settings: Settings, catalogue: Catalogue) -> int | None:
-    """How many tokens a model takes; None when nobody says."""
+    """Return a model's context window in tokens; None if unknown."""
     own = settings.prices.get(name)
     if own is not None and own.window:
         return own.window
@@ -90,10 +90,7 @@ def window_of(name: str, settings: Settings, catalogue: Catalogue) -> int | None
 
 
 def describe_model(name: str, settings: Settings, env: Mapping[str, str], catalogue: Catalogue) -> str:
-    """What a person should hear of the model that they chose; mostly nothing.
-
-    Servers that they named themselves have whatever models they have.
-    """
+    """Return a notice about the chosen model; usually empty, and always for servers the person configured."""
     provider, _, model = name.partition("/")
     vendor = find_vendor(provider, settings, catalogue)
     listed = (
@@ -103,21 +100,21 @@ def describe_model(name: str, settings: Settings, env: Mapping[str, str], catalo
         return ""
     info = model_info(vendor, model, catalogue)
     if info.leaving:
-        return f"{vendor.title} is going to withdraw {name}."
+        return f"{vendor.title} is going to retire {name}."
     if info is not UNKNOWN or name in settings.prices:
         return ""
     meant = _nearest_word(model, listed)
     hint = f" Did you mean {vendor.name}/{meant}?" if meant else ""
-    return f"{name} is not in the catalogue: its window and its price are unknown.{hint}"
+    return f"{name} is not in the model catalog: its context window and price are unknown.{hint}"
 
 
 def _find_row(name: str) -> Vendor | None:
-    """The row that has this name in the catalogue."""
+    """Return the built-in provider that has this name in the catalogue."""
     return next((row for row in VENDORS.values() if row.catalogue == name), None)
 
 
 def _find_listed(name: str, catalogue: Catalogue) -> Vendor | None:
-    """A provider that only the catalogue knows, if we speak its family and know its address."""
+    """Return a provider that only the catalogue has, if its API family is supported and its address known."""
     entry = catalogue.provider(name)
     family = FAMILIES.get(entry.npm) if entry else None
     if entry is None or family is None or not entry.api:
@@ -134,26 +131,26 @@ def _find_listed(name: str, catalogue: Catalogue) -> Vendor | None:
 
 
 def _key_variables(entry: Entry) -> tuple[str, ...]:
-    """The variables that hold a key; others are parts of the address."""
+    """Return the variables that hold a key; others are parts of the address."""
     return tuple(name for name in entry.env if name not in entry.api and any(word in name for word in _OPENS))
 
 
 def _own_vendor(name: str, row: Vendor | None, own: Provider) -> Vendor:
-    """A person's provider. Another address speaks what such servers speak, unless they say otherwise."""
-    said = {field: value for field, value in asdict(own).items() if value is not None}
+    """Build a person's provider. For another address, the API family is the usual one there, unless it is set."""
+    fields = {field: value for field, value in asdict(own).items() if value is not None}
     if row is None:
         if not own.base_url:
             raise UsageError(
-                f"The provider {name!r} has no base_url.", f"Give it one in [providers.{name}] of settings.toml."
+                f"The provider {name!r} has no base_url.", f"Set it under [providers.{name}] in settings.toml."
             )
-        return Vendor(**{"name": name, "title": name, "family": "openai_chat"} | said)
+        return Vendor(**{"name": name, "title": name, "family": "openai_chat"} | fields)
     if own.base_url and row.family_elsewhere:
-        said.setdefault("family", row.family_elsewhere)
-    return changed(row, **said)
+        fields.setdefault("family", row.family_elsewhere)
+    return changed(row, **fields)
 
 
 def _override_info(info: ModelInfo, own: Price) -> ModelInfo:
-    """What is known, with what a person says in its place."""
+    """Return the known facts, overridden by the person's."""
     sized = changed(info, window=own.window or info.window, max_output=own.max_output or info.max_output)
     if own.input is None or own.output is None:
         return sized
@@ -163,8 +160,8 @@ def _override_info(info: ModelInfo, own: Price) -> ModelInfo:
 def _suggest_name(name: str, settings: Settings, catalogue: Catalogue) -> str:
     names = list(list_vendors(settings, catalogue))
     if near := _nearest_word(name, names):
-        return f"Did you mean {near}? All that are known: halo models --all"
-    return f"Among the {len(names)} known: {', '.join(USUAL)}. All of them: halo models --all"
+        return f"Did you mean {near}? List all providers: halo models --all"
+    return f"Known providers include {', '.join(USUAL)}. List all {len(names)}: halo models --all"
 
 
 def _nearest_word(word: str, words: list[str]) -> str:

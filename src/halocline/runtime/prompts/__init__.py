@@ -1,1 +1,1 @@
-"""From what a person types to what the task gets: commands, attachments, prompts of MCP servers."""
+"""Turn what a person types into a task's prompt: slash commands, attachments, prompts of MCP servers."""

@@ -1,4 +1,4 @@
-"""What is said to the model beside a prompt: of its surroundings, a pause, the form of the answer."""
+"""Notes added to a prompt for the model: its environment, a pause, the form of the answer."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,18 +11,18 @@ from halocline.runtime.start import OpenTask
 from halocline.task.inbox import Content, Prompt
 
 
-def build_prompt(opened: OpenTask, said: Content, command: cmd.SubmitPrompt) -> Prompt:
-    """The prompt as the task takes it up; `said` is its content, with what its words became."""
+def build_prompt(opened: OpenTask, content: Content, command: cmd.SubmitPrompt) -> Prompt:
+    """Build the prompt for a task; `content` has its slash commands expanded."""
     task = opened.task
     now = datetime.now().astimezone()
     rested = _note_pause(opened, now.timestamp())
     note = environment_note(task.state, Path(task.state.workspace), now, command.editor)
     notes = (*filter(None, (note,)), *rested, *_note_schema(command.output_schema))
-    return Prompt((*said, *notes), command.output_schema)
+    return Prompt((*content, *notes), command.output_schema)
 
 
 def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:
-    """What is said of a long pause before a prompt."""
+    """Return a note on a long pause before a prompt."""
     left_at, opened.left_at = opened.left_at, 0.0
     if not opened.task.state.messages:
         return ()
@@ -32,7 +32,7 @@ def _note_pause(opened: OpenTask, now: float) -> tuple[Note, ...]:
 
 
 def _note_schema(schema: JsonObject | None) -> tuple[Note, ...]:
-    """What is said of the form of an answer, when it has to have one."""
+    """Return a note on the form that the answer must have."""
     if schema is None:
         return ()
     from halocline.context.notes.answer_schema import answer_form

@@ -1,7 +1,4 @@
-"""What a person puts into a prompt: pictures, pasted or named by `--image`, and files that a surface was handed.
-
-What a mention finds is elsewhere.
-"""
+"""Attach images (pasted, or named by `--image`) and uploaded files to a prompt. Mentions are resolved elsewhere."""
 
 from pathlib import PurePath
 
@@ -15,44 +12,44 @@ from halocline.protocol.messages import PASTED, PICTURE, Note, UserPart
 from halocline.runtime.mentions.files import LONGEST_SIDE
 from halocline.tools.pictures import describe_image, load_image
 
-BLIND = "the model sees no pictures, so it was not shown"
+BLIND = "not shown, because the model cannot see images"
 
 
 async def attach_image(
     name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool
 ) -> tuple[UserPart, ...]:
-    """The parts of a prompt that are the picture: what it is, and for a model that `sees` the picture itself.
+    """Return the prompt parts for an image: a description, and the image itself for a model that `sees`.
 
     Raises:
-        UsageError: it is no picture, or too large.
+        UsageError: it is not an image, or too large.
     """
     facts = picture_facts(data)
     if facts is None:
-        raise UsageError(f"{name} is not a picture that can be shown.", "PNG, JPEG, GIF and WebP can.")
+        raise UsageError(f"{name} is not a supported image.", "Use PNG, JPEG, GIF or WebP.")
     if max(facts.width, facts.height) > LONGEST_SIDE:
-        size = f"{facts.width:,}×{facts.height:,} pixels, more than {LONGEST_SIDE:,} on a side"
+        size = f"{facts.width:,}×{facts.height:,} pixels; the limit is {LONGEST_SIDE:,} per side"
         raise UsageError(f"{name} is too large: {size}.", "Make it smaller.")
     if not sees:
         return (Note(f"[{describe_image(name, data, facts)}; {BLIND}]", PICTURE),)
     try:
-        said, image = await load_image(name, data, facts, documents, blobs)
+        text, image = await load_image(name, data, facts, documents, blobs)
     except ToolFailure as failure:
-        raise UsageError(failure.text, "Make the picture smaller.") from failure
-    return (Note(f"[{said}]", PICTURE), image)
+        raise UsageError(failure.text, "Make the image smaller.") from failure
+    return (Note(f"[{text}]", PICTURE), image)
 
 
 async def attach_file(
     name: str, data: bytes, documents: Documents, blobs: Blobs, *, sees: bool
 ) -> tuple[UserPart, ...]:
-    """The same of any file that a person gives without a place on this machine: pictures, documents and text.
+    """Return the prompt parts for an uploaded file: an image, a document or text.
 
-    Of a long text the head and the tail, with the whole kept. Raises UsageError.
+    A long text is cut in the middle and stored whole. Raises UsageError.
     """
     if picture_facts(data) is not None:
         return await attach_image(name, data, documents, blobs, sees=sees)
     text = await _read_text(name, data, documents)
-    said = bound_text(text, MENTIONED_ONCE, blobs.put)
-    return (Note(f"[{name}: a file of {len(data):,} bytes that the user gave]\n{said}", PASTED),)
+    shown = bound_text(text, MENTIONED_ONCE, blobs.put)
+    return (Note(f"[{name}: a file of {len(data):,} bytes from the user]\n{shown}", PASTED),)
 
 
 async def _read_text(name: str, data: bytes, documents: Documents) -> str:
@@ -62,17 +59,19 @@ async def _read_text(name: str, data: bytes, documents: Documents) -> str:
             return await documents.text(DocumentKind(ending), data)
         return decode_text(data).text
     except BinaryContent as error:
-        raise UsageError(f"{name} has no text to read.", "Text, pictures, PDF, docx, xlsx and ipynb can be.") from error
+        raise UsageError(
+            f"{name} has no readable text.", "Attach text, an image, or a PDF, docx, xlsx or ipynb file."
+        ) from error
     except ToolFailure as failure:
-        raise UsageError(f"{name} cannot be read: {failure.text}", "Give it as text.") from failure
+        raise UsageError(f"Cannot read {name}: {failure.text}", "Attach it as text.") from failure
 
 
 def read_image(blob: str, blobs: Blobs) -> tuple[str, bytes]:
-    """The media type and the bytes of a picture that is kept. Raises UsageError: there is none of that name."""
+    """Return the media type and bytes of a stored image. Raises UsageError if there is none."""
     try:
         data = blobs.get(blob)
     except KeyError:
         data = b""
     if (facts := picture_facts(data)) is None:
-        raise UsageError("There is no such picture.", "It may have been freed: halo storage")
+        raise UsageError("This image is no longer stored.", "It may have been removed by halo storage prune.")
     return facts.media_type, data

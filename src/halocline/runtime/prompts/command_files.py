@@ -1,7 +1,7 @@
-"""The slash commands of one workspace: ours, workflows, custom commands and skills; and what they become.
+"""The slash commands of one workspace: built-in ones, workflows, custom commands and skills; and their expansion.
 
-What must stay true: nothing is looked for before a word stands in a prompt; what a person typed goes on as it was
-typed, behind notes with the text of each word; no word changes a permission.
+What must stay true: nothing is searched before a prompt has a slash command; what a person typed stays as typed, after
+notes with the text of each command; no command changes a permission.
 """
 
 import os
@@ -40,12 +40,12 @@ from halocline.runtime.prompts.slash_commands import (
 
 SKILL = "skill"
 MCP = "mcp:"
-"""How the name of a server's prompt begins; only the server knows what becomes of it."""
+"""Prefix of an MCP server's prompt, which only the server can expand."""
 KINDS = ("workflow", "command", SKILL)
 
 
 class Word(Value, frozen=True):
-    """A word as menus and lists show it; `kind` is a section of the registry, workflow, command or skill."""
+    """A slash command for menus and lists; `kind` is a section of the registry, workflow, command or skill."""
 
     name: str
     kind: str
@@ -55,7 +55,7 @@ class Word(Value, frozen=True):
 
 
 class Expansion(Value, frozen=True):
-    """What the words of a prompt become: notes ahead of it, a tool that is wanted now, and those for later."""
+    """The expansion of a prompt's slash commands: notes ahead of it, a requested tool, and tools to offer."""
 
     notes: tuple[Note, ...] = ()
     tool: str = ""
@@ -63,7 +63,7 @@ class Expansion(Value, frozen=True):
 
 
 class Words:
-    """The words of a workspace; each kind is looked for once, when it is needed. `off` are patterns of `kind/name`."""
+    """The slash commands of a workspace; each kind is read once, on first use. `off` are patterns of `kind/name`."""
 
     def __init__(self, places: Places, off: Sequence[str] = ()) -> None:
         self._places = places
@@ -77,7 +77,7 @@ class Words:
 
     @cached_property
     def found_skills(self) -> Found:
-        """The skills, also those that are no words, and why one is left out."""
+        """The skills, including those that are not slash commands, and why one is left out."""
         return found_skills(self._places.workspace, self._places.person)
 
     @cached_property
@@ -86,11 +86,11 @@ class Words:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """A sentence on each file and skill that should be a word and is none."""
+        """A sentence on each file or skill that should be a slash command but is not."""
         return (*self._files.skipped, *self.found_skills.skipped)
 
     def listed(self, where: Where) -> list[Word]:
-        """All words that a surface has. Reads the heads of the files."""
+        """Return all slash commands of a surface. Reads the start of the files."""
         rows = [row for name, row in SLASH.items() if name == row.name and where in row.where]
         own = [Word(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section_rank)]
         return [*own, *self._listed_files(), *self._listed_skills()]
@@ -109,15 +109,15 @@ class Words:
                 yield Word(name, SKILL, skill.description, source=shown_path(Path(skill.file), self._places))
 
     def expanded(self, text: str, where: Where) -> Expansion:
-        """What the words of a text become. Raises UsageError for a file that cannot be read."""
+        """Expand the slash commands of a text. Raises UsageError if a file cannot be read."""
         found: list[Expansion] = []
         taken = ""
         for name, begin, end in words_in(text):
             rest, is_first = text[end:].strip(), not text[:begin].strip()
             if not is_first and os.path.lexists(f"/{name}"):
                 continue  # the path of a folder at the root, in the middle of a sentence
-            if not taken and (given := self._given(name, rest, where)):
-                taken, found = name, [given if is_first else _said_in_passing(given, name), *found]
+            if not taken and (given := self._expand_one(name, rest, where)):
+                taken, found = name, [given if is_first else _add_doubt(given, name), *found]
             elif name != taken and (skill := self._skill(name)):
                 found.append(Expansion(notes=(_skill_note(skill, rest if is_first else ""),)))
         return Expansion(
@@ -127,12 +127,12 @@ class Words:
         )
 
     def check(self, text: str, where: Where) -> None:
-        """Raises UsageError for a word that cannot be answered here, and for one alone that nobody knows."""
+        """Raise UsageError for a command that does not work here, or a prompt that is just an unknown command."""
         name, _ = first_word(text)
         row = SLASH.get(name)
         if row and (where not in row.where or (where is Where.RUN and not row.is_for_the_model)):
             raise UsageError(
-                f"/{name} needs a person at a terminal.", 'Start halo without "run" and -p, and type it there.'
+                f"/{name} works only in a terminal session.", 'Start halo without "run" and -p, and type it there.'
             )
         if (
             row
@@ -146,11 +146,11 @@ class Words:
             return
         known = [*SLASH, *self._files.files, *self._skills]
         meant = " or ".join(f"/{word}" for word in nearest_names(name.lower(), known))
-        hint = f"Did you mean {meant}?" if meant else "/help lists the words there are."
-        raise UsageError(f"There is no word /{name}.", hint)
+        hint = f"Did you mean {meant}?" if meant else "List the slash commands: /help"
+        raise UsageError(f"There is no slash command /{name}.", hint)
 
-    def _given(self, name: str, rest: str, where: Where) -> Expansion | None:
-        """What one word becomes that is no skill. Raises UsageError when its file cannot be read."""
+    def _expand_one(self, name: str, rest: str, where: Where) -> Expansion | None:
+        """Expand one command that is not a skill. Raises UsageError if its file cannot be read."""
         row = SLASH.get(name)
         if row and row.is_for_the_model and where in row.where:
             return _expand_own(row, where)
@@ -158,7 +158,7 @@ class Words:
         return _file_note(file, name, rest) if file else None
 
     def _file(self, name: str) -> WordFile | None:
-        """A word's file. `/name.md` is one also where `/name` is Halocline's own word."""
+        """Return a command's file. `/name.md` names it even if `/name` is a built-in command."""
         return self._files.files.get(name) or self._files.files.get(name.removesuffix(".md"))
 
     def _skill(self, name: str) -> Skill | None:
@@ -173,16 +173,16 @@ def _section_rank(row: Slash) -> int:
 
 
 def _expand_own(row: Slash, where: Where) -> Expansion:
-    """One of Halocline's own words. Nobody can accept a new task where nobody is."""
+    """Expand a built-in command. Tools that need a person's approval are offered only in a terminal."""
     if row.by is By.TOOL:
         return Expansion(tool=row.tool)
     offers = frozenset({row.tool} if row.tool and where is Where.TERMINAL else ())
     return Expansion((prompt_request(row.prompt),), offers=offers)
 
 
-def _said_in_passing(given: Expansion, name: str) -> Expansion:
-    """A word in the middle of a sentence may be what the sentence is about."""
-    doubt = f"[/{name} stands in the middle of what they typed: if they only speak of it, leave this aside.]"
+def _add_doubt(given: Expansion, name: str) -> Expansion:
+    """Add a note that a command in the middle of a sentence may only be mentioned."""
+    doubt = f"[/{name} appears in the middle of the message: if the user only mentions it, ignore these instructions.]"
     return replace(given, notes=tuple(replace(note, text=f"{note.text}\n\n{doubt}") for note in given.notes))
 
 
@@ -191,12 +191,12 @@ def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
         text = read_word(file)
     except OSError as error:
         raise UsageError(
-            f"/{name} cannot be read: {file.path}: {error.strerror}.", "Correct it, or leave the word out."
+            f"Cannot read /{name}: {file.path}: {error.strerror}.", "Fix the file, or leave the command out."
         ) from error
-    said = " ".join([f"The {file.kind} /{file.name}, from {file.shown}.", *_list_remarks(text)])
-    lines = [said, "The user asks you to follow these instructions. What they typed stands below."]
+    head = " ".join([f"The {file.kind} /{file.name}, from {file.shown}.", *_list_remarks(text)])
+    lines = [head, "The user asks you to follow these instructions. Their own message is below."]
     if text.cut:
-        lines.append(f"Only its beginning is here; read_file has the rest: {file.path}")
+        lines.append(f"Only the beginning is included; use read_file for the rest: {file.path}")
     return Expansion(
         (
             Note(
@@ -208,13 +208,13 @@ def _file_note(file: WordFile, name: str, arguments: str) -> Expansion:
 
 
 def _list_remarks(text: WordText) -> Iterator[str]:
-    """What a file asks for and does not get; the person and the model read it."""
+    """Yield notes on what a file asks for in vain; the person and the model see them."""
     if text.has_commands:
-        yield "Its !`commands` were not run: the model may run them as any other."
+        yield "Its !`commands` were not run; the model may run them like any other command."
     if "allowed-tools" in text.ignored:
-        yield "Its allowed-tools allow nothing here."
+        yield "Its allowed-tools have no effect here."
     if "model" in text.ignored:
-        yield "The model that it names is not taken."
+        yield "The model it names is ignored."
 
 
 def _skill_note(skill: Skill, arguments: str) -> Note:
@@ -222,7 +222,7 @@ def _skill_note(skill: Skill, arguments: str) -> Note:
         text = skill_for_model(skill)
     except OSError as error:
         raise UsageError(
-            f"The skill {skill.file} cannot be read: {error.strerror}.", "Correct it, or leave the word out."
+            f"Cannot read the skill {skill.file}: {error.strerror}.", "Fix the file, or leave the command out."
         ) from error
     if arguments:
         text = text.replace("$ARGUMENTS", arguments)

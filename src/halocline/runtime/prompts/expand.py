@@ -1,6 +1,6 @@
-"""What a person says to a task, as the task gets it: behind the texts of the slash commands in it.
+"""Expand prompts: the texts of the slash commands in a prompt go ahead of it.
 
-Every prompt passes here, so nothing is imported or looked for unless a slash begins a word.
+Every prompt passes through here, so nothing is imported or searched unless a word begins with a slash.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from halocline.runtime.prompts.command_files import Expansion, Words
 
 PROMPT = "/mcp:"
-"""How the prompt of an MCP server begins."""
+"""Prefix of a prompt from an MCP server."""
 
 
 def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "Words":
-    """The slash commands that a workspace has."""
+    """Return the slash commands of a workspace."""
     from halocline.context.user_files.commands import Places
     from halocline.runtime.prompts.command_files import Words
 
@@ -34,9 +34,9 @@ def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "Words
 
 
 def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False) -> Content:
-    """What is said, behind what its words became; the tools that these need are offered from now on.
+    """Return a prompt with its slash commands expanded ahead of it; offer the tools they need from now on.
 
-    With `only`, raises UsageError for a word that is the whole text and that nobody knows.
+    With `only`, raises UsageError if the whole text is an unknown slash command.
     """
     text = _first_text(content)
     if not _has_words(text):
@@ -46,15 +46,15 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *,
     where, known = Where.TERMINAL if task.inbox.can_ask else Where.RUN, words()
     if only:
         known.check(text, where)
-    became = known.expanded(text, where)
-    offer_tools(task, task.state.offered | became.offers)
-    return (*became.notes, *_offer_tool(task, became.tool), *content)
+    expansion = known.expanded(text, where)
+    offer_tools(task, task.state.offered | expansion.offers)
+    return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
 
 
 async def expand_prompt_in_thread(
     task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False
 ) -> Content:
-    """Do as `expand_prompt`, with files read in a thread, and with prompts of MCP servers. Raises UsageError."""
+    """Expand a prompt like `expand_prompt`, but read files in a thread, and support MCP prompts. Raises UsageError."""
     text = _first_text(content)
     if not _has_words(text):
         return content
@@ -72,26 +72,26 @@ async def expand_prompt_in_thread(
             known.check(text, where)
         return known.expanded(text, where)
 
-    became = await asyncio.to_thread(read)
-    offer_tools(task, task.state.offered | became.offers)
-    return (*became.notes, *_offer_tool(task, became.tool), *content)
+    expansion = await asyncio.to_thread(read)
+    offer_tools(task, task.state.offered | expansion.offers)
+    return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
 
 
 class Steering:
-    """What people say to running turns, while it is still being read what their words became."""
+    """Messages to running turns whose slash commands are still being expanded."""
 
     def __init__(self) -> None:
         self._reading: set[asyncio.Task[Content]] = set()
 
     def say(self, task: Task, content: Content, words: Callable[[], "Words"], client: str) -> None:
-        """Say it, behind what its slash commands became. It answers all that is asked now."""
+        """Send a message with its slash commands expanded. It answers all pending requests."""
         is_plain = not _has_words(_first_text(content))
-        task.inbox.interject(content if is_plain else self._read(_read_up(task, content, words)), client)
+        task.inbox.interject(content if is_plain else self._read(_expand_message(task, content, words)), client)
 
     def say_what_became(self, task: Task, answer: str, words: Callable[[], "Words"]) -> None:
-        """Say what the slash commands of an answer became; the answer itself was given."""
+        """Send the expanded slash commands of an answer; the answer itself was already given."""
         if _has_words(answer):
-            task.inbox.steer(self._read(_read_up(task, (Text(answer),), words, alone=False)))
+            task.inbox.steer(self._read(_expand_message(task, (Text(answer),), words, alone=False)))
 
     def _read(self, content: Coroutine[None, None, Content]) -> "asyncio.Task[Content]":
         reading = asyncio.create_task(content)
@@ -100,24 +100,24 @@ class Steering:
         return reading
 
     async def close(self) -> None:
-        """What was not read up yet is not said any more."""
+        """Drop messages that are still being expanded."""
         for reading in self._reading:
             reading.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)
 
 
-async def _read_up(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> Content:
-    """What is said; nothing, and a word to the person, when that cannot be read."""
+async def _expand_message(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> Content:
+    """Expand a message; on failure return nothing, and notify the person. `alone`: include the message itself."""
     try:
-        said = await expand_prompt_in_thread(task, content, words)
+        expanded = await expand_prompt_in_thread(task, content, words)
     except UsageError as error:
-        task.emit(Noticed(f"{error.text} It was not sent. {error.hint}".rstrip()))
+        task.emit(Noticed(f"{error.text} The message was not sent. {error.hint}".rstrip()))
         return ()
-    return said if alone else said[: -len(content)]
+    return expanded if alone else expanded[: -len(content)]
 
 
 async def check_prompt(command: SubmitPrompt, words: Callable[[], "Words"]) -> None:
-    """Before it goes to another process: raises UsageError for a prompt that is a word nobody knows."""
+    """Raise UsageError if a prompt for another process is an unknown slash command."""
     if _has_words(text := _first_text(command.content)):
         from halocline.runtime.prompts.slash_commands import Where
 
@@ -133,7 +133,7 @@ def _has_words(text: str) -> bool:
 
 
 def _offer_tool(task: Task, tool: str) -> tuple[Note, ...]:
-    """Offer the tool that a person asks for, and say so to the model."""
+    """Offer the tool that a person asks for; return the note that tells the model."""
     if not tool:
         return ()
     from halocline.context.notes.tool_requests import tool_request

@@ -1,6 +1,6 @@
-"""Prompts that MCP servers keep ready: `/mcp:server:prompt` and values, as a person types it.
+"""Prompts from MCP servers: `/mcp:server:prompt` with values, as a person types it.
 
-What must stay true: what a server says goes to the model as a note that names it, ahead of what the person typed.
+What must stay true: a server's text goes to the model as a note that names the server, ahead of what the person typed.
 """
 
 import shlex
@@ -13,13 +13,16 @@ from halocline.runtime.prompts.command_files import Word
 
 SOURCE = "mcp_prompt"
 _ABOUT = (
-    "The prompt /{command}, from an MCP server.\n"
-    "The user asks you to follow it. What they typed stands below.\n\n{text}"
+    "The prompt /{command}, from an MCP server.\nThe user asks you to follow it. Their own message is below.\n\n{text}"
 )
 
 
 async def expand_mcp_prompt(mcp: Mcp | None, typed: str) -> tuple[UserPart, ...]:
-    """What stands ahead of a text that begins with a prompt. Waits for its server. Raises UsageError."""
+    """Expand a text that begins with an MCP prompt into the parts ahead of it. Waits for its server.
+
+    Raises:
+        UsageError
+    """
     text = typed.strip().removeprefix("/")
     if mcp is None:
         raise _unknown_prompt(text, ())
@@ -32,7 +35,7 @@ async def expand_mcp_prompt(mcp: Mcp | None, typed: str) -> tuple[UserPart, ...]
 
 
 def list_prompts(prompts: Iterable[McpPrompt]) -> list[Word]:
-    """The prompts as words, for menus and lists."""
+    """Return the prompts as slash commands, for menus and lists."""
     return [
         Word(prompt.command, "prompt", prompt.description, _describe_arguments(prompt), prompt.server)
         for prompt in prompts
@@ -50,7 +53,7 @@ def _labelled_parts(prompt: McpPrompt, parts: Sequence[UserPart]) -> Iterator[Us
 
 
 def _find_prompt(prompts: Iterable[McpPrompt], text: str) -> McpPrompt:
-    """The one with the longest name that the text begins with: a name may have blanks."""
+    """Return the prompt with the longest name that begins the text: names may contain spaces."""
     known = {prompt.command: prompt for prompt in prompts}
     fitting = [name for name in known if text == name or (text.startswith(name) and text[len(name)].isspace())]
     if not fitting:
@@ -60,7 +63,7 @@ def _find_prompt(prompts: Iterable[McpPrompt], text: str) -> McpPrompt:
 
 def _unknown_prompt(text: str, known: Sequence[str]) -> UsageError:
     names = ", ".join(f"/{each}" for each in known)
-    hint = f"The prompts are: {names}." if known else "No MCP server has prompts here. See: halo mcp doctor"
+    hint = f"The prompts are: {names}." if known else "No MCP server here offers prompts. See: halo mcp doctor"
     return UsageError(f"There is no prompt /{text.split()[0] if text else ''}.", hint)
 
 
@@ -72,7 +75,7 @@ def _split_values(rest: str) -> list[str]:
 
 
 def _bind_arguments(prompt: McpPrompt, given: list[str]) -> dict[str, str]:
-    """By position; the last one takes all words that are left."""
+    """Bind values by position; the last argument takes all remaining words."""
     names = [argument.name for argument in prompt.arguments]
     if names and len(given) > len(names):
         given = [*given[: len(names) - 1], " ".join(given[len(names) - 1 :])]

@@ -1,6 +1,6 @@
-"""The slash commands that Halocline knows by itself: one registry for every surface and for the docs.
+"""The built-in slash commands: one registry for every surface and for the docs.
 
-Who answers a word is the row's matter; a project's or a person's own words (`command_files.py`) never replace one.
+Each row says who answers it. Custom commands of a project or person (`command_files.py`) never replace a built-in one.
 """
 
 import re
@@ -10,7 +10,7 @@ from halocline.protocol.values import Value
 
 
 class By(StrEnum):
-    """Who answers a word: the surface from what it knows, the controller by a command, or the model."""
+    """The part that answers a slash command: the surface, the controller, or the model."""
 
     SURFACE = "the surface"
     CONTROLLER = "Halocline"
@@ -19,14 +19,14 @@ class By(StrEnum):
 
 
 class Where(StrEnum):
-    """Who has a word: a person at a terminal, or also a run without one."""
+    """Places where a slash command is available: a terminal, or also a run without one."""
 
     TERMINAL = "terminal"
     RUN = "run"
 
 
 class Section(StrEnum):
-    """What a word is about; menus and lists are in this order."""
+    """Sections of menus and lists, in this order."""
 
     WORK = "work"
     TASK = "task"
@@ -36,7 +36,7 @@ class Section(StrEnum):
 
 
 class Follows(StrEnum):
-    """What a menu offers behind a word."""
+    """Completions that a menu offers after a slash command."""
 
     NOTHING = ""
     MODES = "modes"
@@ -55,7 +55,7 @@ EVERYWHERE = (Where.TERMINAL, Where.RUN)
 
 
 class Slash(Value, frozen=True):
-    """One word. `during` says that it is answered while a turn runs, too; `tool` and `prompt` are for the model."""
+    """One slash command. `during`: it also works while a turn runs. `tool` and `prompt` are for the model."""
 
     name: str
     text: str
@@ -90,24 +90,24 @@ ROWS = (
     _prompt_command("init", "write or improve AGENTS.md, the project's guide for agents", "init", "[what matters]"),
     _prompt_command(
         "deep-planning",
-        "investigate, discuss, write implementation_plan.md, go on in a fresh task",
+        "investigate, discuss, write implementation_plan.md, continue in a new task",
         "deep_planning",
-        "[what is wanted]",
+        "[goal]",
         "new_task",
     ),
     _tool_command(
-        "newtask", "go on in a fresh task, with a hand-over that you accept", "new_task", "[what matters]", TERMINAL
+        "newtask", "continue in a new task, with a hand-over that you approve", "new_task", "[what matters]", TERMINAL
     ),
-    _tool_command("newrule", "make a rule for agents in this project", "new_rule", "[the rule]"),
-    _tool_command("newmcp", "make an MCP server, and set it up here", "load_mcp_documentation", "[what it is to do]"),
-    _tool_command("explain-changes", "comments on the lines of a diff", "generate_explanation", "[which changes]"),
-    _tool_command("subagents", "have sub-agents look into several things", "use_subagents", "[what to find out]"),
-    _tool_command("reportbug", "prepare a bug report on Halocline; nothing is sent", "report_bug", "[what happened]"),
-    Slash("clear", "begin a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
-    Slash("add-dir", "list the folders of this task, or work in one more", By.SURFACE, Section.TASK, "[DIR]"),
+    _tool_command("newrule", "create a rule for agents in this project", "new_rule", "[the rule]"),
+    _tool_command("newmcp", "create an MCP server and add it here", "load_mcp_documentation", "[purpose]"),
+    _tool_command("explain-changes", "explain a diff line by line", "generate_explanation", "[which changes]"),
+    _tool_command("subagents", "have sub-agents investigate several things", "use_subagents", "[what to find out]"),
+    _tool_command("reportbug", "prepare a bug report on Halocline; sends nothing", "report_bug", "[what happened]"),
+    Slash("clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
+    Slash("add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]"),
     Slash(
         "resume",
-        "list the tasks of this folder, or go on with one",
+        "list the tasks of this folder, or resume one",
         By.SURFACE,
         Section.TASK,
         "[ID]",
@@ -116,7 +116,7 @@ ROWS = (
     ),
     Slash(
         "compact",
-        "shorten what the model reads; say what matters most, or take the last time back",
+        "summarize the conversation to free context; say what matters most, or undo the last time",
         By.CONTROLLER,
         Section.TASK,
         "[what matters | undo]",
@@ -124,18 +124,18 @@ ROWS = (
         during=True,
         follows=Follows.COMPACTIONS,
     ),
-    Slash("export", "write this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
+    Slash("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
     Slash(
-        "quit", "leave; the task can be resumed", By.SURFACE, Section.TASK, aliases=("exit",)
+        "quit", "exit; you can resume the task later", By.SURFACE, Section.TASK, aliases=("exit",)
     ),
     Slash(
-        "fork", "go on from here, or from an event, as another task; this one stays", By.CONTROLLER, Section.TASK,
+        "fork", "continue from here, or from an event, in another task; this one stays", By.CONTROLLER, Section.TASK,
         "[EVENT]",
     ),
-    Slash("undo", "take the last change of files back; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
+    Slash("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
     Slash(
         "checkpoint",
-        "this task's saved states: list them, compare one with now, put one back",
+        "list this task's checkpoints, compare one with the files now, or restore one",
         By.CONTROLLER,
         Section.FILES,
         "[list | diff N | restore N]",
@@ -143,12 +143,12 @@ ROWS = (
         follows=Follows.CHECKPOINTS,
     ),
     Slash(
-        "model", "the model that is asked, or another one", By.CONTROLLER, Section.SETTINGS, "[NAME]",
+        "model", "show or change the model", By.CONTROLLER, Section.SETTINGS, "[NAME]",
         follows=Follows.MODELS,
     ),
     Slash(
         "effort",
-        "how hard the model thinks in this task, or should",
+        "show or set the reasoning effort for this task",
         By.CONTROLLER,
         Section.SETTINGS,
         "[LEVEL | TOKENS | default]",
@@ -156,11 +156,12 @@ ROWS = (
         follows=Follows.EFFORTS,
     ),
     Slash(
-        "mode", "plan or act", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True, follows=Follows.MODES
+        "mode", "switch to plan or act mode", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True,
+        follows=Follows.MODES
     ),
     Slash(
         "approvals",
-        "how much is done without asking",
+        "show or set the approval mode: what runs without asking",
         By.CONTROLLER,
         Section.SETTINGS,
         "[ask | accept-edits | auto | yolo]",
@@ -170,7 +171,7 @@ ROWS = (
     ),
     Slash(
         "auto-approve",
-        "what is done without asking, kind by kind; a switch for each in this task",
+        "approval switches for this task, one for each kind of action",
         By.CONTROLLER,
         Section.SETTINGS,
         "[NAME on | ask | mode [keep]]",
@@ -179,28 +180,29 @@ ROWS = (
     ),
     Slash(
         "leave",
-        "what you allowed for good in this task, this project, everywhere; take one back",
+        "list permanent grants of this task, this project and all projects; remove one",
         By.CONTROLLER,
         Section.SETTINGS,
         "[forget N]",
         during=True,
     ),
-    Slash("help", "the words there are", By.SURFACE, Section.LOOK, during=True),
-    Slash("cost", "what this task took, step by step", By.SURFACE, Section.LOOK, aliases=("usage",), during=True),
-    Slash("todos", "the list of what is to be done", By.SURFACE, Section.LOOK, during=True),
+    Slash("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True),
+    Slash("cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",),
+          during=True),
+    Slash("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True),
     Slash(
         "jobs",
-        "list the commands that go on, show what one printed, stop one",
+        "list the background commands, show one's output, or stop one",
         By.SURFACE,
         Section.LOOK,
         "[show ID | stop ID]",
         during=True,
         follows=Follows.JOBS,
     ),
-    Slash("context", "what fills the model's window, and what it costs", By.SURFACE, Section.LOOK, during=True),
-    Slash("mcp", "the MCP servers of this task, and how it stands with each", By.SURFACE, Section.LOOK, during=True),
-    Slash("rules", "the files of rules here, and when each holds", By.SURFACE, Section.LOOK, during=True),
-    Slash("skills", "the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True),
+    Slash("context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True),
+    Slash("mcp", "list the MCP servers of this task and their status", By.SURFACE, Section.LOOK, during=True),
+    Slash("rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True),
+    Slash("skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True),
 )  # fmt: skip
 SLASH = {name: row for row in ROWS for name in row.names}
 """The rows by name and alias."""
@@ -210,7 +212,7 @@ _IN_TEXT = re.compile(r"(?<!\S)/(?P<name>[^\W_][\w.:-]*)(?=[\s,;!?)]|$)")
 
 
 def first_word(prompt: str) -> tuple[str, str]:
-    """The name of the word that a prompt begins with and what follows it; both empty when it begins with none."""
+    """Return the slash command that begins a prompt and the text after it; both empty if there is none."""
     word, _, rest = prompt.strip().partition(" ")
     word, _, more = word.partition("\n")
     rest = f"{more} {rest}".strip() if more else rest.strip()
@@ -218,14 +220,14 @@ def first_word(prompt: str) -> tuple[str, str]:
 
 
 def is_alone(prompt: str) -> bool:
-    """Whether a prompt looks like a word and is nothing else."""
+    """True if a prompt consists of one slash command only."""
     return _ALONE.fullmatch(prompt.strip()) is not None
 
 
 def words_in(text: str) -> list[tuple[str, int, int]]:
-    """The names in the first line of a text that stand behind a slash, each with where it begins and ends.
+    """Return the names after a slash in the first line of a text, each with its start and end.
 
-    Only the first line, as what comes below is often pasted or piped in: nobody gave a word there.
+    Only the first line counts: text below it is often pasted or piped in, and no command is meant there.
     """
     skipped = len(text) - len(text.lstrip())
     line = text.lstrip().partition("\n")[0]
@@ -234,7 +236,7 @@ def words_in(text: str) -> list[tuple[str, int, int]]:
 
 
 def nearest_names(name: str, names: list[str], most: int = 3) -> list[str]:
-    """The names that somebody may have meant, the likeliest first."""
+    """Return the names that may have been meant, likeliest first."""
     from difflib import get_close_matches
 
     longer = [known for known in names if known.startswith(name)]

@@ -1,4 +1,4 @@
-"""Which system prompt a task begins with: for which models, full or compact, and what the person wants of it."""
+"""Choose a task's system prompt: its models, full or compact, and the person's options."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ from halocline.store.settings.settings import Settings
 
 
 async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue: Catalogue) -> dict[Mode, str]:
-    """The names of the models that a task would have, without opening them; empty where there is none to choose.
+    """Return the models that a task would use, without opening them; empty names if no model is configured.
 
     Raises:
         UsageError: the name is wrong.
@@ -32,7 +32,7 @@ async def list_model_names(named: str, settings: Settings, keys: Keys, catalogue
 
 
 def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> ModelInfo:
-    """What is known of a model without asking its server."""
+    """Return what is known about a model without asking its server."""
     provider, _, model = named.partition("/")
     try:
         vendor = find_vendor(provider, settings, catalogue)
@@ -42,7 +42,7 @@ def find_model_facts(named: str, settings: Settings, catalogue: Catalogue) -> Mo
 
 
 def is_compact(models: Iterable[str], settings: Settings, catalogue: Catalogue) -> bool:
-    """Whether a task with these models gets the compact prompt."""
+    """True if a task with these models gets the compact prompt."""
     if settings.prompt != "auto":
         return settings.prompt == "compact"
     windows = (find_model_facts(name, settings, catalogue).window for name in models)
@@ -50,7 +50,7 @@ def is_compact(models: Iterable[str], settings: Settings, catalogue: Catalogue) 
 
 
 def read_prompt_options(settings: Settings, home: Home) -> PromptOptions:
-    """What the person wants of the system prompt. Raises SettingsError."""
+    """Read the person's options for the system prompt. Raises SettingsError."""
     if not (settings.system_prompt_file or settings.append_system_prompt or home.prompts.is_dir()):
         return PromptOptions(language=settings.language)
     from halocline.store.settings import prompt_files

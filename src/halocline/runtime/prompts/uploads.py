@@ -1,7 +1,4 @@
-"""What a surface hands over for a prompt, and what it is handed for one: files, pictures, what can be mentioned.
-
-No task has to be open for it.
-"""
+"""Files and images that a surface uploads for a prompt, and suggestions for mentions. No task has to be open."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,34 +17,34 @@ from halocline.task.task import Task
 
 
 class Handing:
-    """Answers for one home; `task` gives one that is open. `model` is empty for the usual one, throughout."""
+    """Uploads and suggestions of one home; `task` returns an open task. An empty `model` means the default one."""
 
     def __init__(self, assembly: Assembly, task: Callable[[str], Task]) -> None:
         self._assembly = assembly
         self._task = task
 
     async def picture(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
-        """A picture as parts of a prompt. Raises UsageError."""
+        """Turn an image into prompt parts. Raises UsageError."""
         sees = await self._sees(model)
         return await attach_image(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
 
     async def file(self, model: str, name: str, data: bytes) -> tuple[UserPart, ...]:
-        """Any file as parts of a prompt. Raises UsageError."""
+        """Turn any file into prompt parts. Raises UsageError."""
         sees = await self._sees(model)
         return await attach_file(name, data, ChildDocuments(), self._assembly.blobs, sees=sees)
 
     def kept_picture(self, blob: str) -> tuple[str, bytes]:
-        """The media type and the bytes of a picture that is kept. Raises UsageError."""
+        """Return the media type and bytes of a stored image. Raises UsageError."""
         return read_image(blob, self._assembly.blobs)
 
     async def mentionable(self, task: str) -> Mentionable:
-        """What can be mentioned in a task that is open here."""
+        """List what can be mentioned in a task that is open here."""
         return await list_mentionable(self._task(task), self._assembly.home)
 
     async def mentionable_in(self, workspace: Path, task: str = "", roots: tuple[str, ...] = ()) -> Mentionable:
-        """What can be mentioned in a folder and further `roots`, in a task that is yet to begin, or not open here."""
+        """List what can be mentioned in a folder and other `roots`, for a task that is new or not open here."""
         revisions = WorkspaceRevisions(workspace, lambda: self._assembly.shadow_git(workspace, BY_HAND))
-        folder = folder_of(workspace, roots, self._assembly.leave(workspace, roots).book(), Ripgrep(), revisions)
+        folder = folder_of(workspace, roots, self._assembly.rule_files(workspace, roots).book(), Ripgrep(), revisions)
         return await mentionable_in(folder, self._assembly.home, task)
 
     async def _sees(self, model: str) -> bool:

@@ -1,7 +1,7 @@
-"""Commands that the person runs themselves in an open task (`!`): beside its turns, in its shell, with nobody asked.
+"""Commands that the person runs in an open task (`!`): beside its turns, in its shell, without approval.
 
-What must stay true: each that started has one end in the log, also when the task is closed; the person's word is leave
-enough, so neither the gate nor a hook is asked, and a sandbox holds them only where the settings require one for all.
+What must stay true: each one that started has one end in the log, even if the task is closed. The person typed it, so
+neither the gate nor a hook is asked, and a sandbox applies only if the settings require one for all commands.
 """
 
 import asyncio
@@ -16,35 +16,35 @@ from halocline.protocol.events import OwnCommandEnded, OwnCommandStarted, ToolCa
 from halocline.task.task import Task
 
 MOST = 16
-"""Commands of the person that run at a time in one task; a page may be mistaken."""
+"""Commands of the person that may run at once in one task; guards against a faulty page."""
 
 
 class OwnCommands:
-    """Those of one task."""
+    """The person's commands in one task."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._running: dict[str, tuple[asyncio.Future[Cut], asyncio.Task[None]]] = {}
 
-    def take(self, wish: RunCommand | StopCommand | LeaveRunning) -> bool:
-        """Begin, end or let go of one; events tell what becomes of it. False when it is over. Raises UsageError."""
-        match wish:
+    def take(self, request: RunCommand | StopCommand | LeaveRunning) -> bool:
+        """Start, stop or background a command; events report it. Return False if it is over. Raises UsageError."""
+        match request:
             case RunCommand():
-                self._begin(wish)
+                self._begin(request)
                 return True
             case StopCommand(run=run):
                 return self._cut(run, Cut.STOP)
             case LeaveRunning(run=run):
                 return self._cut(run, Cut.LEAVE)
 
-    def _begin(self, wish: RunCommand) -> None:
-        if not (text := wish.command.strip()):
-            raise UsageError("There is no command after the exclamation mark.", "Type it right behind: !git status")
+    def _begin(self, request: RunCommand) -> None:
+        if not (text := request.command.strip()):
+            raise UsageError("There is no command after the exclamation mark.", "Type it directly after: !git status")
         if len(self._running) >= MOST:
-            raise UsageError(f"{MOST} of your commands run already.", "Stop one, or wait for its end.")
+            raise UsageError(f"{MOST} of your commands are already running.", "Stop one, or wait until one ends.")
         run, host = f"!{self._task.state.own_started + 1}", self._task.host
         command = host.secrets.redact(text)
-        self._task.emit(OwnCommandStarted(run=run, command=command, client=wish.client))
+        self._task.emit(OwnCommandStarted(run=run, command=command, client=request.client))
         cut: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()
         running = asyncio.create_task(self._see_through(run, text, command, cut), name=f"{self._task.state.task} {run}")
         self._running[run] = (cut, running)
@@ -57,7 +57,7 @@ class OwnCommands:
         return True
 
     async def close(self) -> None:
-        """Stop what runs, and wait for the ends. Raises what broke one."""
+        """Stop all commands and wait until they end. Raises the error that broke one."""
         waiting = [running for _, running in self._running.values()]
         for run in [*self._running]:
             self._cut(run, Cut.STOP)
@@ -66,14 +66,14 @@ class OwnCommands:
     async def _see_through(self, run: str, text: str, command: str, cut: "asyncio.Future[Cut]") -> None:
         end = partial(OwnCommandEnded, run=run, command=command)
         try:
-            result = await self._ran(run, text, cut)
+            result = await self._run_shell(run, text, cut)
             self._task.emit(_end_event(end, result, command))
         except ToolFailure as failure:
             self._task.emit(end(said=f"not run: {failure}"))
         finally:
             del self._running[run]
 
-    async def _ran(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
+    async def _run_shell(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
         task = self._task
         required = (await task.host.tools.shell.sandbox(task.state.approval_mode)).required
         order = ShellCommand(text, task.state.workspace, None, unsandboxed=not required)
@@ -96,18 +96,18 @@ def _end_event(end: "partial[OwnCommandEnded]", result: ShellResult, command: st
 
 
 def _describe_end(result: ShellResult, command: str) -> list[str]:
-    """How it ended, for the person and for the model."""
+    """Describe how a command ended, for the person and the model."""
     time = f"{result.seconds:.1f} s"
     if result.exit_code is not None:
-        said = [f"{exit_words(result.exit_code, find_answer(command, result))} in {time}"]
+        notes = [f"{exit_words(result.exit_code, find_answer(command, result))} in {time}"]
     else:
-        said = [] if result.job else [f"stopped by the person after {time}"]
+        notes = [] if result.job else [f"stopped by the user after {time}"]
     if result.job:
-        said.append(f"{'what it left running' if said else 'it'} goes on as {result.job}")
+        notes.append(f"{'what it left running' if notes else 'it'} continues as {result.job}")
     if result.gone:
-        said.append(f"the folder {result.gone} is gone, so it ran in the workspace")
+        notes.append(f"the folder {result.gone} is gone, so it ran in the workspace")
     if result.full_screen:
-        said.append("it draws on the whole screen, which cannot be shown")
+        notes.append("it is a full-screen program, whose output cannot be shown")
     if note := withheld_note(command, result.output, result.exit_code, result.withheld):
-        said.append(note)
-    return [*said, *result.set_aside]
+        notes.append(note)
+    return [*notes, *result.set_aside]

@@ -1,1 +1,1 @@
-"""The rules, hooks and notes of a task's folders."""
+"""The rules, hooks and memory of a task's folders."""

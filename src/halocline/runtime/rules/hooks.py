@@ -1,4 +1,4 @@
-"""The hooks of one folder: which are set up, which of them run and why not, and what a person said of the folder."""
+"""The hooks of one folder: those configured, those that run, why others do not, and the trust in the folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from halocline.protocol.permission_rules import Rule
 
 SetUp = Hook
-"""What surfaces list."""
+"""The type that surfaces list."""
 
 WHY = {
     Standing.UNKNOWN: "the folder is not trusted: halo trust add",
@@ -31,7 +31,7 @@ WHY = {
 
 
 class FolderHooks:
-    """Hooks that a folder and a person have, and the trust in that folder."""
+    """Hooks of a folder and of the person, and the trust in that folder."""
 
     def __init__(self, workspace: Path, home: Home, settings: Settings, env: Mapping[str, str]) -> None:
         self._settings = settings
@@ -42,12 +42,12 @@ class FolderHooks:
 
     @property
     def standing(self) -> Standing:
-        """Raises SettingsError."""
+        """The trust in the folder. Raises SettingsError."""
         return self._trust.standing(self.places)
 
     @property
     def is_trusted(self) -> bool:
-        """Whether the folder is trusted as it is now. A file of trust that cannot be read trusts nobody."""
+        """True if the folder is trusted as it is now. With an unreadable trust file, no folder is."""
         try:
             return self.standing is Standing.TRUSTED
         except SettingsError:
@@ -55,11 +55,11 @@ class FolderHooks:
 
     @property
     def folders(self) -> dict[str, Said]:
-        """All folders that a person spoke of. Raises SettingsError."""
+        """All folders that the person trusted or refused. Raises SettingsError."""
         return self._trust.folders()
 
     def changed_since(self, then: Mapping[str, str]) -> str:
-        """What is otherwise than it was then, unless it was trusted since; empty when nothing is."""
+        """Describe what changed since then, unless it was trusted since; empty if nothing did."""
         now = parts_of(self.places)
         if (then and now == then) or self.is_trusted:
             return ""
@@ -67,7 +67,7 @@ class FolderHooks:
 
     @property
     def servers(self) -> "list[Server]":
-        """The MCP servers that the folder brings; a file that cannot be read has none."""
+        """The MCP servers configured in the folder; none of a file that cannot be read."""
         from halocline.ports.mcp_servers import Owner
         from halocline.store.mcp.servers import Unreadable, servers_in
 
@@ -79,7 +79,7 @@ class FolderHooks:
 
     @property
     def problems(self) -> list[str]:
-        """Why files of servers that the folder brings cannot be read."""
+        """Problems with the folder's MCP server files."""
         from halocline.ports.mcp_servers import Owner
         from halocline.store.mcp.servers import Unreadable, servers_in
 
@@ -93,7 +93,7 @@ class FolderHooks:
 
     @property
     def allowing_rules(self) -> "list[Rule]":
-        """Rules of the folder that allow something, which hold only while it is trusted; none of an unreadable file."""
+        """The folder's allowing rules, which apply only while it is trusted; none of an unreadable file."""
         from halocline.protocol.permission_rules import Source, Verdict
         from halocline.store.permissions.rules import Unreadable, read_rules
 
@@ -103,20 +103,20 @@ class FolderHooks:
         return []
 
     def say(self, *, trusted: bool) -> None:
-        """Trust the folder as it is now, or do not. Raises SettingsError."""
+        """Trust the folder as it is now, or refuse it. Raises SettingsError."""
         self._trust.say(self.places, trusted=trusted)
 
     def forget(self, folder: Path) -> bool:
-        """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
+        """Forget the decision on a folder. Return False if there was none. Raises SettingsError."""
         return self._trust.forget(folder)
 
     def own(self, *, trusted: bool) -> "Sequence[Hook]":
-        """The folder's own, for a task whose workspace is another. Raises SettingsError."""
+        """Return the folder's own hooks, for a task with another workspace. Raises SettingsError."""
         found = (hook for hook in self.list(trusted=trusted) if hook.source is HookSource.PROJECT)
         return [replace(hook, folder=str(self.places.workspace)) for hook in found]
 
     def list(self, *, trusted: bool = False) -> list[Hook]:
-        """Every hook that is set up; those that are not run say why. Raises SettingsError."""
+        """Return every configured hook; `inert` says why one does not run. Raises SettingsError."""
         why = "" if trusted else self._why_not()
         foreign = [
             hook if hook.inert else replace(hook, inert=why) for hook in hooks_in(self.places, HookSource.PROJECT)
@@ -124,10 +124,10 @@ class FolderHooks:
         hooks = [*foreign, *hooks_in(self.places, HookSource.USER)]
         if self._settings.hooks:
             return hooks
-        return [replace(hook, inert="the setting hooks is false") for hook in hooks]
+        return [replace(hook, inert="hooks are turned off (hooks = false)") for hook in hooks]
 
     def _why_not(self) -> str:
-        """Why the folder's own hooks do not run; empty when they do. Raises SettingsError."""
+        """Return why the folder's own hooks do not run; empty if they do. Raises SettingsError."""
         standing = self.standing
         if standing is Standing.CHANGED:
             return f"{self._trust.describe_change(self.places)} since you trusted the folder: halo trust add"
@@ -143,7 +143,7 @@ class FolderHooks:
         passed: tuple[str, ...] = (),
         trusted: bool,
     ) -> LiveHooks | None:
-        """Those that run in a task, with those of the `others`, its further folders; None when there are none.
+        """Build the hooks that run in a task, with those of its `others`, the other folders; None if there are none.
 
         Raises SettingsError.
         """

@@ -1,7 +1,7 @@
-"""The rules of a running task: puts together where they lie, what is hidden and what a person switched off.
+"""The rules of a running task: combines their places, the ignore rules, and what a person turned off.
 
-What must stay true: where there are none they cost nothing. Until a file of rules is seen, only its places are looked
-at, and nothing that reads them is loaded.
+What must stay true: without rule files they cost nothing. Until a rule file is seen, only its places are checked, and
+no code that reads rules is loaded.
 """
 
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LiveInstructions:
-    """Fulfils `ports.instructions.Instructions`; `reader` is made when there is something to read."""
+    """Implements `ports.instructions.Instructions`; `reader` is called when there is something to read."""
 
     def __init__(self, roots: Roots, reader: "Callable[[], Reader]") -> None:
         self._roots = roots
@@ -35,11 +35,11 @@ class LiveInstructions:
         self._touched: Touched | None = None
 
     def begins(self) -> Beginning:
-        """What holds from the start."""
+        """Return the rules that apply from the start."""
         return self._read().begins() if self._is_somewhere() else Beginning()
 
     def news(self, state: State) -> InstructionsLoaded | None:
-        """What the model has to be told before its next request; nothing most of the time."""
+        """Return rules that the model needs before its next request; usually None."""
         if self._folder is None and not (state.instructions or self._is_somewhere() or self._is_nested(state)):
             return None
         return self._read().news(state)
@@ -67,7 +67,7 @@ class LiveInstructions:
 
 
 def _is_there(place: str) -> bool:
-    """As `os.path.exists`, without an exception for each of the many places where nothing is."""
+    """Return True if a file exists; unlike `os.path.exists`, without an exception for each missing place."""
     return os.access(place, os.F_OK)
 
 
@@ -76,27 +76,27 @@ def instructions_of(
     home: Home,
     settings: Settings,
     env: Mapping[str, str],
-    leave: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Leave]",
     further: tuple[str, ...] = (),
 ) -> "Instructions | None":
-    """The rules of a task, and of its `further` folders; None when the settings want none."""
+    """Return the rules of a task, and of its `further` folders; None if the settings turn rules off."""
     if not settings.rules:
         return None
     roots = roots_of(workspace, home, env)
-    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, leave))
+    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, permissions))
     if not further:
         return first
     from halocline.runtime.rules.multi_root import with_roots
 
-    return with_roots(first, further, home, settings, leave)
+    return with_roots(first, further, home, settings, permissions)
 
 
-def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Path], Leave]") -> "Reader":
-    """Reads the files of rules of one folder."""
+def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Leave]") -> "Reader":
+    """Return a reader for the rule files of one folder."""
     from halocline.context.instructions.files import Reader
     from halocline.store.permissions.instruction_switches import RuleSwitches
 
-    of_workspace = leave(roots.workspace)
+    of_workspace = permissions(roots.workspace)
     switches = RuleSwitches(home.rule_switches)
     return Reader(
         roots,
@@ -107,13 +107,13 @@ def reader_of(roots: Roots, home: Home, settings: Settings, leave: "Callable[[Pa
 
 
 def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:
-    """The folders below which rules lie. An administrator's count only where root alone can write."""
+    """Return the folders that hold rules. The administrator's folder counts only if root alone can write to it."""
     user = Path(env["HOME"]) if env.get("HOME") else None
     return Roots(workspace, home.root, user, managed if _is_roots(managed) else None, _repository_above(workspace))
 
 
 def _repository_above(workspace: Path) -> Path | None:
-    """The folder of the repository that the workspace is a part of; None when it is one itself, or another user's."""
+    """Return the repository that the workspace is a part of; None if it is one itself, or it is another user's."""
     for folder in (workspace, *workspace.parents):
         try:
             owner = os.lstat(f"{folder}/.git").st_uid

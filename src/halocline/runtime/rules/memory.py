@@ -1,4 +1,4 @@
-"""The notes for tasks in one folder, as a person handles them: shown, numbered across both files, removed."""
+"""Memory for tasks in one folder: show the notes, numbered across both files, add and remove them."""
 
 import re
 from pathlib import Path
@@ -25,19 +25,19 @@ from halocline.runtime.assembly.optional_parts import files_within
 
 LARGEST = 1_000_000
 NOTE = re.compile(r"# +(\S[^\n]*)")
-"""A prompt that is a note: one line behind a hash. A heading that has text below it is none."""
-OFF = "Notes are off, so no task would read it."
-HOW_ON = "To switch them on: memory = true in settings.toml. Or say it to the agent, without the hash."
+"""A prompt that is a note: one line after a hash. A heading with text below it is not a note."""
+OFF = "Memory is off, so no task would read this note."
+HOW_ON = "Turn it on with memory = true in settings.toml, or send the text to the agent without the hash."
 
 
 def note_in(prompt: str) -> str:
-    """The note that a person typed in the place of a prompt; empty when it is none."""
+    """Return the note typed in place of a prompt; empty if it is not a note."""
     found = NOTE.fullmatch(prompt.strip())
     return found[1].strip() if found else ""
 
 
 class Remembered(Value, frozen=True):
-    """One note; `file` is where it stands. `date` and `task` are empty for one that a person wrote."""
+    """One note in `file`. `date` and `task` are empty if a person wrote it."""
 
     number: int
     text: str
@@ -47,7 +47,7 @@ class Remembered(Value, frozen=True):
 
 
 class Source(Value, frozen=True):
-    """One file: its notes, how many other lines it has, and whether it is longer than what tasks are given."""
+    """One file: its notes, the number of its other lines, and `is_cut` if it is longer than what tasks get."""
 
     file: Path
     notes: tuple[Remembered, ...]
@@ -56,7 +56,7 @@ class Source(Value, frozen=True):
 
 
 class Memory:
-    """`on` says whether new tasks are given the notes; a person may look at them in any case."""
+    """The notes of one folder. If `on`, new tasks get them; they can be shown and removed in any case."""
 
     def __init__(self, workspace: Path, folder: Path, *, on: bool) -> None:
         self.on = on
@@ -67,12 +67,12 @@ class Memory:
 
     @property
     def given(self) -> str:
-        """What a task that begins now is told."""
+        """The text that a new task gets."""
         return memory_section(*self._place)
 
     def sources(self) -> list[Source]:
-        """The person's own file first, then the project's; those that are not empty. Raises UsageError."""
-        notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._found(), 1)]
+        """Return the files that are not empty, the person's own before the project's. Raises UsageError."""
+        notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._list_memos(), 1)]
         sources = []
         for file in self._files:
             text = _read_file(file)
@@ -81,10 +81,10 @@ class Memory:
         return [source for source in sources if source.notes or source.beside]
 
     async def keep(self, text: str) -> Path:
-        """Write a note of the person's own down, for tasks in the folder to begin with; gives its file.
+        """Save a personal note for new tasks in the folder; return its file.
 
         Raises:
-            UsageError: notes are off, it is none, or its file cannot be written.
+            UsageError: memory is off, the note is empty or too long, or the file cannot be written.
         """
         if not self.on:
             raise UsageError(OFF, HOW_ON)
@@ -92,24 +92,26 @@ class Memory:
         return self.personal
 
     async def add(self, text: str, *, project: bool) -> None:
-        """Write a note of the person's down, in the project's file or in their own. Raises UsageError."""
-        said, file = " ".join(text.split()), self.project if project else self.personal
-        if not said or len(said) > LONGEST_NOTE:
-            raise UsageError(f"A note has 1 to {LONGEST_NOTE} characters.", "Make two of it.")
+        """Add a note to the project's file or the person's own. Raises UsageError."""
+        note, file = " ".join(text.split()), self.project if project else self.personal
+        if not note or len(note) > LONGEST_NOTE:
+            raise UsageError(f"A note must have 1 to {LONGEST_NOTE} characters.", "Split a long note into several.")
         if project and self.leads_out:
-            raise UsageError(f"{file} is a link to a place outside the project.", "Keep the note for yourself.")
+            raise UsageError(f"{file} is a link to a place outside the project.", "Save it as a personal note instead.")
         try:
             before = await LocalFiles().read(file, LARGEST) if file.exists() else None
-            after = add_memo((before or b"").decode("utf-8", "surrogateescape"), f"- {said}")
+            after = add_memo((before or b"").decode("utf-8", "surrogateescape"), f"- {note}")
             await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
-            raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
+            raise UsageError(
+                f"{file} just changed on disk.", "Check it with halo memory show, then try again."
+            ) from None
         except OSError as error:
             raise _refuse_file(file, error) from error
 
     async def forget(self, number: int) -> Remembered:
-        """Remove a note, and give it. Raises UsageError."""
-        found = self._found()
+        """Remove a note and return it. Raises UsageError."""
+        found = self._list_memos()
         if not 0 < number <= len(found):
             raise UsageError(f"There is no note {number}.", "See: halo memory show")
         memo, file = found[number - 1]
@@ -118,20 +120,22 @@ class Memory:
             after = replace_memo(before.decode("utf-8", "surrogateescape"), memo)
             await self._writer(file).write(file, after.encode("utf-8", "surrogateescape"), before)
         except FileChangedOutside:
-            raise UsageError(f"{file} was changed just now.", "Look again: halo memory show") from None
+            raise UsageError(
+                f"{file} just changed on disk.", "Check it with halo memory show, then try again."
+            ) from None
         except OSError as error:
             raise _refuse_file(file, error) from error
         return _number_memo(number, memo, file)
 
     def _writer(self, file: Path) -> LocalFiles:
-        """The project's file may not lead out of the project; where the person's own leads is theirs to say."""
+        """Return a writer for a file. The project's must stay inside the project; the person's own may be a link."""
         return LocalFiles() if file == self.personal else files_within(self.project.parents[1])
 
     @property
     def _files(self) -> tuple[Path, ...]:
         return (self.personal,) if self.leads_out else (self.personal, self.project)
 
-    def _found(self) -> list[tuple[Memo, Path]]:
+    def _list_memos(self) -> list[tuple[Memo, Path]]:
         return [(memo, file) for file in self._files for memo in parse_memos(_read_file(file))]
 
 
@@ -147,4 +151,4 @@ def _read_file(file: Path) -> str:
 
 
 def _refuse_file(file: Path, error: OSError) -> UsageError:
-    return UsageError(f"Cannot use {file}: {error.strerror or error}.", "Look at it, or move it away.")
+    return UsageError(f"Cannot use {file}: {error.strerror or error}.", "Fix the file, or move it away.")

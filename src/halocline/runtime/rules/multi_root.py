@@ -1,6 +1,7 @@
-"""Rules for a task with several folders: those of the first are followed as always, those of the others beside them.
+"""Rules for a task with several folders: those of the first as usual, plus those of the others.
 
-What must stay true: a file of another folder is named by its whole path, and its patterns are seen from that folder.
+What must stay true: a file of another folder is named by its absolute path, and its patterns are relative to that
+folder.
 """
 
 from collections.abc import Mapping
@@ -24,32 +25,32 @@ if TYPE_CHECKING:
 
 
 class RootedInstructions:
-    """Fulfils `ports.instructions.Instructions`; `others` are those of the further folders."""
+    """Implements `ports.instructions.Instructions`; `others` are the rules of the other folders."""
 
     def __init__(self, first: Instructions, others: Mapping[str, Instructions]) -> None:
         self._first = first
         self._others = others
 
     def begins(self) -> Beginning:
-        """What holds from the start; the other folders' rules come with the first prompt."""
+        """Return the rules that apply from the start; the other folders' rules come with the first prompt."""
         return self._first.begins()
 
     def news(self, state: State) -> InstructionsLoaded | None:
-        found = [self._first.news(self._seen(state, ""))]
-        found += [rules.news(self._seen(state, root)) for root, rules in self._others.items()]
-        told = [event for event in found if event is not None]
-        if not told:
+        found = [self._first.news(self._state_for(state, ""))]
+        found += [rules.news(self._state_for(state, root)) for root, rules in self._others.items()]
+        events = [event for event in found if event is not None]
+        if not events:
             return None
         return InstructionsLoaded(
-            files=tuple(file for event in told for file in event.files),
-            gone=tuple(path for event in told for path in event.gone),
+            files=tuple(file for event in events for file in event.files),
+            gone=tuple(path for event in events for path in event.gone),
             # The notes of files come first, in their order.
-            content=tuple(part for event in told for part in event.content[: len(event.files)])
-            + tuple(part for event in told for part in event.content[len(event.files) :]),
+            content=tuple(part for event in events for part in event.content[: len(event.files)])
+            + tuple(part for event in events for part in event.content[len(event.files) :]),
         )
 
-    def _seen(self, state: State, root: str) -> State:
-        """The state as a folder's rules see it: from that folder, with what holds of its own."""
+    def _state_for(self, state: State, root: str) -> State:
+        """Return the state for a folder's rules: with that workspace, and only the folder's own instructions."""
         own = tuple(one for one in state.instructions if self._root_of(one.file.path) == root)
         return replace(state, workspace=root or state.workspace, instructions=own)
 
@@ -62,12 +63,12 @@ def with_roots(
     roots: tuple[str, ...],
     home: Home,
     settings: Settings,
-    leave: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Leave]",
 ) -> RootedInstructions:
-    """The rules of a task with further folders; of these only what the project itself says."""
+    """Return the rules of a task with other folders; from these, only the project's own rules."""
 
     def of(root: str) -> LiveInstructions:
         places = Roots(Path(root), prefix=f"{root}/")
-        return LiveInstructions(places, lambda: reader_of(places, home, settings, leave))
+        return LiveInstructions(places, lambda: reader_of(places, home, settings, permissions))
 
     return RootedInstructions(first, {root: of(root) for root in roots})

@@ -1,6 +1,6 @@
-"""The folders of a task beside its workspace: which are allowed, and which are still there.
+"""The folders of a task beside its workspace: check which are allowed, and which still exist.
 
-What must stay true: no folder of a task lies in another one of it, so every path belongs to one of them at most.
+What must stay true: no folder of a task is inside another, so every path belongs to at most one of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,17 +17,17 @@ from halocline.runtime.assembly.feature_probes import has_hooks, may_run_code
 from halocline.store.settings.settings import Settings
 
 GONE = (
-    "The folder {root} of this task is gone, so the task goes on without it. "
-    "When it is back: halo --resume {task} --add-dir {root}"
+    "The folder {root} of this task is gone, so the task continues without it. "
+    "To add it again once it is back: halo --resume {task} --add-dir {root}"
 )
-HOW = "Name other folders (--add-dir, or the setting add_dirs), or begin in the one that holds them all."
+HOW = "Name other folders (--add-dir, or the add_dirs setting), or start in the folder that contains them all."
 
 
 def further_roots(workspace: Path, wanted: Iterable[str | Path], known: Sequence[str] = ()) -> tuple[str, ...]:
-    """The task's folders beside `workspace` once those that are `wanted` join the ones that are `known`.
+    """Return the task's folders beside `workspace`: the `known` ones, then the `wanted` ones.
 
     Raises:
-        UsageError: one is no folder, lies in another one of the task, or has a name that is not UTF-8.
+        UsageError: one is not a folder, overlaps with another one of the task, or has a name that is not UTF-8.
     """
     _require_utf8(workspace)
     roots = list(known)
@@ -45,9 +45,9 @@ def further_roots(workspace: Path, wanted: Iterable[str | Path], known: Sequence
 def roots_of(
     workspace: Path, wanted: Iterable[str | Path], settings: Settings, known: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """The same for a task that begins, unless its `known` ones are given: with those that the settings name.
+    """Return the folders of a task as `further_roots` does; without `known` ones, those of the settings come first.
 
-    Of these what holds the workspace, or lies in it, is left out: the settings are for every workspace.
+    Folders of the settings that overlap with the workspace are left out: the settings apply to every workspace.
     """
     if known is None:
         places = [_resolve_folder(workspace, text) for text in settings.add_dirs]
@@ -58,7 +58,7 @@ def roots_of(
 def with_code(
     workspace: Path, wanted: Iterable[str | Path], settings: Settings, known: Sequence[str] | None
 ) -> list[Path]:
-    """Those of a task's folders that might have programs of their own that run; of the further ones, only hooks do.
+    """Return the task's folders that may bring code that runs: hooks or MCP servers, in other folders only hooks.
 
     Raises UsageError.
     """
@@ -67,39 +67,39 @@ def with_code(
     return [*own, *(root for root in roots if has_hooks(settings, root))]
 
 
-class TakenUp(Value, frozen=True):
-    """A task that is opened again, with its folders as they are now: the event that says so, and words for a person."""
+class ResumedRoots(Value, frozen=True):
+    """A resumed task with its folders as they are now: the event to record that, and messages for a person."""
 
     state: State
-    news: tuple[RootsChanged, ...]
-    said: tuple[str, ...]
+    events: tuple[RootsChanged, ...]
+    notices: tuple[str, ...]
 
 
-def taken_up(state: State, wanted: Iterable[str | Path]) -> TakenUp:
-    """Leave out the folders that went, and add those that are `wanted` now. Raises UsageError."""
+def resume_roots(state: State, wanted: Iterable[str | Path]) -> ResumedRoots:
+    """Leave out the folders that are gone, and add those `wanted` now. Raises UsageError."""
     there = tuple(root for root in state.roots if Path(root).is_dir())
     gone = tuple(GONE.format(root=root, task=state.task) for root in state.roots if root not in there)
     roots = further_roots(Path(state.workspace), wanted, there)
-    news = (RootsChanged(roots=roots),) if roots != state.roots else ()
-    return TakenUp(replace(state, roots=roots), news, gone)
+    events = (RootsChanged(roots=roots),) if roots != state.roots else ()
+    return ResumedRoots(replace(state, roots=roots), events, gone)
 
 
 def _resolve_folder(workspace: Path, text: str | Path) -> Path:
     try:
         place = (workspace / Path(text).expanduser()).resolve()
     except (OSError, RuntimeError) as error:
-        raise UsageError(f"The folder {text} cannot be added: {error}.", HOW) from error
+        raise UsageError(f"Cannot add the folder {text}: {error}.", HOW) from error
     if not place.is_dir():
-        raise UsageError(f"The folder {place} cannot be added: there is no such folder.", HOW)
+        raise UsageError(f"Cannot add {place}: there is no such folder.", HOW)
     return place
 
 
 def _require_utf8(folder: Path) -> None:
-    """The name of a task's folder is in its log, and has to lead there again. Raises UsageError."""
+    """Raise UsageError unless the name is UTF-8: the log stores it, and must lead back to the folder."""
     if (name := make_encodable(str(folder))) != str(folder):
         raise UsageError(
-            f"The name of the folder {name} is not UTF-8 text, so no task can be kept in it.",
-            "Rename it (convmv does that for whole folders), or start in the folder above.",
+            f"The name of the folder {name} is not valid UTF-8, so no task can run in it.",
+            "Rename it (convmv renames whole trees), or start in the folder above.",
         )
 
 
@@ -109,7 +109,7 @@ def _do_overlap(one: Path, other: Path) -> bool:
 
 def _require_apart(root: Path, other: Path) -> None:
     if root == other:
-        raise UsageError(f"The folder {root} is one of this task's already.", "Name each folder once.")
+        raise UsageError(f"The task already has the folder {root}.", "Name each folder once.")
     if _do_overlap(root, other):
-        how = "lies in" if root.is_relative_to(other) else "holds"
-        raise UsageError(f"The folder {root} cannot be added: it {how} {other}, which the task has.", HOW)
+        how = "is inside" if root.is_relative_to(other) else "contains"
+        raise UsageError(f"Cannot add {root}: it {how} {other}, which the task already has.", HOW)

@@ -1,1 +1,1 @@
-"""Tasks that a task starts."""
+"""Sub-agents: tasks started by a task."""

@@ -1,4 +1,4 @@
-"""The hooks of a sub-agent: those before and after a call hold for it as well, the others are its parent's."""
+"""The hooks of a sub-agent: those around calls and compaction apply to it too; the others belong to its parent."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from halocline.protocol.state.state import State
 
 
 class CallHooks:
-    """Fulfils `ports.hooks.Hooks` with the part of others that is about calls and the conversation."""
+    """Implements `ports.hooks.Hooks`, passing on only hooks about calls and the conversation."""
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
@@ -18,7 +18,7 @@ class CallHooks:
         self._hooks.attach(emit, state)
 
     async def begins(self) -> TurnEnded | None:
-        """No person said the prompt."""
+        """Return None: the prompt is not from a person."""
         return None
 
     async def before(self, call: ToolCall) -> Outcome:
@@ -31,12 +31,12 @@ class CallHooks:
         return await self._hooks.before_compaction(what)
 
     def waits(self, kind: str, message: str) -> None:
-        """Nobody is waited for."""
+        """Do nothing: a sub-agent waits for nobody."""
 
     async def holds(self) -> bool:
-        """The report is for the parent, which is held itself."""
+        """Return False: hooks of the end apply to the parent."""
         return False
 
     async def ends(self, end: TurnEnded | None) -> tuple[HookRan, ...]:
-        """The parent's turn goes on."""
+        """Run nothing: the parent's turn continues."""
         return ()

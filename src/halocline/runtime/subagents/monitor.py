@@ -1,6 +1,6 @@
-"""A sub-agent as its parent sees it: what it does, what it took, how it ended; live, or by the log that it left.
+"""A sub-agent as its parent sees it: progress, cost and end; live, or from the log it left.
 
-What must stay true: a lane that began has one end, also when the process died over it.
+What must stay true: a sub-agent run that started has exactly one end, even if the process died.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from halocline.task.log import Log, read_log
 from halocline.task.task import Task
 
 BEGINNING = 600
-"""Characters of a report that its parent's log holds; the whole is in the call's result, and in the child's log."""
+"""Characters of a report in the parent's log; the whole is in the call's result and in the child's log."""
 FEW = 2
-"""Steps before its limit at which a sub-agent is told to come to an end, and the same in parts of its time."""
+"""A sub-agent is told to finish this many steps before its limit, or after this share (`PART`) of its time."""
 PART = 0.8
-HURRY = "Only little time is left. Look at nothing more: report now what you know, with attempt_completion."
+HURRY = "You are almost out of time. Stop investigating and report what you know now, with attempt_completion."
 
 
 class Took(Value, frozen=True):
-    """What a sub-agent took so far."""
+    """Steps, calls, tokens and US dollars that a sub-agent has used so far."""
 
     steps: int = 0
     calls: int = 0
@@ -51,7 +51,7 @@ class Took(Value, frozen=True):
 
 
 class Lane:
-    """Hears a sub-agent's events and tells its parent of them; `over` is set once its turn has ended, or it broke."""
+    """Reports a sub-agent's progress to its parent; `over` is set once its turn has ended, or it broke."""
 
     def __init__(self, started: SubagentStarted, task: Task, tell: Callable[[SubagentProgressed], None]) -> None:
         self.took = Took()
@@ -63,7 +63,7 @@ class Lane:
         self._hurried: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """Listen from now on, and see to it that its time does not end without a report."""
+        """Start to listen, and schedule the call for a report before its time ends."""
         given = self._task.state.subtask
         self._task.log.attach(self)
         if given and given.seconds:
@@ -73,14 +73,14 @@ class Lane:
         self.took = self.took.after(event)
         match event:
             case ev.StepStarted():
-                self._doing = "thinks"
+                self._doing = "thinking"
                 given = self._task.state.subtask
                 if given and given.steps and self.took.steps == given.steps - FEW:
                     self._hurry()
             case ev.ToolCallStarted(title=title):
                 self._doing = title
             case ev.StepRetried(cause=cause):
-                self._doing = f"asks again: {cause}"
+                self._doing = f"retrying: {cause}"
             case ev.UsageReported():
                 pass
             case ev.TurnEnded():
@@ -112,7 +112,7 @@ class Lane:
 
 
 def end_event(started: SubagentStarted, state: State, took: Took, broke: Exception | None = None) -> SubagentEnded:
-    """How a sub-agent ended, by what it knew last."""
+    """Build the end of a sub-agent from its last state."""
     end, problem = _describe_end(state.last_end)
     if broke:
         why = broke.text if isinstance(broke, HaloclineError) else f"{type(broke).__name__}: {broke}"
@@ -141,11 +141,11 @@ def _describe_end(end: ev.TurnEnded | None) -> tuple[LaneEnd, str]:
             return LaneEnd.STOPPED, text
         case ev.TurnEnded(reason=reason, text=text):
             return LaneEnd.FAILED, text or f"the model's reply ended with {reason}"
-    return LaneEnd.FAILED, "it did not begin"
+    return LaneEnd.FAILED, "it did not start"
 
 
 def report_of(state: State) -> str:
-    """The report; of one that did not come to it, the last words."""
+    """Return the report; without one, the last reply."""
     if report := final_text(state):
         return report
     with suppress(LookupError):
@@ -154,7 +154,7 @@ def report_of(state: State) -> str:
 
 
 def close_lost_lanes(home: Path, lanes: Iterable[SubagentStarted]) -> tuple[SubagentEnded, ...]:
-    """Close the logs of sub-agents whose process died, and say what these took. `home` is Halocline's folder."""
+    """Close the logs of sub-agents whose process died, and return their ends. `home` is Halocline's folder."""
     return tuple(_close_lost_lane(home / "tasks" / lane.child, lane) for lane in lanes)
 
 
@@ -168,7 +168,7 @@ def _close_lost_lane(folder: Path, lane: SubagentStarted) -> SubagentEnded:
 
 
 def _close_log(folder: Path, lane: SubagentStarted) -> list[ev.DurableEvent]:
-    """Its events, with the ends that are missing; a log that cannot be written, or that others write, is only read."""
+    """Return the events, adding the missing ends. A log that is in use or cannot be written is only read."""
     if not folder.exists():
         return []
     try:

@@ -1,7 +1,7 @@
-"""Sub-agents: tasks that a task begins, each with its own log and budget, which look into things and report.
+"""Sub-agents: tasks that a task starts, each with its own log and budget, which investigate and report.
 
-What must stay true: none begins another; all of them end with the call that began them; what they may spend is what
-is left of their parent's limit, in equal shares.
+What must stay true: none starts another; all end with the call that started them; they share what is left of their
+parent's cost limit equally.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _LOGGER = logging.getLogger("halocline")
 
 
 class Plan(Value, frozen=True):
-    """One sub-agent that is about to begin."""
+    """One sub-agent that is about to start."""
 
     wanted: Wanted
     agent: Agent | None
@@ -55,22 +55,22 @@ class Plan(Value, frozen=True):
 
 
 class Subtasks:
-    """Fulfils `ports.subagents.Subagents` for one task. `trusted` lets the folder's hooks run, as for the task."""
+    """Implements `ports.subagents.Subagents` for one task. `trusted` lets the folder's hooks run, as for the task."""
 
-    def __init__(self, parent: Task, hall: TaskRuntime, *, trusted: bool) -> None:
+    def __init__(self, parent: Task, runtime: TaskRuntime, *, trusted: bool) -> None:
         self._parent = parent
-        self._hall = hall
+        self._runtime = runtime
         self._trusted = trusted
 
     async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
         plans = self._plans(wanted, call, rule)
         async with asyncio.TaskGroup() as group:
-            lanes = [group.create_task(self._lane(plan), name=f"sub-agent {plan.child}") for plan in plans]
+            lanes = [group.create_task(self._run_plan(plan), name=f"sub-agent {plan.child}") for plan in plans]
         return tuple(lane.result() for lane in lanes)
 
     def _plans(self, wanted: Sequence[Wanted], call: str, rule: str) -> list[Plan]:
-        """Raises ToolFailure."""
-        state, settings = self._parent.state, self._hall.assembly().settings
+        """Check the request and plan each sub-agent. Raises ToolFailure."""
+        state, settings = self._parent.state, self._runtime.assembly().settings
         agents = self._agents(wanted)
         budget = Subtask(
             parent=state.task,
@@ -92,72 +92,73 @@ class Subtasks:
     def _agents(self, wanted: Sequence[Wanted]) -> list[Agent | None]:
         if not any(one.agent for one in wanted):
             return [None] * len(wanted)
-        home = self._hall.assembly().home
+        home = self._runtime.assembly().home
         found: Found = found_agents(Path(self._parent.state.workspace), home.agents)
         if unknown := [one.agent for one in wanted if one.agent and not found.named(one.agent)]:
             names = ", ".join(agent.name for agent in found.agents) or "none"
             raise ToolFailure(
-                f"There is no agent {', '.join(map(repr, unknown))}. Those described here: {names}. None was begun."
+                f"There is no agent {', '.join(map(repr, unknown))}. Available agents: {names}. "
+                "No sub-agent was started."
             )
         return [found.named(one.agent) for one in wanted]
 
     def _share(self, number: int) -> float | None:
-        """US dollars that each of so many may spend; None without a limit."""
+        """Return the US dollars that each of so many may spend; None without a limit."""
         state = self._parent.state
         limit = limits_of(state, self._parent.governor.limits).cost
         if limit is None:
             return None
         left = limit - ((state.cost or 0.0) - state.forgiven_cost)
         if left <= 0:
-            raise ToolFailure(f"Nothing is left of the ${limit:.2f} that the task may cost. None was begun.")
+            raise ToolFailure(f"The task's cost limit of ${limit:.2f} is used up. No sub-agent was started.")
         return left / number
 
-    async def _lane(self, plan: Plan) -> Report:
+    async def _run_plan(self, plan: Plan) -> Report:
         began = time.monotonic()
         try:
-            task, chosen, remarks = await self._opened(plan)
+            task, chosen, remarks = await self._open_child(plan)
         except HaloclineError as error:
-            return self._not_begun(plan, f"{error.text} {error.hint}".strip())
+            return self._report_failure(plan, f"{error.text} {error.hint}".strip())
         except Exception as bug:
-            _LOGGER.error("a sub-agent could not begin", exc_info=bug)
-            return self._not_begun(plan, f"{type(bug).__name__}: {bug}")
-        started = self._started(plan, chosen.name, remarks)
-        end = await self._worked(task, chosen, started)
+            _LOGGER.error("a sub-agent could not start", exc_info=bug)
+            return self._report_failure(plan, f"{type(bug).__name__}: {bug}")
+        started = self._start_event(plan, chosen.name, remarks)
+        end = await self._run_lane(task, chosen, started)
         return Report(report_of(task.state), end, time.monotonic() - began, remarks)
 
-    async def _worked(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
-        """From its prompt to its end; when this is cancelled, it ends as well."""
+    async def _run_lane(self, task: Task, chosen: Chosen, started: SubagentStarted) -> SubagentEnded:
+        """Run a sub-agent from its prompt to its end; cancelling this ends it."""
         lane = Lane(started, task, self._parent.emit)
         broke: Exception | None = None
         self._parent.emit(started)
         try:
             lane.begin()
-            self._hall.serve(started.child, task, chosen)
+            self._runtime.serve(started.child, task, chosen)
             note = environment_note(task.state, Path(task.state.workspace), datetime.now().astimezone())
             task.inbox.prompt(Prompt((Text(started.prompt), *([note] if note else []))))
             await lane.over.wait()
         finally:
             task.inbox.abandon()
-            broke = await self._hall.let_go(started.child)
+            broke = await self._runtime.let_go(started.child)
             lane.close()
             end = end_event(started, task.state, lane.took, broke)
             self._parent.emit(end)
         return end
 
-    def _started(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
+    def _start_event(self, plan: Plan, model: str, remarks: tuple[str, ...] = ()) -> SubagentStarted:
         one = plan.wanted
         return SubagentStarted(plan.subtask.call, plan.child, one.name, one.prompt, one.agent, model, remarks)
 
-    def _not_begun(self, plan: Plan, why: str) -> Report:
-        """Without a model there is no task: the lane says so, and the others go on."""
-        started = self._started(plan, "")
+    def _report_failure(self, plan: Plan, why: str) -> Report:
+        """Report a sub-agent that could not start, for example without a model; the others continue."""
+        started = self._start_event(plan, "")
         end = replace(end_event(started, State(), Took()), end=LaneEnd.FAILED, problem=why)
         self._parent.emit(started, end)
         return Report("", end, 0.0)
 
-    async def _opened(self, plan: Plan) -> tuple[Task, Chosen, tuple[str, ...]]:
-        """The child's task with its beginning written. Raises HaloclineError."""
-        assembly, parent = self._hall.assembly(), self._parent.state
+    async def _open_child(self, plan: Plan) -> tuple[Task, Chosen, tuple[str, ...]]:
+        """Build the child's task and write its start. Raises HaloclineError."""
+        assembly, parent = self._runtime.assembly(), self._parent.state
         chosen, remarks = await self._model(plan.agent)
         workspace = Path(parent.workspace)
         skills = found_skills(workspace).skills
@@ -194,10 +195,11 @@ class Subtasks:
         return task, chosen, (*own, *remarks, *unknown)
 
     async def _model(self, agent: Agent | None) -> tuple[Chosen, tuple[str, ...]]:
-        """The agent's model or the task's, and what is to be said about it. Raises UsageError."""
-        assembly, now = self._hall.assembly(), self._parent.state.model
+        """Return the agent's model or the task's, with remarks on the choice. Raises UsageError."""
+        assembly, now = self._runtime.assembly(), self._parent.state.model
         name, why = chosen_model(agent, now, assembly.settings, assembly.catalogue)
-        return Chosen(await assembly.model(name)), (f"its model was not taken ({why}); it ran on {now}",) if why else ()
+        remarks = (f"its model was not used ({why}); it ran on {now}",) if why else ()
+        return Chosen(await assembly.model(name)), remarks
 
 
 def _make_subtask(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
@@ -206,7 +208,7 @@ def _make_subtask(budget: Subtask, one: Wanted, agent: Agent | None) -> Subtask:
 
 
 def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, tuple[str, ...]]:
-    """The texts of the skills that an agent has from the start, and a remark on those that are not there."""
+    """Return the texts of the skills that an agent starts with, and a remark on missing ones."""
     if agent is None or agent.skills is None:
         return "", ()
     known = {skill.name: skill for skill in skills}
@@ -216,12 +218,12 @@ def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, t
             given.append(skill_for_model(known[name]))
         except (KeyError, OSError):
             missing.append(name)
-    remark = f"it goes without these skills, which are not here: {', '.join(missing)}"
+    remark = f"it ran without these skills, which are missing here: {', '.join(missing)}"
     return "".join(f"\n{text}\n" for text in given), (remark,) if missing else ()
 
 
 def lean_parts(parts: TaskParts) -> TaskParts:
-    """The parts of a sub-agent's task: it changes nothing and nobody speaks to it, so it has less than others."""
+    """Return the parts of a sub-agent's task. It changes nothing and nobody talks to it, so it needs fewer."""
     host = parts.host
     host = replace(
         host,

@@ -1,1 +1,1 @@
-"""What `halo doctor` checks and mends."""
+"""The checks and repairs of `halo doctor`."""

@@ -1,4 +1,4 @@
-"""Checks what Halocline needs on this machine. Changes nothing unless asked, and shows no keys."""
+"""Check what Halocline needs on this machine. Changes nothing unless asked, and never shows keys."""
 
 import asyncio
 import os
@@ -25,14 +25,14 @@ from halocline.store.paths import Home
 from halocline.store.settings.settings import load_settings
 
 _STANDINGS = {
-    SandboxStanding.FULL: "holds commands in full",
-    SandboxStanding.PARTIAL: "holds commands with gaps",
-    SandboxStanding.NONE: "commands run without",
+    SandboxStanding.FULL: "confines commands fully",
+    SandboxStanding.PARTIAL: "confines commands with gaps",
+    SandboxStanding.NONE: "commands run without a sandbox",
 }
 
 
 async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fix: bool = False) -> list[Finding]:
-    """All findings, in the order to read them. With `fix`, what is damaged in the home is mended first."""
+    """Return all findings, in reading order. With `fix`, repair damage in the home first."""
     programs = [_check_git(), _check_ripgrep(), _language_servers(workspace, env)]
     return [
         _check_python(),
@@ -51,7 +51,7 @@ async def run_checks(workspace: Path, env: Mapping[str, str] = os.environ, *, fi
 
 def _check_python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 11), version, "Python 3.11 or newer is needed.")
+    return Finding("Python", sys.version_info >= (3, 11), version, "Install Python 3.11 or newer.")
 
 
 def _check_home(env: Mapping[str, str]) -> Finding:
@@ -63,7 +63,7 @@ def _check_home(env: Mapping[str, str]) -> Finding:
 
 
 def _check_stored(env: Mapping[str, str], *, fix: bool) -> list[Finding]:
-    """Check what is kept in the home; nothing when there is none."""
+    """Check the data in the home; empty if there is no home."""
     try:
         home = Home.of(env)
     except HaloclineError:
@@ -77,22 +77,22 @@ def _check_settings(env: Mapping[str, str]) -> Finding:
         load_settings(path, env)
     except HaloclineError as error:
         return Finding("settings", False, error.text, error.hint)
-    return Finding("settings", True, str(path) if path.exists() else "the defaults")
+    return Finding("settings", True, str(path) if path.exists() else "defaults")
 
 
 def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
-    """Whether the files of rules can be read; nothing when the settings cannot."""
+    """Check that rule files can be read; empty if the settings cannot."""
     try:
-        book = Assembly.of(Choices(), env).leave(workspace).book()
+        book = Assembly.of(Choices(), env).rule_files(workspace).book()
     except HaloclineError:
         return []
-    hint = "While a file of rules cannot be read, every call asks. Correct it; halo policy test tries it."
+    hint = "Until the file can be read, every call needs approval. Correct it and check it with: halo policy test"
     text = "; ".join(book.problems) or f"{len(book.rules)} in force"
     return [Finding("rules", not book.problems, text, hint)]
 
 
 def _check_variables(env: Mapping[str, str]) -> list[Finding]:
-    """List the variables withheld from commands and those passed on; empty if the settings cannot be read."""
+    """List the variables hidden from commands and those passed to them; empty if the settings cannot be read."""
     from halocline.protocol.child_environment import is_passed, withheld_names
 
     try:
@@ -103,15 +103,17 @@ def _check_variables(env: Mapping[str, str]) -> list[Finding]:
     kept_back = withheld_names(env, hidden, passed)
     given = [name for name in withheld_names(env, hidden) if is_passed(name, hidden, passed)]
     text = (
-        f"withheld from commands as secrets: {', '.join(kept_back)} (pass_environment passes on)" if kept_back else ""
+        f"hidden from commands as secrets: {', '.join(kept_back)} (pass them with pass_environment)"
+        if kept_back
+        else ""
     )
-    text += f"{'; ' if text else ''}passed on: {', '.join(given)}" if given else ""
-    return [Finding("variables", True, text or "none looks like a secret", needed=False)]
+    text += f"{'; ' if text else ''}passed to commands: {', '.join(given)}" if given else ""
+    return [Finding("variables", True, text or "no variable looks like a secret", needed=False)]
 
 
 def _check_git() -> Finding:
     git = shutil.which("git")
-    return Finding("git", git is not None, git or "not found", "Checkpoints need it; install git.", needed=False)
+    return Finding("git", git is not None, git or "not found", "Install git: checkpoints need it.", needed=False)
 
 
 def _check_ripgrep() -> Finding:
@@ -130,16 +132,17 @@ def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
     except HaloclineError as error:
         return Finding(name, False, error.text, error.hint, needed=False)
     if not chosen.enabled:
-        return Finding(name, True, "language servers are switched off")
+        return Finding(name, True, "language servers are turned off")
     found = Finder(workspace, chosen.project_binaries, env.get("PATH", "")).all()
     started = [one for one in found if one.allowed]
     served = {ending for one in started for ending in one.row.languages}
     held = [one.program for one in found if not served.issuperset(one.row.languages)]
     text = ", ".join(f"{one.row.name} ({one.program})" for one in started) or "no language server found"
     if held:
-        text += f"; not started, as they would run code of the project: {', '.join(held)}"
-        return Finding(name, False, text, "To allow them: [language_servers] project_binaries = true.", needed=False)
-    hint = "With one on PATH (pyright, gopls, …) an agent hears at once what an edit broke."
+        text += f"; not started, because they are programs of the project: {', '.join(held)}"
+        hint = "To allow them, set project_binaries = true under [language_servers]."
+        return Finding(name, False, text, hint, needed=False)
+    hint = "Install one on PATH (pyright, gopls, …) and the agent sees at once what an edit broke."
     return Finding(name, bool(started), text, hint, needed=False)
 
 
@@ -147,12 +150,12 @@ def _check_workspace(workspace: Path) -> Finding:
     try:
         check_workspace(workspace, Path.home())
     except HaloclineError as error:
-        return Finding("checkpoints", False, error.text, "Work in a project folder.", needed=False)
+        return Finding("checkpoints", False, error.text, "Start halo in a project folder.", needed=False)
     return Finding("checkpoints", True, f"on for {workspace}", needed=False)
 
 
 def _check_browser(env: Mapping[str, str]) -> list[Finding]:
-    """Whether there is a browser, and whether the model is offered it; nothing when the settings cannot be read."""
+    """Check for a browser, and that the model is offered it; empty if the settings cannot be read."""
     from halocline.hosts.browser.discovery import find_browser
 
     try:
@@ -161,17 +164,18 @@ def _check_browser(env: Mapping[str, str]) -> list[Finding]:
         return []
     found = find_browser(settings.browser_executable, remote=settings.browser_remote)
     if not found.program:
-        said = found.missing if settings.browser else f"{found.missing} (the setting browser is off as well)"
-        return [Finding("browser", False, said, found.hint, needed=False)]
+        text = found.missing if settings.browser else f"{found.missing} (and the browser setting is off)"
+        return [Finding("browser", False, text, found.hint, needed=False)]
     if not settings.browser:
-        hint = "To offer it to the model: browser = true in settings.toml, or HALOCLINE_BROWSER=true."
+        hint = "To offer it to the model, set browser = true in settings.toml, or HALOCLINE_BROWSER=true."
         return [Finding("browser", False, f"{found.program}, not used", hint, needed=False)]
-    unsafe = "; without its sandbox, because this is root" if os.geteuid() == 0 and not settings.browser_remote else ""
+    is_unsafe = os.geteuid() == 0 and not settings.browser_remote
+    unsafe = "; runs without its own sandbox, because you are root" if is_unsafe else ""
     return [Finding("browser", True, f"{found.program}{unsafe}", needed=False)]
 
 
 async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
-    """What the sandbox would hold here, tried; nothing when the settings cannot be read."""
+    """Try the sandbox and report what it enforces; empty if the settings cannot be read."""
     try:
         assembly = Assembly.of(Choices(), env)
     except HaloclineError:
@@ -188,7 +192,7 @@ async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Findin
 
 
 async def check_model(trial: Awaitable[Connection]) -> Finding:
-    """What came of trying to reach the model that is named, or would be taken."""
+    """Report the result of a connection test."""
     try:
         found = await trial
     except HaloclineError as error:
@@ -197,14 +201,14 @@ async def check_model(trial: Awaitable[Connection]) -> Finding:
         return Finding("connection", False, f"{found.model}: {found.failure}", found.hint)
     steps = [f"{found.server} answers"]
     if found.key_source:
-        steps.append(f"{'takes' if found.accepted else 'does not refuse'} the key ({found.key_source})")
+        steps.append(f"{'accepts' if found.accepted else 'does not reject'} the key ({found.key_source})")
     if found.known:
-        steps.append("knows the model")
+        steps.append("has the model")
     return Finding("connection", True, f"{found.model}: {', '.join(steps)}; {found.seconds:.1f} s")
 
 
 def _list_keys(env: Mapping[str, str]) -> list[str]:
-    """The key of each provider that has one, by where it is from. Raises HaloclineError."""
+    """Return the source of each provider's key, with its last characters. Raises HaloclineError."""
     accounts = [one for one in accounts_of(Assembly.of(Choices(), env)).all() if one.has_key]
     sources = [one.variable or f"halo login {one.provider}" for one in accounts]
     return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
@@ -218,6 +222,6 @@ async def _check_models(env: Mapping[str, str]) -> Finding:
     local = [vendor for vendor in VENDORS.values() if vendor.local and vendor.base_url]
     answers = await asyncio.gather(*(local_models(vendor) for vendor in local))
     servers = [vendor.title for vendor, models in zip(local, answers, strict=True) if models]
-    text = ", ".join([*keys, *servers]) or "no key and no local server"
-    hint = "Store a key with halo login, set ANTHROPIC_API_KEY or the like, or start Ollama. halo demo needs none."
+    text = ", ".join([*keys, *servers]) or "no API key and no local server"
+    hint = "Run halo login, set a key such as ANTHROPIC_API_KEY, or start Ollama. halo demo works without a key."
     return Finding("models", bool(keys or servers), text, hint, needed=False)

@@ -4,7 +4,7 @@ from halocline.protocol.values import Value
 
 
 class Finding(Value, frozen=True):
-    """One check. `needed` findings that are not `ok` keep Halocline from working."""
+    """One check. Halocline does not work while a `needed` finding is not `ok`."""
 
     name: str
     ok: bool

@@ -1,4 +1,4 @@
-"""Checks for `halo doctor` what killed processes left behind, and removes it when asked."""
+"""Find what killed processes left behind, for `halo doctor`, and remove it when asked."""
 
 import time
 
@@ -7,7 +7,7 @@ from halocline.services.doctor.finding import Finding
 from halocline.store.paths import Home
 
 NAMED = 3
-"""Files that are named; the others are counted."""
+"""Files to name; the rest are only counted."""
 
 
 def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
@@ -19,6 +19,6 @@ def check_litter(home: Home, *, fix: bool = False) -> list[Finding]:
     left = [path for path in found if path not in gone]
     names = ", ".join(map(str, (left or gone)[:NAMED])) + (", …" if len(left or gone) > NAMED else "")
     if not left:
-        return [Finding("leftovers", True, f"{len(gone)} of killed processes removed: {names}", needed=False)]
-    hint = "They could not be removed." if fix else "halo doctor --fix removes them; a new task does so, too."
-    return [Finding("leftovers", False, f"{len(left)} of killed processes: {names}", hint, needed=False)]
+        return [Finding("leftovers", True, f"removed {len(gone)} from killed processes: {names}", needed=False)]
+    hint = "They could not be removed; delete them by hand." if fix else "Run halo doctor --fix, or start a new task."
+    return [Finding("leftovers", False, f"{len(left)} from killed processes: {names}", hint, needed=False)]

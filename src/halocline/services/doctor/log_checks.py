@@ -1,4 +1,4 @@
-"""Checks the logs of tasks for `halo doctor`, and mends them when asked."""
+"""Check the logs of tasks for `halo doctor`, and repair them when asked."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,15 +10,15 @@ from halocline.store.paths import Home
 from halocline.task.log_mending import LogDamage, find_damage, mend_log
 
 MOST_READ = 200_000_000
-"""Bytes of logs that are read when nothing is to be mended: a second or two."""
+"""Bytes of logs to read when nothing is to be repaired: a second or two."""
 
 
 def check_logs(home: Home, *, fix: bool = False) -> list[Finding]:
-    """Count the logs and find damaged ones, the newest first; `fix` looks at all of them and mends them."""
+    """Count the logs and find damaged ones, newest first; `fix` reads all of them and repairs them."""
     logs = sorted(home.tasks.glob(f"*/{LOG_NAME}"), key=lambda log: log.stat().st_mtime, reverse=True)
     looked_at = logs if fix else list(_newest_logs(logs))
     damaged = [(log, damage) for log in looked_at if (damage := _find_damage(log))]
-    rest = "" if len(looked_at) == len(logs) else f"; the newest {len(looked_at)} were read"
+    rest = "" if len(looked_at) == len(logs) else f"; checked the newest {len(looked_at)}"
     total = f"{len(logs)} task{'s'[: len(logs) != 1]}{rest}"
     if not damaged:
         return [Finding("tasks", True, total, needed=False)]
@@ -49,9 +49,9 @@ def _make_finding(log: Path, damage: LogDamage | str, *, fix: bool) -> Finding:
         return Finding("tasks", False, f"{name} cannot be read", damage, needed=False)
     text = f"{name} is damaged: {damage.text}"
     if not damage.kept:
-        return Finding("tasks", False, text, f"A backup may have it: {log}", needed=False)
+        return Finding("tasks", False, text, f"If you have a backup, restore {log} from it.", needed=False)
     if not fix:
-        hint = f"halo doctor --fix mends it and puts the damaged log aside, in {log.parent}"
+        hint = f"Run halo doctor --fix to repair it; the damaged log is kept in {log.parent}"
         return Finding("tasks", False, text, hint, needed=False)
     return _mended_finding(log, text)
 
@@ -62,6 +62,6 @@ def _mended_finding(log: Path, text: str) -> Finding:
     except HaloclineError as error:
         return Finding("tasks", False, text, f"{error.text} {error.hint}", needed=False)
     except OSError as error:
-        return Finding("tasks", False, text, f"It could not be mended: {error.strerror or error}.", needed=False)
+        return Finding("tasks", False, text, f"It could not be repaired: {error.strerror or error}.", needed=False)
     aside = f"; the damaged log is kept in {done[1]}" if done else ""
-    return Finding("tasks", True, f"{text[:-1]}. Mended{aside}", needed=False)
+    return Finding("tasks", True, f"{text[:-1]}. Repaired{aside}", needed=False)

@@ -1,1 +1,1 @@
-"""The MCP servers that are set up."""
+"""The configured MCP servers."""

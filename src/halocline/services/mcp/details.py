@@ -1,7 +1,7 @@
-"""One MCP server in full, as a page shows and edits it: what it offers, what is allowed of it, how it is written.
+"""One MCP server in detail, for a page that shows and edits it: its offer, what is allowed, its configuration.
 
-What must stay true: no server is started for it; values of variables and headers go in and never out; and what was
-shown without its secrets is not written back.
+What must stay true: showing or editing starts no server; values of variables and headers can be set but never read
+back; redacted values are never written back.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from halocline.store.secrets.store import SecretStore
 
 OURS = (Owner.USER, Owner.PROJECT)
 PARTS = ("env", "headers")
-"""Tables of a server of which single values are changed."""
+"""Tables of a server whose values are changed one by one."""
 OTHER_NAMES = {"autoApprove": ("alwaysAllow",), "url": ("serverUrl", "httpUrl"), "type": ("transportType",)}
 REPLACED = {
     "command": ("url", "serverUrl", "httpUrl", "headers", "type"),
     "url": ("command", "args", "env", "cwd", "type"),
 }
-"""What goes when a server becomes another kind of one."""
+"""Fields to remove when a server changes between program and URL."""
 
 
 class ToolDetail(Value, frozen=True, omit_defaults=False):
-    """One tool. `decision` is allow, ask or deny, empty where it is not offered; `changed` is as in `McpTool`."""
+    """One tool. `decision` is allow, ask or deny, and empty if it is not offered; `changed` is as in `McpTool`."""
 
     tool: str
     description: str
@@ -54,7 +54,7 @@ class ToolDetail(Value, frozen=True, omit_defaults=False):
 
 
 class Called(Value, frozen=True, omit_defaults=False):
-    """What came of a call. With `asks` nothing was run: it is why a person has to agree first."""
+    """Result of a call. If `asks` is set, nothing was run: it says why a person has to approve first."""
 
     ok: bool = False
     asks: str = ""
@@ -64,7 +64,7 @@ class Called(Value, frozen=True, omit_defaults=False):
 
 
 class Config(Value, frozen=True, omit_defaults=False, rename="camel"):
-    """How a server is written. Of variables and headers only the names; what looks like a key is not shown."""
+    """A server's configuration. Variables and headers by name only; what looks like a key is redacted."""
 
     type: str
     command: str
@@ -80,7 +80,7 @@ class Config(Value, frozen=True, omit_defaults=False, rename="camel"):
 
 
 class ServerDetail(Value, frozen=True, omit_defaults=False):
-    """One server. `tools` and the rest of the offer are from when it last ran. `signed_in` is None for a program."""
+    """One server. Its offer (`tools`, `prompts`, `resources`) is from its last run. A program's `signed_in` is None."""
 
     name: str
     tools: tuple[ToolDetail, ...]
@@ -92,7 +92,7 @@ class ServerDetail(Value, frozen=True, omit_defaults=False):
 
 
 class ServerService:
-    """The servers of one folder, one by one."""
+    """Shows and edits single servers of one folder."""
 
     def __init__(self, folder: FolderServers, policy: PolicyService) -> None:
         self._folder = folder
@@ -100,13 +100,13 @@ class ServerService:
 
     @classmethod
     def open(cls, workspace: Path) -> "ServerService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         assembly = Assembly.of(Choices())
         return cls(assembly.mcp_of(workspace), PolicyService(assembly))
 
     def detail(self, name: str) -> ServerDetail:
-        """Raises UsageError."""
-        server, setup = self._named(name), self._folder.setup()
+        """Return the details of a server. Raises UsageError."""
+        server, setup = self._find_server(name), self._folder.setup()
         offer = Supervisor(server, setup).offer
         decided = self._decisions(name)
         tools = offer.tools if offer else ()
@@ -122,21 +122,21 @@ class ServerService:
 
     def change(self, name: str, changes: JsonObject) -> Path:
         """Change fields of a server in its file; None removes one. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        server = self._find_server(name)
         if server.owner not in OURS:
             raise UsageError(
-                f"The server {name} is set up in {server.file}, which is not changed here.", "Change it there."
+                f"The server {name} is configured in {server.file}, which you cannot edit here.", "Edit that file."
             )
         if b"[redacted " in msgspec.json.encode(changes):
-            raise UsageError("A part of it is not shown here, so it cannot be written.", "Write that part anew.")
+            raise UsageError("Part of this value is redacted, so it cannot be saved.", "Type the whole value again.")
         after = apply_changes(_write_server(server), changes)
         mcp_files.check_server(after)
         mcp_files.write_server(server.file, name, after)
         return server.file
 
     def allow(self, name: str, tool: str, way: str) -> Path:
-        """Allow a tool for good, `deny` it, or (empty) leave it to the policy. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        """Always `allow` a tool, `deny` it, or (empty) leave it to the policy. Raises UsageError and SettingsError."""
+        server = self._find_server(name)
         approved, off = list(server.entry.auto_approve), set(server.entry.disabled_tools) - {tool}
         if ALL in approved and way != "allow":
             offer = Supervisor(server, self._folder.setup()).offer
@@ -146,15 +146,15 @@ class ServerService:
         return self.change(name, {field: value or None for field, value in fields.items()})
 
     async def call(self, name: str, tool: str, arguments: JsonObject, *, agreed: bool) -> Called:
-        """Start a server, call one of its tools as a model would, and end it.
+        """Start a server, call one of its tools as a model would, and stop it.
 
-        The policy decides as it would for a model. Raises UsageError when it forbids the call.
+        The policy decides as it would for a model. Raises UsageError if it denies the call.
         """
-        server = self._named(name)
+        server = self._find_server(name)
         posture = await asyncio.to_thread(self._policy.posture, self._folder.workspace, Mode.ACT, None)
         decision = await asyncio.to_thread(self._policy.mcp_tools(posture).one, f"{name}/{tool}")
         if decision.verdict is Verdict.DENY:
-            raise UsageError(f"{name}/{tool} may not be called: {decision.reason}.", "Change what is allowed first.")
+            raise UsageError(f"{name}/{tool} is denied: {decision.reason}.", "Change its permission first.")
         if decision.verdict is Verdict.ASK and not agreed:
             return Called(asks=decision.reason)
         setup = self._folder.setup()
@@ -170,17 +170,17 @@ class ServerService:
         return self._policy.mcp_tools(posture).all().get(name, {})
 
     def _signed_in(self, name: str) -> bool:
-        """By its entries in the store: to ask the SDK would cost a second."""
+        """True if the store has tokens for a server. Importing the SDK to ask it would take a second."""
         return any(one.startswith(f"mcp:{name}@") for one in SecretStore(self._folder.home.credentials).places())
 
-    def _named(self, name: str) -> Server:
+    def _find_server(self, name: str) -> Server:
         if server := self._folder.servers().named(name):
             return server
-        raise UsageError(f"There is no MCP server {name!r}.", "Look at the list again.")
+        raise UsageError(f"There is no MCP server {name!r}.", "Reload the list of servers.")
 
 
 def apply_changes(before: JsonObject, changes: JsonObject) -> JsonObject:
-    """A server as it is written, with the changes."""
+    """Return a server's configuration with the changes applied."""
     after = dict(before)
     for field, value in changes.items():
         for name in (*OTHER_NAMES.get(field, ()), *(REPLACED.get(field, ()) if value else ())):
@@ -202,8 +202,8 @@ async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> 
         await each.settled.wait()
     known = next((one for one in each.tools if one.tool == tool), None)
     if each.standing is not Standing.READY or known is None:
-        why = each.error or ("it is switched off" if not each.is_used else f"it offers no tool {tool}")
-        return Called(error=f"{each.server.name} did not serve: {redact_text(why)}")
+        why = each.error or ("it is turned off" if not each.is_used else f"it offers no tool {tool}")
+        return Called(error=f"The server {each.server.name} could not run the call: {redact_text(why)}")
     began = time.monotonic()
     try:
         found = await each.call(known, arguments, Caller("try", lambda text: None, _ask_nobody))
@@ -213,16 +213,16 @@ async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> 
 
 
 async def _ask_nobody(question: str, options: Sequence[str]) -> str | None:
-    """A server that asks something back gets no answer here."""
+    """Answer nothing to a server that asks back."""
     return None
 
 
 def _write_server(server: Server) -> JsonObject:
-    """Raises SettingsError."""
+    """Return a server as it is in its file. Raises SettingsError."""
     try:
         found: Any = mcp_files.read_raw(server.file).get(mcp_files.KEY, {}).get(server.name, {})
     except mcp_files.Unreadable as error:
-        raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
+        raise SettingsError(str(error), "Correct the file first; nothing was changed.") from error
     return found if isinstance(found, dict) else {}
 
 

@@ -1,4 +1,4 @@
-"""What would be decided of the tools of MCP servers, as they were when the servers last ran. No server is started."""
+"""Decisions on the tools of MCP servers, as offered when each server last ran. Starts no server."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from halocline.tools.mcp_tool import summary
 
 
 class JudgedTools:
-    """The tools of one folder's servers under a posture, to which the servers' own settings are added."""
+    """The tools of one folder's servers, judged in a policy context plus the servers' own settings."""
 
     def __init__(self, folder: FolderServers, posture: PolicyContext) -> None:
         self._setup = folder.setup()
@@ -23,24 +23,24 @@ class JudgedTools:
         self._posture = replace(posture, book=book)
 
     def all(self) -> dict[str, dict[str, str]]:
-        """By server and tool: allow, ask or deny."""
+        """Return allow, ask or deny by server and tool."""
         found: dict[str, dict[str, str]] = {server.name: {} for server in self._servers.servers}
         for tool in self._tools():
-            found[tool.server][tool.tool] = self._decided(tool).verdict.value
+            found[tool.server][tool.tool] = self._decide(tool).verdict.value
         return found
 
     def one(self, subject: str) -> Decision:
-        """The decision on `server/tool`. Raises UsageError when there is no such server."""
+        """Return the decision on `server/tool`. Raises UsageError if there is no such server."""
         for tool in self._tools():
             if subject in (tool.subject, tool_name(tool.server, tool.tool)):
-                return self._decided(tool)
+                return self._decide(tool)
         server, _, name = subject.rpartition("/")
         known = [each.name for each in self._servers.servers]
         if server not in known or not name:
-            hint = f"The servers are: {', '.join(known)}." if known else "None is set up: halo mcp add"
+            hint = f"The servers are: {', '.join(known)}." if known else "Add a server first: halo mcp add"
             raise UsageError(f"There is no MCP server for {subject!r}.", f"Write it as server/tool. {hint}")
-        decision = self._decided(McpTool("", server, name))
-        unknown = f"whether it only reads is not known, as it is none that {server} is known to offer"
+        decision = self._decide(McpTool("", server, name))
+        unknown = f"{server} is not known to offer it, so it may not be read-only"
         return replace(decision, reason=f"{decision.reason}; {unknown} (halo mcp test {server})")
 
     def _tools(self) -> Iterator[McpTool]:
@@ -48,5 +48,5 @@ class JudgedTools:
             for tool in Supervisor(server, self._setup).tools:
                 yield replace(tool, changed=self._setup.pins.changed(tool))
 
-    def _decided(self, tool: McpTool) -> Decision:
+    def _decide(self, tool: McpTool) -> Decision:
         return decide_call(summary(tool, {}), self._posture)

@@ -1,4 +1,4 @@
-"""What `halo mcp` does: which servers are set up, trying one, and changing the files that name them."""
+"""Manage MCP servers (`halo mcp`): list, test, add, remove, and turn on or off."""
 
 import asyncio
 import dataclasses
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 
 SIGN_IN_LIMIT = 300.0
-"""Seconds in which a person signs in."""
+"""Seconds to wait for a person to sign in."""
 
 
 class Listed(Value, frozen=True, omit_defaults=False):
-    """One server as a person sees it. `tools` and `tokens` are from when it last ran; None when it never did.
+    """One server in a list. `tools` and `tokens` are from its last run; None if it never ran.
 
-    `decisions` say of each tool whether it would be allowed, asked about or denied, in the mode of the settings.
+    `decisions` has allow, ask or deny for each tool, in the approval mode of the settings.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Listed(Value, frozen=True, omit_defaults=False):
 
 
 class Tried(Value, frozen=True, omit_defaults=False):
-    """What came of starting a server. `log` is where all is that it printed."""
+    """Result of starting a server. `log` is the file with everything it printed."""
 
     name: str
     ok: bool
@@ -81,28 +81,28 @@ class McpService:
 
     @classmethod
     def open(cls, workspace: Path) -> "McpService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()).mcp_of(workspace))
 
     @property
     def problems(self) -> Sequence[str]:
-        """Files that cannot be read."""
+        """Reasons why files cannot be read."""
         return self._folder.servers().problems
 
     @property
     def is_off(self) -> bool:
-        """Whether the settings want no servers at all."""
+        """True if the settings turn all servers off."""
         return not self._folder.settings.mcp.enabled
 
     def listed(self) -> "list[Listed]":
-        """All that are set up; none is started."""
+        """Return all configured servers without starting any."""
         setup = self._folder.setup()
         return [_list_server(Supervisor(server, setup)) for server in self._folder.servers().servers]
 
     async def tried(self, names: Sequence[str]) -> list[Tried]:
-        """Start servers, ask what they offer, and end them. Raises UsageError when one is not known."""
+        """Start servers, ask what they offer, and stop them. Raises UsageError if one is unknown."""
         setup = self._folder.setup()
-        supervisors = [Supervisor(self._named(name), setup) for name in names]
+        supervisors = [Supervisor(self._find_server(name), setup) for name in names]
         try:
             return list(await asyncio.gather(*map(_try_result, supervisors)))
         finally:
@@ -110,83 +110,83 @@ class McpService:
             await setup.programs.close()
 
     def usable(self) -> list[str]:
-        """The names of those that could be started."""
+        """Return the names of the servers that can be started."""
         return [each.name for each in self._folder.servers().servers if not each.problem and not each.entry.disabled]
 
     def add(self, name: str, given: JsonObject, *, project: bool) -> Path:
-        """Set a server up, in the person's file or the project's. Raises UsageError and SettingsError."""
+        """Add a server to the person's file or the project's. Raises UsageError and SettingsError."""
         file = self._folder.workspace / PROJECT_MCP[0] if project else self._folder.home.mcp
         _require_name(name)
         if any(one.name == name for one in self._in(file)):
-            raise UsageError(f"{file} has a server {name} already.", f"Remove it first: halo mcp remove {name}")
+            raise UsageError(f"{file} already has a server {name}.", f"Remove it first: halo mcp remove {name}")
         mcp_files.check_server(given)
         mcp_files.write_server(file, name, given)
         return file
 
     def barred(self, name: str, given: JsonObject) -> str:
-        """That the administrator would not let it run once it is set up; empty where they would. Raises UsageError."""
+        """Return why the administrator's configuration would bar this server; empty if not. Raises UsageError."""
         managed = self._folder.managed
         why = mcp_files.why_barred(managed, name, given)
-        return f"The server {name} will not run: {why}. That stands in {managed}." if why else ""
+        return f"The server {name} will not run: {why} (see {managed})." if why else ""
 
     def elsewhere(self) -> list[Elsewhere]:
-        """Servers that other agents have set up, and that are not in use here."""
+        """Return servers configured for other agents that are not configured here."""
         known = {server.name for server in self._folder.servers().servers}
         env = self._folder.env
         found = servers_elsewhere(Path(env.get("HOME") or Path.home()), env, self._folder.workspace)
         return [one for one in found if one.name not in known]
 
     def remove(self, name: str) -> Path:
-        """Take a server out of the file that names it. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        """Remove a server from its file. Raises UsageError and SettingsError."""
+        server = self._find_server(name)
         self._require_ours(server)
         mcp_files.write_server(server.file, name, None)
         folder = self._folder.home.mcp_bundles / name
-        if server.owner is Owner.USER and server.entry.cwd == str(folder):  # what came with a bundle goes with it
+        if server.owner is Owner.USER and server.entry.cwd == str(folder):  # a bundle's files go with it
             shutil.rmtree(folder, ignore_errors=True)
         return server.file
 
     def switch(self, name: str, *, on: bool) -> Path:
-        """Switch a server on or off, in its file. Raises UsageError and SettingsError."""
-        server = self._named(name)
+        """Turn a server on or off in its file. Raises UsageError and SettingsError."""
+        server = self._find_server(name)
         self._require_ours(server)
         mcp_files.change_server(server.file, name, {"disabled": not on})
         return server.file
 
     async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[Offered]":
-        """Servers of the registry that the settings name. Raises HaloclineError."""
+        """Search the registry named in the settings. Raises HaloclineError."""
         from halocline.mcp.registry.registry import search_registry
 
         return await search_registry(self._folder.settings.mcp.registry, words, self._reach, tags, order)
 
     async def named(self, name: str) -> "Offered":
-        """One server of the registry, by its name or the end of it. Raises HaloclineError."""
+        """Return a server of the registry by its name or the last part of it. Raises HaloclineError."""
         found = await self.found(name.rpartition("/")[2])
         matching = [one for one in found if name in (one.name, one.name.rpartition("/")[2])]
         if not matching:
-            raise UsageError(f"The registry has no server {name}.", f"Look for one: halo mcp search {name}")
+            raise UsageError(f"The registry has no server {name}.", f"Search it: halo mcp search {name}")
         if len(matching) > 1:
             names = ", ".join(one.name for one in matching)
-            raise UsageError(f"Several servers are called {name}.", f"Say which: {names}")
+            raise UsageError(f"Several servers are named {name}.", f"Choose one: {names}")
         return matching[0]
 
     async def readme(self, one: "Offered", url: str) -> str:
-        """What a server's makers say of it; empty where nobody knows. Raises HaloclineError."""
+        """Return a server's README; empty if there is none. Raises HaloclineError."""
         from halocline.mcp.registry.readme import fetch_readme
 
         return await fetch_readme(one, self._folder.settings.mcp.registry, self._reach, url)
 
     async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[InstallOption]]":
-        """One server of the registry, and how it can be set up. Raises HaloclineError."""
+        """Return a server of the registry and its install options. Raises HaloclineError."""
         from halocline.mcp.registry.registry import list_install_options
 
         one = await self.named(name)
         if not (known := list(list_install_options(one, values))):
-            raise UsageError(f"{one.name} can be run in no way that is known here.", f"See: {one.page}")
+            raise UsageError(f"{one.name} has no install option that is supported here.", f"See: {one.page}")
         return one, known
 
     async def bundle(self, place: str, sha256: str = "") -> "Bundle":
-        """A bundle from a file, or from a URL once it is here. It is read, and not unpacked. Raises HaloclineError."""
+        """Read a bundle from a file or URL without unpacking it. Raises HaloclineError."""
         from halocline.mcp.registry.bundles import LARGEST, read_bundle
         from halocline.mcp.registry.download import fetch_bytes
 
@@ -194,28 +194,28 @@ class McpService:
             return await asyncio.to_thread(lambda: read_bundle(Path(place).expanduser(), sha256))
         if place.startswith("http://") and not sha256:
             raise UsageError(
-                f"{place} comes over plain http: whoever is on the way can change it.",
-                "Name it with https, or say which bytes are meant: --sha256 HASH",
+                f"{place} uses plain http, so anyone on the network path can change the file.",
+                "Use https, or give the file's hash: --sha256 HASH",
             )
         data = await fetch_bytes(place, self._reach, LARGEST)
 
-        def kept() -> "Bundle":
-            make_private_folder(self._fetched.parent)
-            write_whole(self._fetched, data)
-            return read_bundle(self._fetched, sha256)
+        def store_bundle() -> "Bundle":
+            make_private_folder(self._download_file.parent)
+            write_whole(self._download_file, data)
+            return read_bundle(self._download_file, sha256)
 
-        return await asyncio.to_thread(kept)
+        return await asyncio.to_thread(store_bundle)
 
     def place_of(self, name: str) -> Path:
-        """Where a bundle is unpacked to. Raises UsageError when it cannot be called so."""
+        """Return the folder to unpack a bundle into. Raises UsageError if the name is invalid or taken."""
         _require_name(name)
         folder = self._folder.home.mcp_bundles / name
         if folder.exists() or any(one.name == name for one in self._in(self._folder.home.mcp)):
-            raise UsageError(f"There is a server {name} already.", f"Remove it first: halo mcp remove {name}")
+            raise UsageError(f"There is already a server {name}.", f"Remove it first: halo mcp remove {name}")
         return folder
 
     def add_bundle(self, name: str, bundle: "Bundle", given: JsonObject) -> Path:
-        """Unpack a bundle and set its server up. Raises UsageError and SettingsError."""
+        """Unpack a bundle and add its server. Raises UsageError and SettingsError."""
         from halocline.mcp.registry.bundles import unpack_bundle
 
         folder = self.place_of(name)
@@ -227,21 +227,23 @@ class McpService:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         finally:
-            self._fetched.unlink(missing_ok=True)
+            self._download_file.unlink(missing_ok=True)
 
     @property
-    def _fetched(self) -> Path:
-        """Where a bundle is kept until it is unpacked; the next one takes its place."""
+    def _download_file(self) -> Path:
+        """File of a downloaded bundle until it is unpacked; the next download replaces it."""
         return self._folder.home.mcp_bundles / ".fetched.mcpb"
 
     def _reach(self, url: str) -> Network:
         return network_to(url, self._folder.settings, self._folder.env)
 
     async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> Tried:
-        """Sign in at a server; `show` is given the page to open. Raises UsageError."""
-        server = self._named(name)
+        """Sign in to a server; `show` receives the page to open. Raises UsageError."""
+        server = self._find_server(name)
         if not server.entry.url:
-            raise UsageError(f"{name} is a program: there is nowhere to sign in.", f"Try it: halo mcp test {name}")
+            raise UsageError(
+                f"{name} is a local program and needs no sign-in.", f"Test it instead: halo mcp test {name}"
+            )
         oauth = server.entry.oauth
         async with Loopback(oauth.port, "/callback" if oauth.client_id else "") as loopback:
             setup = dataclasses.replace(self._folder.setup(), visitor=_Visitor(loopback, show))
@@ -253,53 +255,53 @@ class McpService:
                 await each.close()
 
     def sign_out(self, name: str) -> bool:
-        """Forget the tokens for a server. False when there were none. Raises UsageError and SecretsError."""
-        server = self._named(name)
-        from halocline.mcp.sign_in import secret_name  # the SDK, for one name: signing out may take its time
+        """Delete the tokens for a server. Return False if there were none. Raises UsageError and SecretsError."""
+        server = self._find_server(name)
+        from halocline.mcp.sign_in import secret_name  # imports the SDK, which is slow
 
         return SecretStore(self._folder.home.credentials).remove(secret_name(name, server.entry.url))
 
     def log(self, name: str) -> Path:
-        """The file of what a server printed. Raises UsageError when it never ran."""
-        file = Supervisor(self._named(name), self._folder.setup()).log.file
+        """Return the log file of a server's output. Raises UsageError if it never ran."""
+        file = Supervisor(self._find_server(name), self._folder.setup()).log.file
         if not file.exists():
-            raise UsageError(f"The server {name} has not run yet.", f"Try it: halo mcp test {name}")
+            raise UsageError(f"The server {name} has not run yet.", f"Test it: halo mcp test {name}")
         return file
 
     def _in(self, file: Path) -> list[Server]:
         try:
             return list(mcp_files.servers_in(file, Owner.USER))
         except mcp_files.Unreadable as error:
-            raise SettingsError(str(error), "Correct it first.") from error
+            raise SettingsError(str(error), "Correct the file first.") from error
 
-    def _named(self, name: str) -> Server:
+    def _find_server(self, name: str) -> Server:
         servers = self._folder.servers()
         if server := servers.named(name):
             return server
         known = ", ".join(each.name for each in servers.servers)
-        hint = f"The servers are: {known}." if known else "None is set up. Add one: halo mcp add NAME -- COMMAND …"
+        hint = f"The servers are: {known}." if known else "Add one: halo mcp add NAME -- COMMAND …"
         raise UsageError(f"There is no MCP server {name!r}.", hint)
 
     def _require_ours(self, server: Server) -> None:
         if server.owner is Owner.MANAGED:
             raise UsageError(
-                f"The server {server.name} is set up for everybody on this machine, in {server.file}.",
-                "Only its administrator changes that.",
+                f"The server {server.name} is configured for everyone on this machine, in {server.file}.",
+                "Only your administrator can change it.",
             )
         if server.owner is Owner.CLINE:
             raise UsageError(
-                f"The server {server.name} is set up in Cline's file {server.file}.",
-                "Change it there, or name one like it: halo mcp add.",
+                f"The server {server.name} is configured in Cline's file {server.file}.",
+                "Change it there, or add one with the same name: halo mcp add",
             )
 
 
 def _require_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", name):
-        raise UsageError(f"{name!r} is no name for a server.", "Use letters, digits, - and _.")
+        raise UsageError(f"{name!r} is not a valid server name.", "Use letters, digits, dots, - and _.")
 
 
 class _Visitor:
-    """Fulfils `mcp.setup.Visitor` with a page on this machine to come back to."""
+    """Implements `mcp.setup.Visitor` with a callback page on this machine."""
 
     def __init__(self, loopback: Loopback, show: Callable[[str], None]) -> None:
         self._loopback = loopback
@@ -314,10 +316,10 @@ class _Visitor:
 
 
 def runs_as(given: JsonObject) -> str:
-    """What a server's entry makes run, or reach, in words."""
+    """Describe what a server's entry runs or connects to."""
     if "url" in given:
         headers = (f"{name}: {value}" for name, value in given.get("headers", {}).items())
-        return " ".join((f"reach {given['url']}", *headers))
+        return " ".join((f"connect to {given['url']}", *headers))
     env = [f"{name}={value}" for name, value in given.get("env", {}).items()]
     return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
 
@@ -347,7 +349,7 @@ async def _try_result(each: Supervisor) -> Tried:
     seconds = round(time.monotonic() - began, 2)
     log = str(each.log.file)
     if each.standing is not Standing.READY or each.offer is None:
-        why = each.error or ("it is switched off" if not each.is_used else "it did not start")
+        why = each.error or ("it is turned off" if not each.is_used else "it did not start")
         return Tried(each.server.name, False, seconds, error=why, log=log)
     offer = each.offer
     return Tried(

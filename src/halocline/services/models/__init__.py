@@ -1,1 +1,1 @@
-"""Accounts at providers, and the models that could be used."""
+"""Accounts at providers, and the models you can use."""

@@ -1,6 +1,6 @@
-"""The keys of providers: which there are and where they are from, trying one, keeping one, forgetting it.
+"""API keys of providers: list them with their source, test one, store one, delete one.
 
-No key leaves here but to its own server and to the store; a person sees at most its last four characters.
+A key goes only to its own server and to the store; a person sees at most its last four characters.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -30,10 +30,10 @@ from halocline.store.settings.settings import Settings
 
 
 class Account(Value, frozen=True):
-    """A provider that takes keys. `variable` holds one now, and then wins over a stored one.
+    """A provider that takes keys. `variable` names the environment variable with a key, which overrides a stored one.
 
-    `tail` is the end of the key in use, `stored` where one for the provider's own server is kept (`file`, `keyring`),
-    `elsewhere` other servers that have one.
+    `tail` is the end of the key in use, `stored` the place of a key for the provider's own server (`file`, `keyring`),
+    `elsewhere` lists other servers that have one.
     """
 
     provider: str
@@ -51,9 +51,9 @@ class Account(Value, frozen=True):
 
 
 class Kept(Value, frozen=True):
-    """A key was stored, in a `file` or the `keyring`.
+    """A stored key; `place` is `file` or `keyring`.
 
-    `server` is empty for the provider's own; `variable` is what still wins over the key.
+    `server` is empty for the provider's own; `variable` names an environment variable that still overrides the key.
     """
 
     place: str
@@ -63,7 +63,7 @@ class Kept(Value, frozen=True):
 
 
 class Accounts:
-    """The accounts of one home. What touches the store may raise SecretsError."""
+    """The accounts of one home. Methods that use the store may raise SecretsError."""
 
     def __init__(
         self, home: Home, settings: Settings, env: Mapping[str, str], blobs: Blobs, catalogue: Catalogue
@@ -76,7 +76,7 @@ class Accounts:
         self._store = SecretStore(home.credentials)
 
     def all(self) -> list[Account]:
-        """Every provider that takes keys, in the order in which they are looked at."""
+        """Return every provider that takes keys, in lookup order."""
         places = self._store.places()
         own = [find_vendor(name, self._settings, self._catalogue) for name in self._settings.providers]
         rows = {row.name: row for row in (*VENDORS.values(), *own)}
@@ -84,11 +84,11 @@ class Accounts:
         return [self._account(row, places) for row in (*mine, *engine_vendors())]
 
     def of(self, provider: str) -> Account:
-        """One provider's. Raises UsageError when there is none, or when it takes no key."""
+        """Return one provider's account. Raises UsageError if it is unknown or takes no key."""
         return self._account(self._holder(provider), self._store.places())
 
     def checked(self, provider: str, text: str) -> Secret:
-        """A pasted text as a key. Raises UsageError saying what is wrong with it, without repeating it."""
+        """Parse a pasted key. Raises UsageError that says what is wrong without repeating the text."""
         at = self._endpoint(provider)
         key = text.removeprefix("\x1b[200~").removesuffix("\x1b[201~").strip()
         if problem := accounts.shape_problem(key, at.vendor, elsewhere=not at.at_home):
@@ -96,18 +96,18 @@ class Accounts:
         return Secret(key)
 
     async def tried(self, provider: str, key: Secret) -> Connection:
-        """How far a key leads that is not stored yet. Raises UsageError when the base URL is none."""
+        """Test the connection with a key that is not stored yet. Raises UsageError if the base URL is invalid."""
         vendor = self._holder(provider)
         if vendor.family == "search":
-            return await try_engine(vendor.name, key, self._endpoint(provider).url, self._way)
-        keys = Keys(self._home, self._env, FoundKey(key, "the one just given"), self._settings.base_url)
+            return await try_engine(vendor.name, key, self._endpoint(provider).url, self._network_to)
+        keys = Keys(self._home, self._env, FoundKey(key, "the new key"), self._settings.base_url)
         at = with_short_timeouts(await resolve_endpoint(vendor, "", self._settings, self._env, keys))
         if not at.at_home:
-            at = replace(at, model="")  # the vendor's usual model says nothing of another server
+            at = replace(at, model="")  # another server may not have the vendor's usual model
         return await try_connection(at, build_client(at, self._blobs))
 
     def keep(self, provider: str, key: Secret) -> Kept:
-        """Store a key for the server that the settings and flags name."""
+        """Store a key for the server named by settings and flags."""
         at = self._endpoint(provider)
         name = accounts.secret_name(at.vendor, at.url)
         place = self._store.put(name, key).value
@@ -115,23 +115,25 @@ class Accounts:
         return Kept(place, str(self._home.credentials), name.partition("@")[2], found.source if found else "")
 
     def forget(self, provider: str) -> list[str]:
-        """Remove a provider's stored keys, for all its servers; gives the servers, empty for the provider's own."""
+        """Delete a provider's stored keys for all its servers; return the servers, empty for the provider's own."""
         name = self._holder(provider).name
         mine = [one for one in self._store.places() if one.partition("@")[0] == name]
         return [one.partition("@")[2] for one in mine if self._store.remove(one)]
 
     @asynccontextmanager
     async def signing_in(self, provider: str) -> AsyncIterator[SignIn]:
-        """A sign-in through the browser. Raises UsageError when the provider has none."""
+        """Start a sign-in through the browser. Raises UsageError if the provider has none."""
         at = self._endpoint(provider)
         if not accounts.account_of(at.vendor).signs_in:
-            raise UsageError(f"{at.vendor.title} gives no keys to programs.", f"Store one: halo login {provider}")
-        async with SignIn.begun(
+            raise UsageError(
+                f"{at.vendor.title} has no browser sign-in.", f"Store an API key instead: halo login {provider}"
+            )
+        async with SignIn.start(
             with_short_timeouts(replace(at, network=choose_network(at, self._settings, self._env)))
         ) as sign_in:
             yield sign_in
 
-    def _way(self, url: str) -> Network:
+    def _network_to(self, url: str) -> Network:
         return network_to(url, self._settings, self._env)
 
     def _holder(self, provider: str) -> Vendor:
@@ -139,12 +141,12 @@ class Accounts:
             return engine
         vendor = find_vendor(provider, self._settings, self._catalogue)
         if not vendor.key_variable:
-            raise UsageError(f"{vendor.title} needs no key.", f"Use it: halo -m {vendor.name}/MODEL")
+            raise UsageError(f"{vendor.title} needs no key.", f"Use it right away: halo -m {vendor.name}/MODEL")
         row = accounts.key_holder(vendor)
         return vendor if row.name == vendor.name else row  # the settings may have moved it to another server
 
     def _endpoint(self, provider: str) -> Endpoint:
-        """Where the key is for; `base_url` is an address of models, and not one of a search engine."""
+        """Return the endpoint that a key is for; `base_url` applies to models, not to search engines."""
         vendor = self._holder(provider)
         searches = vendor.family == "search"
         given = engine_url(self._settings, vendor.name) if searches else self._settings.base_url
@@ -165,7 +167,7 @@ class Accounts:
         )
 
     def _tail(self, vendor: Vendor, found: FoundKey | None, stored: Place | None) -> str:
-        """The keyring is not woken for this."""
+        """Return the end of the key in use. Does not open the keyring."""
         if found:
             return found.key.tail
         secret = self._store.get(vendor.name) if stored is Place.FILE else None
@@ -173,5 +175,5 @@ class Accounts:
 
 
 def accounts_of(assembly: Assembly) -> Accounts:
-    """The accounts of a home, by its settings."""
+    """Return the accounts of an assembly's home."""
     return Accounts(assembly.home, assembly.settings, assembly.env, assembly.blobs, assembly.catalogue)

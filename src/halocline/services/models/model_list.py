@@ -1,4 +1,4 @@
-"""Which models could be used: those of the catalogue, those the settings price, and what local servers offer now."""
+"""The models you can use: those of the catalogue, those priced in the settings, and those on local servers now."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,11 +18,10 @@ from halocline.store.settings.settings import Settings
 
 
 class OfferedModel(Value, frozen=True, omit_defaults=False):
-    """A model by its whole name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
+    """A model by its full name. Sizes are tokens, prices US dollars per million tokens; None is unknown.
 
-    `usable` says that there is a key, or that its local server answers; `key_source` says where the key is from.
-    `long_from` are the input tokens from which on
-    it costs more. `leaving`: its vendor is going to withdraw it.
+    `usable`: there is a key, or its local server answers; `key_source` is where the key comes from. Above `long_from`
+    input tokens it costs more. `leaving`: its vendor has announced its retirement.
     """
 
     name: str
@@ -43,7 +42,7 @@ class OfferedModel(Value, frozen=True, omit_defaults=False):
 
 
 async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -> list[OfferedModel]:
-    """All of them, vendor by vendor; local ones, which answer within a moment or not at all, come last."""
+    """Return all models by vendor, with local ones last."""
     found = list_vendors(settings, catalogue)
     local = [vendor for vendor in found.values() if vendor.local and vendor.base_url]
     served = zip(
@@ -60,7 +59,7 @@ async def offered_models(settings: Settings, keys: Keys, catalogue: Catalogue) -
 
 
 def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> Iterator[Endpoint]:
-    """The models of a vendor that are known by name."""
+    """Yield the known models of a vendor."""
     priced = (name.partition("/") for name in settings.prices)
     own = [model for provider, _, model in priced if provider == vendor.name]
     for model in dict.fromkeys([*catalogue.names(vendor.catalogue or vendor.name), *own]):
@@ -68,12 +67,12 @@ def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) 
 
 
 async def _served_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
-    """What a local server has, with what it says of each."""
+    """Return the models of a local server, with the facts it reports."""
     from halocline.providers.catalog.server_probe import ask_server, fill_info
 
     ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
-    said = await asyncio.gather(*(ask_server(at) for at in ats))
-    return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, said, strict=True)]
+    reported = await asyncio.gather(*(ask_server(at) for at in ats))
+    return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, reported, strict=True)]
 
 
 def _offer_model(at: Endpoint, *, usable: bool, key_source: str = "") -> OfferedModel:

@@ -1,4 +1,4 @@
-"""Signing in through the browser: the page to open, the visit to wait for, the key at the end."""
+"""Browser sign-in: the page to open, the callback to wait for, the key at the end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,14 +12,14 @@ from halocline.providers.auth.openrouter import Exchange
 from halocline.providers.endpoint import Endpoint
 
 LIMIT = 300.0
-"""Seconds in which a person signs in."""
+"""Seconds to wait for a person to sign in."""
 
 Pasted = Callable[[], Awaitable[str | None]]
-"""Gives the next line that the person typed; None when no more come."""
+"""Returns the next line that the person typed; None when no more come."""
 
 
 class SignIn:
-    """One sign-in that was begun. `url` is the page to open in a browser, on this machine or on another."""
+    """One sign-in in progress. `url` is the page to open in a browser, on this machine or another."""
 
     def __init__(self, exchange: Exchange, loopback: Loopback) -> None:
         self._exchange = exchange
@@ -28,29 +28,29 @@ class SignIn:
 
     @classmethod
     @asynccontextmanager
-    async def begun(cls, at: Endpoint) -> AsyncIterator[Self]:
-        """A sign-in whose way back is open as long as this context."""
+    async def start(cls, at: Endpoint) -> AsyncIterator[Self]:
+        """Start a sign-in; its callback page is open as long as this context."""
         async with Loopback() as loopback:
             yield cls(Exchange(at), loopback)
 
     async def key(self, pasted: Pasted, limit: float = LIMIT) -> Secret:
-        """Wait for the browser, or for a person who carries the address or its code here by hand.
+        """Wait for the browser, or for a person to paste the address or its code.
 
         Raises:
-            ModelError: nobody signed in within `limit` seconds, or the server gave no key.
-            UsageError: what was carried here belongs to no sign-in, or to another one.
+            ModelError: nobody signed in within `limit` seconds, or the server issued no key.
+            UsageError: the pasted text belongs to no sign-in, or to another one.
         """
         try:
             async with asyncio.timeout(limit):
                 code = await self._code(pasted)
         except TimeoutError:
-            text = f"Nobody signed in within {limit / 60:g} minutes."
-            raise ModelError(ModelErrorKind.AUTH, text, "Begin again, or paste a key: --with-key") from None
+            text = f"Sign-in timed out after {limit / 60:g} minutes."
+            raise ModelError(ModelErrorKind.AUTH, text, "Start again, or paste a key: --with-key") from None
         return await self._exchange.key_for(code)
 
     async def _code(self, pasted: Pasted) -> str:
         visit = asyncio.ensure_future(self._loopback.visit())
-        typing = asyncio.ensure_future(self._typed(pasted))
+        typing = asyncio.ensure_future(self._read_pasted(pasted))
         try:
             done, _ = await asyncio.wait({visit, typing}, return_when=asyncio.FIRST_COMPLETED)
             return _code_of(await visit) if visit in done else await typing
@@ -59,26 +59,26 @@ class SignIn:
             typing.cancel()
             await asyncio.gather(visit, typing, return_exceptions=True)
 
-    async def _typed(self, pasted: Pasted) -> str:
+    async def _read_pasted(self, pasted: Pasted) -> str:
         while (line := await pasted()) is not None:
             if line.strip():
-                return self._carried(line.strip())
-        await asyncio.Event().wait()  # nothing more is typed: only the browser can come
+                return self._code_in_line(line.strip())
+        await asyncio.Event().wait()  # no more input: only the browser can finish it
         raise AssertionError("an event that nobody sets")
 
-    def _carried(self, line: str) -> str:
-        """The code in a pasted line, which is the address that the browser came to, or the code alone."""
+    def _code_in_line(self, line: str) -> str:
+        """Return the code from a pasted line: the address the browser was sent to, or the code alone."""
         if "://" not in line:
             return line.removeprefix("code=")
         query = self._loopback.query_of(line)
         if query is None:
             text = "That address belongs to another sign-in."
-            raise UsageError(text, "Paste the address of the page that the browser could not open, as it stands there.")
+            raise UsageError(text, "Paste the full address of the page that the browser could not open.")
         return _code_of(query)
 
 
 def _code_of(query: Mapping[str, str]) -> str:
     if code := query.get("code"):
         return code
-    reason = query.get("error_description") or query.get("error") or "it was called off"
-    raise UsageError(f"The sign-in gave nothing: {reason[:200]}.", "Begin again, or paste a key: --with-key")
+    reason = query.get("error_description") or query.get("error") or "it was canceled"
+    raise UsageError(f"The sign-in failed: {reason[:200]}.", "Start again, or paste a key: --with-key")

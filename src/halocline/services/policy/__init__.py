@@ -1,1 +1,1 @@
-"""The rules of the gate, as people look at them and change them."""
+"""Inspect and change the policy's rules and grants."""

@@ -1,4 +1,4 @@
-"""The approval switches of one task, as a person looks at them: how each stands, and what comes of it now."""
+"""The approval switches of one task for display: the state of each, and its effect now."""
 
 from pathlib import Path
 
@@ -15,27 +15,30 @@ from halocline.services.policy.rules import GRID
 from halocline.task.calls.policy_input import make_policy_context
 
 MEANINGS = {
-    ApprovalSwitch.READ: ("read files here", "Files and searches in the folder; never secrets."),
-    ApprovalSwitch.READ_OUTSIDE: ("read files elsewhere", "Files of yours outside the folder; never secrets."),
-    ApprovalSwitch.EDIT: ("edit files here", "Files in the folder, not those that other programs run or obey."),
+    ApprovalSwitch.READ: ("read files here", "Read and search files in the folder; never secrets."),
+    ApprovalSwitch.READ_OUTSIDE: ("read files elsewhere", "Read your files outside the folder; never secrets."),
+    ApprovalSwitch.EDIT: (
+        "edit files here",
+        "Edit files in the folder, except those that other programs run or read as configuration.",
+    ),
     ApprovalSwitch.EDIT_OUTSIDE: (
         "edit files elsewhere",
-        "Files outside the folder: checkpoints do not bring them back.",
+        "Edit files outside the folder. Checkpoints do not cover them.",
     ),
-    ApprovalSwitch.SAFE_COMMANDS: ("safe commands", "Commands that were found to only read."),
+    ApprovalSwitch.SAFE_COMMANDS: ("safe commands", "Run commands recognized as read-only."),
     ApprovalSwitch.ALL_COMMANDS: (
         "all commands",
-        "Every command that nothing forbids, also one that reads secrets. They run as you.",
+        "Run every command that is not denied, even one that reads secrets. Commands run as you.",
     ),
-    ApprovalSwitch.WEB: ("web", "Fetching pages and searching, at any address."),
-    ApprovalSwitch.BROWSER: ("browser", "Opening pages and acting on them, at any address."),
-    ApprovalSwitch.MCP: ("MCP tools", "Tools that their server declares to only read."),
+    ApprovalSwitch.WEB: ("web", "Fetch pages and search the web, at any address."),
+    ApprovalSwitch.BROWSER: ("browser", "Open pages and act on them, at any address."),
+    ApprovalSwitch.MCP: ("MCP tools", "Call tools that their server declares read-only."),
 }
-"""Of each switch what it is about, and a hint on what it covers while it is on."""
+"""Title of each switch, and a hint on what it allows while it is on."""
 
 
 class Standing(Value, frozen=True, omit_defaults=False):
-    """One switch: `on` (None: as the approval mode says), whether this task set it, and what would be said now."""
+    """One switch: `on` (None: the approval mode decides), `set_here` if this task set it, and its verdict `now`."""
 
     switch: ApprovalSwitch
     title: str
@@ -46,7 +49,7 @@ class Standing(Value, frozen=True, omit_defaults=False):
 
 
 def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[Standing, ...]:
-    """All switches of a task; `book` has the rules in force, without what was switched in the task."""
+    """Return all switches of a task; `book` has the rules in force, without the task's own switches."""
     stands = switches_in(with_switches(book, state.switches))
     ground = make_policy_context(replace(state, rules=book), home, facts)
     return tuple(
@@ -62,6 +65,6 @@ def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) 
 
 
 def summary_of(all: tuple[Standing, ...]) -> str:
-    """What is done without asking, in one line."""
+    """Summarize in one line what is allowed without asking."""
     allowed = [one.title for one in all if one.now is Verdict.ALLOW]
-    return f"Done without asking: {', '.join(allowed)}." if allowed else "Nothing is done without asking."
+    return f"Allowed without asking: {', '.join(allowed)}." if allowed else "Nothing is allowed without asking."

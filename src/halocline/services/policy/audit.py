@@ -1,4 +1,4 @@
-"""What was allowed, asked about and denied in tasks that were, and what other rules would have said."""
+"""Audit past tasks: what was allowed, asked about and denied, and what other rules would have decided."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,9 +20,9 @@ from halocline.task.calls.policy_input import make_policy_context, summary_of
 
 
 class Reviewed(Value, frozen=True):
-    """One call: what was decided of it then and by which rule, who answered, and what is decided of it now.
+    """One call: the decision then with its rule and who answered, and the decision now.
 
-    A call that a person edited is two: as it was asked about, and as they typed it.
+    A call that a person edited counts twice: as requested, and as edited.
     """
 
     task: str
@@ -42,9 +42,9 @@ def review_task(
     home: Path,
     book: Callable[[RuleBook], RuleBook] = lambda then: then,
 ) -> Iterator[Reviewed]:
-    """Judge every call of a task again, as it was then, but with what `book` makes of the rules of then.
+    """Decide every call of a task again in the state it was made in, with the rules of that time mapped by `book`.
 
-    Calls that nobody could judge (unknown tools, wrong arguments) are left out.
+    Calls that cannot be decided (unknown tools, invalid arguments) are left out.
     """
     log = list(events)
     outcomes = _collect_outcomes(log)
@@ -54,7 +54,7 @@ def review_task(
     state = State()
     for event in log:
         if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
-            # The state is the one that it was judged by: rules may have been read since the model spoke.
+            # Use the state at the decision, not at the reply: rules may have been read in between.
             facts = ToldFacts(scripts_in(event), state.workspace)
             is_typed = asked[0] is not calls[event.call][0]
             found = _review_call(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
@@ -69,11 +69,11 @@ def review_task(
 
 
 _JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
-"""The first of these says what was decided of a call."""
+"""The first of these in a call carries its decision."""
 
 
 def scripts_in(event: ev.Durable) -> tuple[str, ...]:
-    """The scripts of a command, as an event of its call tells of them."""
+    """Return the scripts of a command that an event of its call names."""
     match event:
         case ev.ApprovalRequested(grant=ev.Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
             return scripts
@@ -84,7 +84,7 @@ Outcomes = dict[str, tuple[Verdict, str, str]]
 
 
 def _collect_outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
-    """What was decided of each call, by which rule, and who answered."""
+    """Return the decision on each call, its rule, and who answered."""
     found: Outcomes = {}
     for event in log:
         match event:
@@ -101,7 +101,7 @@ def _collect_outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
 
 
 def _outcomes_of_edits(log: Iterable[ev.DurableEvent]) -> Outcomes:
-    """What became of calls as a person typed them: allowed by that, or refused by a rule all the same."""
+    """Return the outcome of calls that a person edited: allowed by the edit, or denied by a rule nevertheless."""
     found: Outcomes = {}
     for event in log:
         match event:

@@ -1,4 +1,4 @@
-"""The leave that was given for good in a task, with who gave it, when, and about what."""
+"""The lasting grants of a task, with who gave each, when, and for what."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class GivenGrant(Value, frozen=True, omit_defaults=False):
-    """One that still holds. `at` is in Unix seconds, `title` what was asked about, `note` what the person said."""
+    """A grant in force. `at` is in Unix seconds, `title` names the request, `note` is the person's comment."""
 
     grant: ev.Grant
     scope: ev.Scope
@@ -18,7 +18,7 @@ class GivenGrant(Value, frozen=True, omit_defaults=False):
 
 
 def list_grants(events: Iterable[ev.DurableEvent]) -> tuple[GivenGrant, ...]:
-    """By the log of a task, in the order in which it was given."""
+    """Return the grants in a task's log, in the order they were given."""
     titles: dict[str, str] = {}
     found: dict[ev.Grant, GivenGrant] = {}
     for event in events:

@@ -1,6 +1,6 @@
-"""What people ask of the policy: which rules hold, whether a file of them is sound, what was and would be decided.
+"""Inspect the policy: which rules apply, whether a rule file is valid, what was and would be decided.
 
-Nothing is run here, and nothing is kept.
+Nothing is run here, and nothing is stored except when a grant is removed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
-    """The decision on one command, and why. `runs` is the form in which one that is allowed as reading is run.
+    """The decision on one command, and why. `runs` is the form in which a command allowed as read-only is run.
 
-    `scripts` are files of the workspace that it runs, with what stands for their content.
+    `scripts` are files of the workspace that it runs, each with a fingerprint of its content.
     """
 
     decision: str
@@ -46,14 +46,14 @@ class Explanation(Value, frozen=True, omit_defaults=False):
 
 
 class PolicyService:
-    """Answers for one home."""
+    """Policy queries for one home."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
 
     @classmethod
     def open(cls) -> "PolicyService":
-        """Raises UsageError and SettingsError."""
+        """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()))
 
     def posture(
@@ -65,12 +65,10 @@ class PolicyService:
         known: Sequence[str] | None = None,
         switches: Switches = MappingProxyType({}),
     ) -> PolicyContext:
-        """What a task would be judged by that began here now, and had set these switches.
+        """Return the policy context of a task that would start here now with these switches.
 
-        None: the approval mode of the settings.
-
-        It works in the `wanted` folders as well, and those of the settings, or the ones that are `known`.
-        Raises UsageError.
+        With `approval_mode` None, the settings decide. In addition to the workspace, it covers the `wanted` folders and
+        either the `known` ones or those of the settings. Raises UsageError.
         """
         assembly = self._assembly
         roots = roots_of(workspace, wanted, assembly.settings, known)
@@ -86,60 +84,60 @@ class PolicyService:
         )
 
     def book(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleBook:
-        """The rules in force in a workspace, and in a task's other folders."""
-        return self._assembly.leave(workspace, roots).book()
+        """Return the rules in force in a workspace and in a task's other folders."""
+        return self._assembly.rule_files(workspace, roots).book()
 
     def rules_left_out(self, workspace: Path) -> list[Rule]:
-        """The project's rules that would allow something, while the folder is not trusted."""
+        """Return the project's allowing rules, which are ignored while the folder is not trusted."""
         hooks = self._assembly.hooks_of(workspace)
         return [] if hooks.is_trusted else hooks.allowing_rules
 
     def switches(self, state: State) -> "tuple[Standing, ...]":
-        """The approval switches of a task, by the rules that it knows, or would read if none was judged yet."""
+        """Return the approval switches of a task, by the rules it has read, or would read at its first call."""
         from halocline.services.policy.approval_switches import list_standings
 
         known = state.rules if state.rules != RuleBook() else self.book(Path(state.workspace), state.roots)
         return list_standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
 
     def kept(self, workspace: Path) -> list[Rule]:
-        """The leave that was given for this project, and then that for everywhere."""
+        """Return the grants for this project, then those for all projects."""
         rules = [rule for rule in self.book(workspace).rules if rule.source is Source.GRANT]
         return [rule for place in (str(workspace), "") for rule in rules if rule.workspace == place]
 
     def take_out(self, rule: Rule) -> bool:
-        """Take leave back that reached beyond a task. False when it is gone already. Raises UsageError."""
+        """Remove a grant that applies beyond one task. Return False if it is already gone. Raises UsageError."""
         from halocline.store.permissions.grants import take_out
 
         if rule.source is not Source.GRANT:
-            raise UsageError("This rule was not given by an answer.", "Take it out of its file of rules.")
+            raise UsageError("This rule does not come from an approval.", "Remove it from its rule file instead.")
         try:
             return take_out(self._assembly.home.grants, rule)
         except OSError as error:
-            raise UsageError(f"It is not taken back: {error}.", "The rules are as they were.") from None
+            raise UsageError(f"Cannot remove the grant: {error}.", "It is still in force.") from None
 
     def mcp_tools(self, posture: PolicyContext) -> "JudgedTools":
-        """The tools of MCP servers of the posture's workspace, as they would be decided of."""
+        """Return the decisions on the tools of the workspace's MCP servers."""
         from halocline.services.mcp.policy import JudgedTools
 
         return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
 
     def grid(self, posture: PolicyContext) -> dict[str, str]:
-        """Of each kind of act, whether it would be allowed, asked about or denied."""
+        """Return allow, ask or deny for each kind of act."""
         return {name: decide_call(summary, posture).verdict.value for name, summary in GRID.items()}
 
     def audit(self, task: str) -> list[Reviewed]:
-        """What was decided of each call of a task. Raises TaskNotFound and UsageError."""
-        return list(self._reviewed(history.find_task(self._assembly.home.tasks, task), None))
+        """Return the decision on each call of a task. Raises TaskNotFound and UsageError."""
+        return list(self._review_log(history.find_task(self._assembly.home.tasks, task), None))
 
     def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
-        """What would have been decided had these been the person's rules; of all tasks when none is named."""
+        """Decide the calls of tasks (default: all) as if these were the person's rules."""
         folder = self._assembly.home.tasks
         names = [history.find_task(folder, task) for task in tasks] or [
             info.task for info in history.newest_first(folder)
         ]
-        return [row for name in names for row in self._reviewed(name, rules)]
+        return [row for name in names for row in self._review_log(name, rules)]
 
-    def _reviewed(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
+    def _review_log(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
         def book(then: RuleBook) -> RuleBook:
             if rules is None:
                 return then
@@ -163,25 +161,25 @@ GRID = {
     "browser": Summary("Click", ToolKind.EXECUTE, url="https://example.com/", on_page=True, tool="browser_action"),
     "mcp": Summary("Ask", ToolKind.OTHER, mcp="server/tool", read_only=True, definition="any", tool="server__tool"),
 }
-"""An act of each kind that the classic switches (`auto_approve`) are for."""
+"""A sample act for each of the classic switches (`auto_approve`)."""
 
 
 def explain_command(command: str, posture: PolicyContext) -> Explanation:
-    """The decision on a command, were a task to ask for it now."""
+    """Return the decision on a command if a task asked for it now."""
     decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-    from halocline.policy.shell.exclusions import shorten_form  # no start pays for the judge of commands
+    from halocline.policy.shell.exclusions import shorten_form  # imported late: start-up does not need it
 
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)
 
 
 def rules_in(file: Path) -> list[Rule]:
-    """The rules of a file, as a person's own. Raises UsageError when it is none, or its examples fail."""
+    """Read a rule file as the person's own. Raises UsageError if it is invalid or its examples fail."""
     if not file.is_file():
-        raise UsageError(f"There is no file {file}.", "Name a file with tables [[rule]].")
+        raise UsageError(f"There is no file {file}.", "Name a rule file, which has [[rule]] tables.")
     try:
         return read_rules(file, Source.USER)
     except Unreadable as error:
         raise UsageError(
-            str(error), "Until it is mended, everything is asked about where the file is in force."
+            str(error), "Correct the file. Until then, every call needs approval wherever it applies."
         ) from None

@@ -1,1 +1,1 @@
-"""Recorded tasks, run again."""
+"""Replay recorded tasks."""

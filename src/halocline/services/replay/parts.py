@@ -1,4 +1,4 @@
-"""Builds a task that follows a recording out of the parts of a live one."""
+"""Build a task that follows a recording from the parts of a live one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,12 +26,12 @@ _SWITCHED_OFF = {
     "language_servers": LanguageServerSettings(enabled=False),
     "formatters": {},
     "memory": False,
-    "hide_keys": False,  # what was recorded has none
+    "hide_keys": False,  # recordings contain no keys
 }
 
 
 def with_recorded_settings(assembly: Assembly, recorded: Mapping[str, Any], *, had_browser: bool) -> Assembly:
-    """Return an assembly with the settings of a recording, without checkpoints and all that sees to files by itself."""
+    """Return an assembly with a recording's settings, without checkpoints and anything that acts on files by itself."""
     known = {name: recorded[name] for name in (*RECORDED_SETTINGS, "browser_viewport") if name in recorded}
     then = msgspec.convert(known, Settings)
     chosen = {name: getattr(then, name) for name in known} | _SWITCHED_OFF
@@ -41,7 +41,7 @@ def with_recorded_settings(assembly: Assembly, recorded: Mapping[str, Any], *, h
 def build_task(
     assembly: Assembly, log: Log, state: State, workspace: Path, model: Model, tools: Toolset, course: Course
 ) -> Replayed:
-    """Build a task that follows a recording's course and its clock."""
+    """Build a task that follows the course and clock of a recording."""
     inbox = Inbox(attended=True)
     parts = assembly.parts(log, state, workspace, model, inbox, RecordedHooks(course))
     sources = structs.replace(parts.host.sources, changes=None, mentions=None)

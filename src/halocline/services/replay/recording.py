@@ -1,6 +1,7 @@
-"""A model and tools that answer as a recording says, and ask nobody; and a model whose requests are recorded.
+"""The parts of a replay: a model, tools, hooks, rules and facts that answer from a recording.
 
-What the recording does not answer was cut short there: they say that they are stuck, and wait to be cut short too.
+A request that the recording does not answer was cut short there: they report that they are stuck, and wait to be cut
+short too.
 """
 
 import asyncio
@@ -31,13 +32,13 @@ from halocline.task.hooks.hooks import combine_outcomes, refused_turn
 
 _OF_A_CALL = (ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolCallStarted, ev.ToolCallEnded)
 OF_SERVERS = ("find_tools", "access_mcp_resource")
-"""Tools that ask MCP servers; with those of the servers themselves they are answered as recorded, whatever runs."""
-TOLD_BY_THE_WORLD = ("diagnostics", "formatter")
-"""Notes on a result that the loop cannot make again."""
+"""Tools that ask MCP servers. Like the servers' own tools, they are always answered from the recording."""
+EXTERNAL_NOTES = ("diagnostics", "formatter")
+"""Sources of notes on a result that the loop cannot make again."""
 
 
 class RecordedModel:
-    """Says what the recorded model said, and compares what it is asked with what that one was asked."""
+    """A model that gives the recorded replies, and compares its requests with the recorded ones."""
 
     name = "recorded"
 
@@ -47,19 +48,19 @@ class RecordedModel:
         self._requests = requests
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        await asyncio.sleep(0)  # an interrupt right after the step's start arrives here
+        await asyncio.sleep(0)  # lets an interrupt right after the step's start arrive
         if request.summary:
-            async for said in self._summary():
-                yield said
+            async for event in self._summary():
+                yield event
             return
         self._compare(request)
         events = self._answer()
         message = next((event.message for event in events if isinstance(event, ev.AssistantMessageCompleted)), None)
         for delta in _split_deltas(message):
             yield delta
-        for event in events:
-            if isinstance(event, ev.UsageReported):
-                yield event
+        for report in events:
+            if isinstance(report, ev.UsageReported):
+                yield report
         if error := next(filter(is_of_model, events), None):
             raise _recorded_error(error)
         made = next((event for event in events if isinstance(event, ev.Compacted)), None)
@@ -70,18 +71,18 @@ class RecordedModel:
             await _wait_forever(self._course)
         else:
             yield ev.AssistantMessageCompleted(message=message)
-        await asyncio.sleep(0)  # and one right after its reply here
+        await asyncio.sleep(0)  # lets an interrupt right after the reply arrive
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _answer(self) -> list[ev.DurableEvent]:
-        """What the step holds, without a summary that was made before the next one."""
+        """Return the events of the step, without a compaction before the next one."""
         events = [self._course.events[position] for position in self._course.step_ahead()]
         return list(takewhile(lambda event: not isinstance(event, ev.CompactionStarted), events))
 
     async def _summary(self) -> AsyncGenerator[ModelEvent, None]:
-        """What was said when a summary was wanted; a summary that failed then fails now."""
+        """Yield the recorded summary; one that failed then fails now."""
         for position in self._course.step_ahead():
             match event := self._course.events[position]:
                 case ev.UsageReported():
@@ -94,7 +95,7 @@ class RecordedModel:
                 case ev.ErrorRaised(code="compaction_failed"):
                     raise ModelError(ModelErrorKind.EMPTY, "The recorded model gave no summary.")
                 case ev.ErrorRaised(code=code) if code == COMPACTION_CUT:
-                    await asyncio.sleep(0)  # between two turns, what cuts it short arrives here
+                    await asyncio.sleep(0)  # between two turns, lets what cuts it short arrive
                     break
         await _wait_forever(self._course)
 
@@ -102,32 +103,32 @@ class RecordedModel:
         step = sum(isinstance(event, ev.StepStarted) for event in self._course.events[: self._course.at])
         if recorded := self._requests.get(step):
             self.compared += 1
-            self._course.compare(f"the request of step {step}", recorded, request)
+            self._course.compare(f"request of step {step}", recorded, request)
 
 
 class RecordedGrants:
-    """The rules are in the recording, and what was granted then is not granted anew."""
+    """Empty rules: rules and grants are in the recording."""
 
     def book(self) -> RuleBook:
         return RuleBook()
 
     def keep(self, grant: ev.Grant, workspace: Path | None, by: str = "") -> None:
-        """It was kept then."""
+        """Do nothing: it was stored then."""
 
     def is_kept(self, grant: ev.Grant, workspace: Path | None) -> bool:
-        """That it was removed is in the recording."""
+        """Return True: a removal is in the recording."""
         return True
 
 
 class RecordedFacts(LocalShellFacts):
-    """Scripts of commands are as the recording tells of them: of the call that runs, or of the next that is judged."""
+    """Facts about commands from the recording: from the running call, or the next one to be judged."""
 
     def __init__(self, course: Course, env: Mapping[str, str]) -> None:
         super().__init__(env)
         self._course = course
 
     def is_overwritten(self, path: str) -> bool:
-        """Whether it was there: what a command made is there now, and was written over then only if that was asked."""
+        """True if the recorded request says that a file is overwritten. The disk cannot tell: the command has run."""
         asked = self._of_the_call
         if not isinstance(asked, ev.ApprovalRequested):
             return False
@@ -154,7 +155,7 @@ class RecordedFacts(LocalShellFacts):
 
 
 class RecordedTools:
-    """The tools in force, answered from the recording; `live` ones run, and end when the recorded ones did."""
+    """The tools in force, answered from the recording; `live` ones run, and end in the recorded order."""
 
     def __init__(self, tools: Toolset, course: Course, *, live: bool) -> None:
         self._tools = tools
@@ -178,14 +179,14 @@ class RecordedTools:
 
 
 class Answers:
-    """What the recording says about calls."""
+    """Recorded results of calls."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
         self._shown: dict[str, tuple[ev.Diff, ...]] = {}
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
-        """Answer a call as it was answered, in its turn. Raises ToolFailure as the tool did."""
+        """Answer a call as recorded, in its turn. Raises ToolFailure if the tool did."""
         position = self._end_of(ctx.call.id)
         try:
             await self._ask_again(ctx)
@@ -198,16 +199,16 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        given = self._given(ctx.call.id)
+        given = self._attached_parts(ctx.call.id)
         own = (part for part in end.result.content if part not in given)
-        content = tuple(part for part in own if not isinstance(part, Note) or _is_of_the_world(part))
+        content = tuple(part for part in own if not isinstance(part, Note) or _is_external(part))
         if end.status is ev.CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
         facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
         return ToolOutput(content, end.diffs, facts, end.ends_turn, end.seen)
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
-        """Run the tool itself; readers that ran together end in the recorded order. Raises ToolFailure."""
+        """Run the tool itself; read-only tools that ran together end in the recorded order. Raises ToolFailure."""
         position = self._end_of(ctx.call.id)
         if position is None:
             await _wait_forever(self._course)
@@ -218,13 +219,13 @@ class Answers:
             await self._course.reaches(self._facts_before(position))
 
     def _notes(self, position: int) -> tuple[Note, ...]:
-        """What was said of files that were written; no formatter and no language server runs again."""
+        """Return the recorded notes on written files; no formatter or language server runs again."""
         end = self._course.events[position]
         parts = end.result.content if isinstance(end, ev.ToolCallEnded) else ()
-        return tuple(part for part in parts if isinstance(part, Note) and _is_of_the_world(part))
+        return tuple(part for part in parts if isinstance(part, Note) and _is_external(part))
 
     async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
-        """The diff that was shown. Raises ToolFailure when the call failed instead of being shown, or run."""
+        """Return the diff that was shown. Raises ToolFailure if the call failed before it was shown or run."""
         for position in self._course.step_ahead():
             match self._course.events[position]:
                 case ev.ApprovalRequested(call=ctx.call.id) as asked:
@@ -236,8 +237,8 @@ class Answers:
                     raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
         return self._shown.get(ctx.call.id, ())
 
-    def _given(self, call: str) -> tuple[UserPart, ...]:
-        """Return what the person gave along with the approval of a call, which its result has anyway."""
+    def _attached_parts(self, call: str) -> tuple[UserPart, ...]:
+        """Return what the person attached to the approval of a call; the loop adds it to the result itself."""
         for at in reversed(range(self._course.at)):
             match self._course.events[at]:
                 case ev.ApprovalResolved(call=id, content=content) if id == call:
@@ -251,7 +252,7 @@ class Answers:
         return end.status if isinstance(end, ev.ToolCallEnded) else None
 
     def _end_of(self, call: str) -> int | None:
-        """Where the call's own end stands; None when it was cut short."""
+        """Return the position of a call's own end; None if it was cut short."""
         for position in self._course.step_ahead():
             event = self._course.events[position]
             if isinstance(event, ev.ToolCallEnded) and event.call == call:
@@ -259,7 +260,7 @@ class Answers:
         return None
 
     def _facts_before(self, position: int) -> int:
-        """Where the facts begin that the call told of before its end; what came from elsewhere may stand among them."""
+        """Return the position where a call's facts before its end begin; external events may be among them."""
         first = position
         while isinstance(event := self._course.events[position - 1], (*FACTS, *FROM_ELSEWHERE)):
             position -= 1
@@ -271,11 +272,11 @@ class Answers:
             event = self._course.events[position]
             if isinstance(event, ev.QuestionAsked) and event.call == ctx.call.id:
                 await self._course.reaches(position)
-                await _asked_again(event, ctx)
+                await _repeat_question(event, ctx)
 
 
-async def _asked_again(event: ev.QuestionAsked, ctx: ToolContext) -> None:
-    """Ask it; a question that was taken back then is taken back now."""
+async def _repeat_question(event: ev.QuestionAsked, ctx: ToolContext) -> None:
+    """Ask a question again; one that was withdrawn then is withdrawn now."""
     this = asyncio.current_task()
     try:
         await ctx.ask(event.question, event.options, ctx.call.id)
@@ -284,22 +285,22 @@ async def _asked_again(event: ev.QuestionAsked, ctx: ToolContext) -> None:
             raise
 
 
-def _is_of_the_world(note: Note) -> bool:
-    return note.source in TOLD_BY_THE_WORLD
+def _is_external(note: Note) -> bool:
+    return note.source in EXTERNAL_NOTES
 
 
 class RecordedHooks:
-    """What hooks did, by their recorded events: these arrive by themselves, and are read here. Nothing is run."""
+    """Outcomes of hooks, read from their recorded events, which arrive by themselves. Nothing is run."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._heard = 0
+        self._read_to = 0
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
-        """The events say it all."""
+        """Do nothing: the recorded events are enough."""
 
     async def begins(self) -> ev.TurnEnded | None:
-        await asyncio.sleep(0)  # an interrupt while they ran arrives here
+        await asyncio.sleep(0)  # lets an interrupt while they ran arrive
         return refused_turn(self._since(ev.TurnStarted))
 
     async def before(self, call: ToolCall) -> Outcome:
@@ -309,19 +310,19 @@ class RecordedHooks:
         return await self._of(HookMoment.POST_TOOL_USE, call)
 
     async def before_compaction(self, what: Shortening) -> Outcome:
-        await asyncio.sleep(0)  # an interrupt while they ran arrives here
-        heard, self._heard = self._heard, self._course.at
-        told = (event for event in self._course.events[heard : self._course.at] if isinstance(event, ev.HookRan))
-        runs = [run for run in told if run.moment is HookMoment.PRE_COMPACT]
+        await asyncio.sleep(0)  # lets an interrupt while they ran arrive
+        start, self._read_to = self._read_to, self._course.at
+        ran = (event for event in self._course.events[start : self._course.at] if isinstance(event, ev.HookRan))
+        runs = [run for run in ran if run.moment is HookMoment.PRE_COMPACT]
         if any(run.status is HookStatus.CANCELLED for run in runs):
             await _wait_forever(self._course)
         return combine_outcomes(runs)
 
     def waits(self, kind: str, message: str) -> None:
-        """Nobody is told again."""
+        """Do nothing: no notification is sent again."""
 
     async def holds(self) -> bool:
-        """Their words are in the conversation already."""
+        """Return False: what they said is already in the conversation."""
         return False
 
     async def ends(self, end: ev.TurnEnded | None) -> tuple[ev.HookRan, ...]:
@@ -356,8 +357,8 @@ async def _wait_forever(course: Course) -> Never:
 
 def _split_deltas(message: AssistantMessage | None) -> list[ev.TextDelta | ev.ThinkingDelta]:
     parts = message.content if message else ()
-    spoken = [part for part in parts if isinstance(part, Text | Thinking) and part.text]
-    return [(ev.TextDelta if isinstance(part, Text) else ev.ThinkingDelta)(part.text) for part in spoken]
+    texts = [part for part in parts if isinstance(part, Text | Thinking) and part.text]
+    return [(ev.TextDelta if isinstance(part, Text) else ev.ThinkingDelta)(part.text) for part in texts]
 
 
 def _recorded_error(raised: ev.ErrorRaised) -> ModelError:

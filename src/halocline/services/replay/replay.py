@@ -1,7 +1,7 @@
-"""Runs a recorded task again, with no network and no model: the real loop, with everything from elsewhere as recorded.
+"""Replay a recorded task without network or model: the real loop runs, and all external input is as recorded.
 
-*Strict*: the first difference ends the replay. *Tolerant*: it goes on as long as the same kinds of things happen, and
-collects the differences. Tools answer as recorded and touch nothing, unless a folder is given in which they run.
+*Strict*: the first difference ends the replay. *Tolerant*: it continues as long as the same kinds of events follow, and
+collects the differences. Tools return recorded results and touch nothing, unless a folder is given to run them in.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from halocline.task.calls.tool_calls import UNKNOWN_TOOL
 from halocline.task.log import Log
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
-"""How long a command took or runs: the one thing in a tool's words that no repetition gives again."""
+"""Durations of commands: the one part of a tool's output that differs on every run."""
 BROWSER = "browser_action"
 
 
 class Replay(Value, frozen=True, omit_defaults=False):
-    """How a replay went: how far it came, of how many events, and how many requests were compared on the way."""
+    """Result of a replay: events reached, events recorded, and the number of requests compared."""
 
     task: str
     steps: int
@@ -47,21 +47,21 @@ class Replay(Value, frozen=True, omit_defaults=False):
 
 
 def recording_of(what: str, past: Callable[[str], list[ev.DurableEvent]]) -> Recording:
-    """A recording by the name of its file, or of a task. Raises UsageError, TaskNotFound and RecordingDamaged."""
+    """Load a recording from a file, or from a task's log. Raises UsageError, TaskNotFound and RecordingDamaged."""
     return read_recording(Path(what)) if Path(what).is_file() else Recording(tuple(past(what)))
 
 
 async def run_replay(recording: Recording, assembly: Assembly, *, strict: bool, folder: Path | None = None) -> Replay:
-    """Run a recording. With `folder`, its tools run there; it should hold the files as they were at the beginning.
+    """Replay a recording. With `folder`, its tools run there; it should contain the files as they were at the start.
 
     Raises:
-        UsageError: the recording has no beginning, or begins with what another program did.
+        UsageError: the recording does not begin with the start of a task, or the task was imported.
     """
     if not recording.events or not isinstance(recording.events[0], ev.TaskStarted):
-        raise UsageError("The recording has no beginning.", "Record the task again, from its start.")
+        raise UsageError("The recording does not begin with the start of a task.", "Record the task from its start.")
     if origin := recording.events[0].origin:
         raise UsageError(
-            f"This task was imported from {origin.tool}: it did not run here, so it cannot run again.",
+            f"This task was imported from {origin.tool}; tasks that did not run here cannot be replayed.",
             "Read it with: halo tasks show ID",
         )
     with tempfile.TemporaryDirectory(prefix="halocline-replay-") as place:
@@ -108,13 +108,13 @@ class _Stage:
         return build_task(self._assembly, log, state, workspace, model, tools, self._course)
 
     async def _live(self, task: Replayed) -> State:
-        """From a process's beginning to its end."""
+        """Replay one process from start to end."""
         serving = task.serving = asyncio.create_task(task.run())
         begin = self._course.at
         if task.state.turn is not None:
             task.inbox.go_on()
         try:
-            with suppress(asyncio.CancelledError):  # it died before it did anything
+            with suppress(asyncio.CancelledError):  # the process died before it did anything
                 task.feed()
             await asyncio.wait([serving])
         finally:
@@ -134,13 +134,13 @@ class _Stage:
 
 
 def _settings_of(recording: Recording, started: ev.TaskStarted) -> JsonObject:
-    """The settings that the recording has, or else its log."""
+    """Return the recorded settings, with the sandbox setting from the log as a fallback."""
     sandbox = {"sandbox": started.limits.sandbox} if started.limits and started.limits.sandbox else {}
     return sandbox | recording.settings
 
 
 def _had_browser(recording: Recording) -> bool:
-    """Whether the model was offered a browser: a recording says it, a log alone shows whether a call was understood."""
+    """True if the model was offered a browser: by the recorded settings, or by a browser call that was understood."""
     ends = (event for event in recording.events if isinstance(event, ev.ToolCallEnded) and event.name == BROWSER)
     understood = any(UNKNOWN_TOOL not in end.result.text for end in ends)
     return bool(recording.settings.get("browser")) or understood

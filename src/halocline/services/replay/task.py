@@ -1,4 +1,4 @@
-"""A task whose loop is real and whose world is a recording: prompts, decisions, interrupts and crashes come from it."""
+"""A task with the real loop and recorded input: prompts, decisions, interrupts and crashes come from a recording."""
 
 import asyncio
 
@@ -22,15 +22,15 @@ class Replayed(Task):
     def emit(self, *events: ev.Event) -> None:
         for event in events:
             if isinstance(event, FROM_ELSEWHERE) and event is not self.course.next:
-                continue  # tools that run again have jobs again; what these said then is what counts
+                continue  # live tools start jobs again; only the recorded events of these count
             if isinstance(event, ev.Durable) and (cut := self.course.cut) and cut.died:
-                self.cut_short(cut)  # the process that died had not come to this any more
+                self.cut_short(cut)  # the process had died by then
             Task.emit(self, event)
             if isinstance(event, ev.Durable):
                 self.feed()
 
     def feed(self) -> None:
-        """What comes from elsewhere now arrives."""
+        """Deliver the external input that is due now."""
         if self.course.over:
             return
         self.inbox.attended = self.course.somebody_answers()
@@ -44,14 +44,14 @@ class Replayed(Task):
             self._arrives(self.course.next)
 
     def stuck(self) -> None:
-        """Something waits for what the recording does not have: for the cut that comes now, or it has come apart."""
+        """Handle a wait for something the recording does not have: the cut that is due, or else a difference."""
         if cut := self.course.cut:
             self.cut_short(cut)
         else:
-            self.course.part("waiting for what is not there")
+            self.course.part("waiting for something the recording does not have")
 
     def cut_short(self, cut: Cut) -> None:
-        """Interrupt the turn, or die. Raises CancelledError where the process died."""
+        """Interrupt the turn, or die. Raises CancelledError if the process died."""
         if not cut.died:
             self.inbox.interrupt(cut.limit, cut.raised)
         else:
@@ -63,7 +63,7 @@ class Replayed(Task):
             self.serving.cancel()
 
     def bury(self) -> None:
-        """Where the process died, another one closed what it had left open."""
+        """Write the events with which the next process closed what a dead one left open."""
         if (cut := self.course.cut) and cut.died:
             for event in self.course.events[cut.begin : cut.end]:
                 Task.emit(self, event)
@@ -108,7 +108,7 @@ class Replayed(Task):
                 self.stuck()
 
     def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
-        """What a call still told of before it was cut short; nothing answers that call here."""
+        """True if the event was reported by a call before it was cut short; nothing answers that call here."""
         runs = any(opened.started for opened in self.state.open_calls)
         return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
 

@@ -1,7 +1,7 @@
-"""The course of a recorded task: what must happen next, and what a replay does not bring about by itself.
+"""The course of a recorded task: what must happen next, and what a replay has to be given from outside.
 
-A replay runs the real loop. What the loop does is compared with the recording, event by event; what came from elsewhere
-(prompts, decisions, interrupts, checkpoints, changed modes, crashes) is fed in when everything before it has happened.
+A replay runs the real loop. The loop's events are compared with the recording one by one; external input (prompts,
+decisions, interrupts, checkpoints, changed modes, crashes) is fed in when everything before it has happened.
 """
 
 import asyncio
@@ -58,13 +58,13 @@ FROM_ELSEWHERE = (
     ev.HookRan,
     ev.Unrecognised,
 )
-"""Events that the loop does not make; they are taken from the recording."""
+"""Events that the loop does not produce; they are taken from the recording."""
 FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
-"""What a call tells of besides its result."""
+"""Events that a call reports besides its result."""
 
 
 class Difference(Value, frozen=True):
-    """Something went another way: where, which part of it, what it was, and what it is now."""
+    """A difference: its place, the path in it, the recorded value, and the value now."""
 
     place: str
     path: str
@@ -73,9 +73,9 @@ class Difference(Value, frozen=True):
 
 
 class Cut(Value, frozen=True):
-    """From `begin` on, the loop did not go on by itself: somebody (or a limit) interrupted, or the process died.
+    """A point where the loop stopped: a person or a limit interrupted it, the process died, or an error broke it.
 
-    Or something broke in the loop, of which `raised` was said.
+    `raised` is the event of that error. The recording goes on at `end`.
     """
 
     begin: int
@@ -86,7 +86,7 @@ class Cut(Value, frozen=True):
 
 
 class Course:
-    """The recorded events, and how far the replay has come. A subscriber of the replay's log."""
+    """The recorded events, and the position of the replay. Subscribes to the replay's log."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Course:
         *,
         strict: bool,
     ) -> None:
-        """`canonical` makes texts alike that differ only by nature; the first difference is the last when `strict`."""
+        """`canonical` removes expected differences from texts; `strict` stops at the first difference."""
         self.events = events
         self.at = 0
         self.over = False
@@ -117,18 +117,18 @@ class Course:
 
     @property
     def answering_client(self) -> str:
-        """Through which client the next approval or question was answered."""
+        """The client that answered the next approval or question."""
         ahead = (one for one in self.events[self.at :] if isinstance(one, ev.ApprovalResolved | ev.QuestionAnswered))
         return next((answer.client for answer in ahead), "")
 
     @property
     def cut(self) -> Cut | None:
-        """What cuts the loop short now."""
+        """The cut that is due now."""
         return self._cuts.get(self.at)
 
     @property
     def cut_at_once(self) -> Cut | None:
-        """Return what cut short the turn that begins now before the loop did anything."""
+        """The interrupt that ended the turn that begins now before the loop did anything."""
         at = self.at + 1
         while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], FROM_ELSEWHERE):
             at += 1
@@ -136,11 +136,11 @@ class Course:
         return None if cut is None or cut.died else cut
 
     def clock(self) -> float:
-        """The recorded time of what happens next."""
+        """Return the recorded time of the next event."""
         return (self.next or self.events[-1]).at
 
     def seconds(self, state: State) -> float:
-        """How long the running turn took: too long just where the recording says so."""
+        """Return the duration of the running turn: infinite where the recording hit the time limit, else 0."""
         match next((event for event in self.events[self.at :] if not isinstance(event, FROM_ELSEWHERE)), None):
             case ev.TurnEnded(limit="time"):
                 return inf
@@ -149,7 +149,7 @@ class Course:
         return 0.0
 
     def push(self, event: ev.Event) -> None:
-        """The replay did something: compare it."""
+        """Compare an event of the replay with the recording."""
         if self.over or not isinstance(event, ev.Durable):
             return
         expected = self.next
@@ -161,17 +161,17 @@ class Course:
         self._moved.set()
 
     def compare(self, place: str, recorded: Value, now: Value) -> None:
-        """Note the first difference, if there is one."""
+        """Record the first difference, if any."""
         if found := first_difference(*(self._canonical(encode(side).decode()) for side in (recorded, now))):
             self._differs(Difference(place, *found))
 
     def part(self, now: str) -> None:
-        """The replay does what the recording does not have here, and cannot go on."""
+        """Record that the replay left the recording, and stop."""
         self._differs(Difference(f"event {self.at + 1}", "", name_of(self.next), now))
         self.stop()
 
     def stuck(self) -> None:
-        """Something waits for what the recording does not have."""
+        """Report that something waits for what the recording does not have."""
         self.when_stuck()
 
     def close(self) -> None:
@@ -190,38 +190,38 @@ class Course:
             await self._moved.wait()
 
     async def reaches_cut(self) -> None:
-        """Wait until what cuts this step short comes now; at once when nothing does."""
+        """Wait until the cut in this step is due; return at once if there is none."""
         ahead = self.step_ahead()
         await self.reaches(next((at for at in (*ahead, ahead.stop) if at in self._cuts), self.at))
 
     def step_ahead(self) -> range:
-        """The positions from here to the end of this step."""
+        """Return the positions from here to the end of this step."""
         for position in range(self.at, len(self.events)):
             if isinstance(self.events[position], ev.StepStarted | ev.TurnEnded):
                 return range(self.at, position)
         return range(self.at, len(self.events))
 
     def was_cut_short(self, call: str) -> bool:
-        """A call that did something and then did not come to its end."""
+        """True if the call did not complete."""
         ahead = (self.events[position] for position in self.step_ahead())
         ends = [event for event in ahead if isinstance(event, ev.ToolCallEnded) and event.call == call]
         return not ends or ends[0].status is ev.CallStatus.CANCELLED
 
     def fact_was_cut_short(self) -> bool:
-        """Whether what comes next was told by a call that did not come to its end; facts stand right before that."""
+        """True if the next fact is from a call that did not complete; facts come right before the end of their call."""
         ahead = (self.events[position] for position in self.step_ahead())
         end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
         return end is None or end.status is ev.CallStatus.CANCELLED
 
     def leads_to_cut(self, passing: tuple[type, ...]) -> bool:
-        """Nothing but such events stands between here and what cuts the loop short."""
+        """True if only `passing` events come before the next cut."""
         at = self.at
         while at not in self._cuts and at < len(self.events) and isinstance(self.events[at], passing):
             at += 1
         return at in self._cuts
 
     def somebody_answers(self) -> bool:
-        """The next approval or question was answered by a person."""
+        """True unless the next approval or question was answered by nobody."""
         for event in self.events[self.at :]:
             if isinstance(event, ev.ApprovalResolved | ev.QuestionAnswered):
                 return event.by != "nobody"
@@ -234,12 +234,12 @@ class Course:
 
 
 def name_of(event: ev.Event | None) -> str:
-    """An event's name as the log shows it."""
-    return str(type(event).__struct_config__.tag) if event is not None else "nothing more"
+    """Return an event's name in the log."""
+    return str(type(event).__struct_config__.tag) if event is not None else "no more events"
 
 
 def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
-    """Where the loop was cut short. What closes loose ends stands before the end of the turn."""
+    """Find where the loop was cut short. The events that close open calls come before the end of the turn."""
     found: list[Cut] = []
     for index, event in enumerate(events):
         if isinstance(event, ev.TurnEnded) and (event.reason == "cancelled" or _by_clock(events, index)):
@@ -256,9 +256,9 @@ def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
 
 
 def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
-    """Return where something that is no failure of the model ended a turn."""
+    """Return the cut where an error that did not come from the model ended a turn."""
     at = end - 1
-    while at and isinstance(events[at], ev.HookRan):  # the hooks of the end
+    while at and isinstance(events[at], ev.HookRan):  # hooks that ran at the end
         at -= 1
     raised = events[at]
     if not isinstance(raised, ev.ErrorRaised) or is_of_model(raised) or getattr(events[end], "reason", "") != "error":
@@ -267,12 +267,12 @@ def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
 
 
 def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
-    """Tell whether it says that a request failed."""
+    """True if the event reports a failed model request."""
     return isinstance(event, ev.ErrorRaised) and event.code.startswith("model_")
 
 
 def _find_end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
-    """What ended with the process is told of right after the turn was resumed."""
+    """Return the position after the events, right after a resume, of what ended with the process."""
     end = resumed + 1
     while end < len(events) and isinstance(
         events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved | ev.OwnCommandEnded
@@ -282,24 +282,23 @@ def _find_end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
 
 
 def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
-    """The time limit fell in the middle of something, not between two steps."""
+    """True if the time limit was hit within a step, not between two steps."""
     end = events[index]
     return isinstance(end, ev.TurnEnded) and end.text == TIME_IS_UP
 
 
 def _find_begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
     begin = end
-    while begin and isinstance(events[begin - 1], ev.HookRan):  # the hooks of the end
+    while begin and isinstance(events[begin - 1], ev.HookRan):  # hooks that ran at the end
         begin -= 1
-    # Who closed the loose ends may have died over it, and the next one went on.
-    while begin and (
-        _closes_a_loose_end(events[begin - 1]) or (died and isinstance(events[begin - 1], ev.LogRepaired))
-    ):
+    # The process that closed them may have died doing so, and the next one continued.
+    while begin and (_is_closing(events[begin - 1]) or (died and isinstance(events[begin - 1], ev.LogRepaired))):
         begin -= 1
     return begin
 
 
-def _closes_a_loose_end(event: ev.DurableEvent) -> bool:
+def _is_closing(event: ev.DurableEvent) -> bool:
+    """True if the event closes a reply, request or call that was cut short."""
     match event:
         case ev.AssistantMessageCompleted(message=message):
             return message.interrupted
@@ -313,15 +312,15 @@ def _closes_a_loose_end(event: ev.DurableEvent) -> bool:
 
 
 def must_wait(course: Course, state: State) -> bool:
-    """Before the cut that comes now, a reply was half spoken or a call was running: that happens first."""
+    """True if a partial reply or a running call must come before the cut that is due."""
     if state.approvals or state.questions:
         return False
-    half_spoken = isinstance(course.next, ev.AssistantMessageCompleted)
-    return half_spoken or any(opened.started for opened in state.open_calls)
+    is_partial = isinstance(course.next, ev.AssistantMessageCompleted)
+    return is_partial or any(opened.started for opened in state.open_calls)
 
 
 def first_difference(recorded: str, now: str) -> tuple[str, str, str] | None:
-    """Where two JSON texts first differ: the path, and both sides. None when they say the same."""
+    """Return the first difference of two JSON texts: the path and both values; None if they are equal."""
     if recorded == now:
         return None
     return _first_difference(msgspec.json.decode(recorded), msgspec.json.decode(now), "")
@@ -347,7 +346,7 @@ def _item_at(items: list[object], at: int) -> object:
 
 
 def _show_difference(before: object, after: object) -> tuple[str, str]:
-    """Both sides, from a little before where they part."""
+    """Return both values, long texts from just before the first difference."""
     if not (isinstance(before, str) and isinstance(after, str)):
         return _shorten_value(before), _shorten_value(after)
     part = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
