@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 8_000
 
 _LOSES = (
-    (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes without asking"),
+    (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes files without asking"),
     (r"\bfind\b.*\s-(delete|exec|execdir|ok)\b", "may delete or run what it finds"),
     (r"\b(shred|mkfs\S*|fdisk|parted|wipefs)\b", "destroys data"),
     (
@@ -120,7 +120,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
     if len(command) > MAX_LENGTH or len(analysis.findings) > MOST_COMMANDS:
-        analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
+        analysis.problem = "it is too long" if len(command) > MAX_LENGTH else "it has too many parts"
     elif odd := _odd_characters(command):
         analysis.problem = odd
     if where.typed or not analysis.reads:
@@ -210,8 +210,8 @@ def _judge_in_plan(analysis: "Analysis", where: Circumstances) -> CommandJudgeme
     worst = None if analysis.problem else _worst_finding(analysis)
     if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
         return None
-    why = analysis.problem or (worst.part.reason if worst else "it is no command that is known to only read")
-    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode only reads: {why}", binding=True)
+    why = analysis.problem or (worst.part.reason if worst else "it is not known to be read-only")
+    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode is read-only: {why}", binding=True)
 
 
 def _only_looks(analysis: "Analysis") -> bool:
@@ -232,7 +232,7 @@ def _by_mode(command: str, analysis: "Analysis", where: Circumstances) -> Comman
     if analysis.reads and not where.risky:
         return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
     if analysis.reads:
-        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     worst = _worst_finding(analysis)
     if mode is not ApprovalMode.AUTO:
         why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
@@ -247,13 +247,13 @@ def _judge_in_auto(command: str, analysis: "Analysis", worst: "Finding | None", 
     from halocline.policy.shell.findings import Rule
 
     if analysis.problem:
-        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
+        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
     if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
     if shown := _why_unguarded(analysis):
         return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
     if risky:
-        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
 
 
@@ -262,17 +262,17 @@ def _why_unguarded(analysis: "Analysis") -> str:
     from halocline.policy.shell.program import may_read_folders
 
     found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
-    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it alone" for words in found), "")
+    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")
 
 
 def _odd_characters(command: str) -> str:
     """Characters that a person would not see, or that a terminal would obey."""
     found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
-    return "" if found is None else f"it holds the invisible character U+{ord(found):04X}"
+    return "" if found is None else f"it contains the invisible character U+{ord(found):04X}"
 
 
 def may_lose(command: str, judged: CommandJudgement) -> str:
     """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
     if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
-        return "may lose files of the workspace"
+        return "may destroy work in the workspace"
     return next((why for pattern, why in _compile_patterns() if pattern.search(command)), "")

@@ -47,11 +47,11 @@ def parse_destination(url: str) -> Destination:
         parts = urlsplit(url.strip())
         hostname, port = _ascii_name(parts.hostname or ""), parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError):
-        raise ToolFailure(f"{url!r} is no http or https URL. Nothing was fetched.") from None
+        raise ToolFailure(f"{url!r} is not an http or https URL. Nothing was fetched.") from None
     if not hostname:
-        raise ToolFailure(f"{url!r} names no host. Nothing was fetched.")
+        raise ToolFailure(f"{url!r} has no host. Nothing was fetched.")
     if parts.username is not None:
-        raise ToolFailure("A URL with a user name or password is not fetched. Leave them out.")
+        raise ToolFailure("A URL with a user name or password is not fetched. Remove them and try again.")
     host = f"[{hostname}]" if ":" in hostname else hostname
     netloc = host if port == PORTS[parts.scheme] else f"{host}:{port}"
     path, query = quote(parts.path or "/", safe=_KEPT), quote(parts.query, safe=_KEPT)

@@ -163,7 +163,7 @@ def _of_command(act: Act, decision: Decision, posture: PolicyContext) -> Decisio
 
 def _judge_act(act: Act, posture: PolicyContext) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
-    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "nothing allows it"), act)
+    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "no rule or mode allows it"), act)
     if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
         decision = _with_problems(decision, posture)
     if posture.subagent and decision.rule == "plan-mode":
@@ -193,13 +193,13 @@ def _with_problems(decision: Decision, posture: PolicyContext) -> Decision:
 
 def _own_state(act: Act, posture: PolicyContext) -> Decision | None:
     if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
-        return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
+        return Decision(Verdict.DENY, "own-state", "tools may not touch Halocline's own files")
     return None
 
 
 def _by_ignore_file(act: Act, posture: PolicyContext) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
-        reason = f"{act.path.shown} is hidden by an ignore file, which only the person may change"
+        reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
 
@@ -219,8 +219,8 @@ def _plan_mode(act: Act, posture: PolicyContext) -> Decision | None:
     if posture.mode is Mode.PLAN and act.mcp:
         return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
-        more = "" if posture.subagent else "; the person switches to act mode"
-        return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads{more}")
+        more = "" if posture.subagent else "; only the user can switch to act mode"
+        return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only{more}")
     return None
 
 
@@ -229,12 +229,12 @@ def _plan_for_servers(act: Act, posture: PolicyContext) -> Decision | None:
     named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
     if act.read_only or find_allowing(named, act, posture.workspace, posture.mode):
         return None
-    return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads, and {act.mcp} is not declared to only read")
+    return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only, and {act.mcp} is not declared read-only")
 
 
 def _by_refusal(act: Act, posture: PolicyContext) -> Decision | None:
     if act.grant and replace(act.grant, scripts=()) in {replace(said, scripts=()) for said in posture.refusals}:
-        return Decision(Verdict.DENY, "refused", "the person said never in this task")
+        return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
     return None
 
 
@@ -248,30 +248,30 @@ def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
-        return Decision(Verdict.DENY, "sandbox-required", f"commands need a sandbox here: {'; '.join(box.lacks)}")
+        return Decision(Verdict.DENY, "sandbox-required", f"commands must run in a complete sandbox here: {'; '.join(box.lacks)}")
     if box.required and not act.in_sandbox:
-        return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
+        return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")
     if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
-        return Decision(Verdict.ASK, LEAVES, "a person decides this each time")
+        return Decision(Verdict.ASK, LEAVES, "it would run outside the sandbox, which needs approval each time")
     return None
 
 
 def _by_memory(act: Act, posture: PolicyContext) -> Decision | None:
     """A note steers every later task, so a person reads each one: no leave and no mode but yolo goes without."""
     if act.tool == "remember" and posture.approval_mode is not ApprovalMode.YOLO:
-        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder begins with what is remembered")
+        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder starts by reading this note")
     return None
 
 
 def _by_grant(act: Act, posture: PolicyContext) -> Decision | None:
     if is_granted(act, posture.grants):
-        return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
+        return Decision(Verdict.ALLOW, "granted", "the user allowed this for the rest of the task")
     return _allowed_by(act, posture, Source.GRANT)
 
 
 def _link_local(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is Net.LINK_LOCAL:
-        reason = f"{act.server.exactly} is an address at which machines are given their keys"
+        reason = f"{act.server.exactly} is a link-local or cloud metadata address, which may hand out credentials"
         return Decision(Verdict.ASK, "link-local", reason)
     return None
 
@@ -280,7 +280,7 @@ def _another_tool(act: Act, posture: PolicyContext) -> Decision | None:
     """A server that redefines a tool has not been given leave for the new one by anybody, in any mode."""
     if not act.changed or act.grant in posture.grants:
         return None
-    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} is defined otherwise than when you last let it run")
+    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
 
 
 def _by_asking_rule(act: Act, posture: PolicyContext) -> Decision | None:
@@ -304,8 +304,8 @@ def _by_sandbox(act: Act, posture: PolicyContext) -> Decision | None:
     if asks and (why := may_lose(act.command, act.judged)):
         return Decision(Verdict.ASK, "risky-command", f"the command {why}")
     if act.risky:
-        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky")
-    return Decision(Verdict.ALLOW, "sandboxed", "the sandbox holds what the command can reach")
+        return Decision(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
+    return Decision(Verdict.ALLOW, "sandboxed", "it runs in the sandbox")
 
 
 def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
@@ -316,15 +316,15 @@ def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
         case Place.OUTSIDE if path:
             return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
         case _ if path and path.linked and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "hard-link", f"{path.shown} has another name, which would change as well")
+            return Decision(Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too")
         case Place.RUNS_LATER if path and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "runs-later", f"{path.shown} is run or obeyed by other programs later")
+            return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
     return None
 
 
 def _private_network(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is not Net.PUBLIC:
-        reason = f"{act.server.exactly} is on this machine or in a private network"
+        reason = f"{act.server.exactly} is on this machine or a private network"
         return Decision(Verdict.ASK, "private-network", reason)
     return None
 
@@ -359,7 +359,7 @@ def _allowed_by(act: Act, posture: PolicyContext, *sources: Source) -> Decision 
 def _rule_decision(rule: Rule | None) -> Decision | None:
     if rule is None:
         return None
-    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says so")
+    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says {rule.decision}")
 
 
 LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (

@@ -58,7 +58,7 @@ def rules_of(server: str, always: Sequence[str] = (), *, believed: bool = False)
         tools = tuple(f"{literal_pattern(server)}/{ALL if tool == ALL else tool_name('', tool)[1:]}" for tool in always)
         yield Rule(Verdict.ALLOW, "mcp.autoApprove", f"the settings of {server} allow it", mcp=tools)
     if believed:
-        reason = f"{server} is believed that it only reads"
+        reason = f"{server} is trusted to declare which of its tools only read"
         yield Rule(Verdict.ALLOW, "mcp.believed", reason, mcp=(f"{literal_pattern(server)}/{ALL}",), read_only=True)
 
 

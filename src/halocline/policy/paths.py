@@ -74,7 +74,7 @@ def resolve_path(
         ToolFailure: it is no path.
     """
     if "\0" in text:
-        raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
+        raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
     ground = Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots)
     spelt = os.path.join(ground.workspace, os.path.expanduser(text))
     path = _real_path(spelt)
@@ -172,7 +172,7 @@ def _real_path(path: str) -> str:
     try:
         return find_place(path)
     except OSError:
-        raise ToolFailure(f"{path} changed while it was looked at. Nothing was done; try again.") from None
+        raise ToolFailure(f"{path} changed while it was being checked. Nothing was done; try again.") from None
 
 
 def _look_at(path: str) -> os.stat_result | None:

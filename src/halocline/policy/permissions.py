@@ -36,7 +36,7 @@ def read_permissions(text: str) -> CommandPermissions:
     try:
         return json_input.decode(text, type=CommandPermissions)
     except msgspec.DecodeError as error:
-        raise Wrong(f"{VARIABLE} is not as it must be: {error}") from None
+        raise Wrong(f"{VARIABLE} is not valid: {error}") from None
 
 
 def in_force(variable: str | None, files: Iterable[tuple[Source, CommandPermissions]]) -> list[Named]:
@@ -49,11 +49,11 @@ def in_force(variable: str | None, files: Iterable[tuple[Source, CommandPermissi
 def why_forbidden(text: str, analysis: Analysis, name: str, given: CommandPermissions) -> str:
     """Why these permissions forbid a command; empty when they do not."""
     if _LINE_ENDS.search(_QUOTED.sub("", text)):
-        return f"{name}: several lines are forbidden"
+        return f"{name}: commands of several lines are forbidden"
     if "`" in _SINGLE_QUOTED.sub("", text):
         return f"{name}: backticks are forbidden"
     if analysis.problem:
-        return f"{name}: the command could not be analysed: {analysis.problem}"
+        return f"{name}: the command could not be analyzed: {analysis.problem}"
     if analysis.redirects and not given.allow_redirects:
         return f"{name}: redirections are forbidden"
     found = (_of_segment(segment, given, redirects=analysis.redirects) for segment in analysis.segments)

@@ -18,22 +18,22 @@ def _asking_rule(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple
 
 _EDITS = Rule(Verdict.ALLOW, "mode-edits", "edits in the workspace are allowed", kinds=CHANGES)
 
-_SERVERS = Rule(Verdict.ASK, "mcp", "tools of MCP servers are asked about until a rule allows them", mcp=_ANY)
+_SERVERS = Rule(Verdict.ASK, "mcp", "MCP tools need approval until a rule allows them", mcp=_ANY)
 
 PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (
         _SERVERS,
         _READS,
         _asking_rule(ApprovalMode.ASK, "every change", *CHANGES),
-        _asking_rule(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asking_rule(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ASK, "acting on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ASK, "fetching anything", ToolKind.FETCH),
     ),
     ApprovalMode.ACCEPT_EDITS: (
         _SERVERS,
         _READS,
         _EDITS,
-        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "acting on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "fetching anything", ToolKind.FETCH),
     ),
     ApprovalMode.AUTO: (
         _SERVERS,

@@ -11,10 +11,10 @@ from pathlib import Path
 from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, is_within
 from halocline.protocol.permission_rules import OtherRoot, Place
 
-ELSEWHERE = "it leads elsewhere than when it was judged; send the call again"
+ELSEWHERE = "it is not the file or folder that was checked; send the call again"
 HIDDEN = "it is hidden by an ignore file"
 OWN_STATE = "it is one of Halocline's own files"
-SECRET = "it may hold secrets; name it by its own path to ask for it"
+SECRET = "it may hold secrets; to ask for it, name it by its own path"
 
 
 def judged_places(

@@ -26,9 +26,9 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     texts = [word.text for word in simple.words[1:]]
     base = name.rsplit("/", 1)[-1]
     if base in mutating_programs.RIGHTS:
-        return unknown_finding(simple.source, "it runs with other rights", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it runs with different privileges", Rule.RIGHTS)
     if base in mutating_programs.PERSISTS:
-        return unknown_finding(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
+        return unknown_finding(simple.source, "it starts something that runs after the task ends", Rule.LATER)
     if base == "git":
         return _judge_git(simple, texts, ground)
     if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
@@ -51,9 +51,9 @@ _EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
 def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
     if sub and sub in mutating_programs.NETWORK_COMMANDS.get(base, "").split():
-        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {sub} uses the network"), Rule.NETWORK)
     if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
-        return Finding(make_part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, "pip uses the network"), Rule.NETWORK)
     return None
 
 
@@ -74,12 +74,12 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
         if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
             return floor
     if base.startswith("mkfs"):
-        actor = Actor(Effect.DESTRUCTIVE, "makes anew", "all")
+        actor = Actor(Effect.DESTRUCTIVE, "formats", "all")
         return _on_targets(simple, changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
-        return unknown_finding(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it may let a program run with its owner's privileges", Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
-        return unknown_finding(simple.source, "zip may delete files, or run a program")
+        return unknown_finding(simple.source, "with this flag, zip may delete files or run a program")
     if base in ACTORS:
         return _on_targets(simple, changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
     return None
@@ -178,13 +178,13 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
-        return unknown_finding(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
+        return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
     found = _all_targets(words, ground)
     if actor.into and (taken := _judge_copying(base, simple, words, ground)):
         return taken
     if len(found) < len(words):
         shown = tuple(word.source for word in words)
-        reason = f"it {actor.does} places that are known only when it runs"
+        reason = f"it {actor.does} paths that are known only when it runs"
         return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
     judged = (
         judge_writing(simple.source, found, actor.does)
@@ -236,10 +236,10 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
     if read.rule in (Rule.SECRET, Rule.OUTSIDE):
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
-        reason = f"{later[0].shown} is run or obeyed by other programs later"
+        reason = f"other programs run {later[0].shown} or read it as configuration"
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
     if any(word.text.endswith(("/.", "/..")) for word in sources):
-        reason = "it copies all that is in a folder, hidden files too"
+        reason = "it copies everything in a folder, hidden files too"
         return unknown_finding(simple.source, reason, Rule.DYNAMIC)
     made = [made for word in sources for made in _made_in(word, last, ground)]
     judged = judge_writing(simple.source, made, ACTORS[base].does) if made else None
@@ -319,7 +319,7 @@ def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | No
     if why := mutating_programs.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if rest[0] in mutating_programs.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating_programs.GIT_REACHES:
-        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
     if plain and mutating_programs.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):

@@ -177,7 +177,7 @@ class Blocks(SimpleCommands):
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(make_part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
+            finding = Finding(make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.ORDINARY)
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
@@ -185,7 +185,7 @@ class Blocks(SimpleCommands):
 
     def _check_function(self, block: Block) -> None:
         if _calls_itself(block):
-            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts itself without end")
+            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts copies of itself without end")
             self.analysis.findings.append(Finding(shown, Rule.FLOOR))
 
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:

@@ -81,7 +81,7 @@ class Compounds(Scanner):
             case "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[":
                 self._at += len(kind)
                 return self._redirected(_COMPOUNDS[kind](self), begin)
-        raise NotUnderstood(f"{kind} stands where a command should be")
+        raise NotUnderstood(f"{kind} appears where a command should be")
 
     def _redirected(self, block: Block, begin: int) -> Block:
         redirects: list[Redirect] = []
@@ -91,7 +91,7 @@ class Compounds(Scanner):
             self._skip()
         end = self._at
         if self._peek() and self._peek() not in "\n;&|)":
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return replace(block, source=self._text[begin:end].rstrip(), redirects=tuple(redirects))
 
     def _round(self, begin: int) -> Block:
@@ -226,7 +226,7 @@ class Compounds(Scanner):
             self._skip()
             following = self._peek()
             if following not in ("|", ")") or not following:
-                raise NotUnderstood("a pattern of case is not closed")
+                raise NotUnderstood("a case pattern is not closed")
             self._at += 1
             if following == ")":
                 return found
@@ -257,7 +257,7 @@ class Compounds(Scanner):
             start = self._at
             depth += {"(": 1, ")": -1}.get(char, 0)
             if depth < 0 or char in "<>\n":
-                raise NotUnderstood("it holds a form of =~ that is not judged")
+                raise NotUnderstood("it contains a form of =~ that is not supported")
             parts = self._unit(char)
             units.append((self._text[start : self._at], parts))
         return replace(make_word(self._text[begin : self._at], units), verbatim=True)

@@ -30,5 +30,5 @@ def _without_parent(part: _Chars, word: Word) -> _Chars:
     if not any(fnmatchcase(name, pattern) for name in (".", "..")):
         return part
     if part[1:] != [("*", True)]:
-        raise Unlisted(f"{word.source} may stand for the folder above; write .[!.]*")
+        raise Unlisted(f"{word.source} may match the parent folder; write .[!.]*")
     return [part[0], *((char, True) for char in "[!.]*")]

@@ -18,7 +18,7 @@ _AWK_FAULTS = (
     (re.compile(r"\bsystem\b|\bgetline\b|\bclose\b|\bfflush\b"), "it may run commands or read other files"),
     (re.compile(r"(?<!\|)\|(?!\|)|\|{3}|\|&|@"), "it may run commands or load code"),
     (re.compile(r"print.*>(?!=)|>>|\\\n.*>(?!=)", re.DOTALL), "it may write to files"),
-    (re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"), "it may read what it was not given"),
+    (re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"), "it may read its environment or arguments"),
 )
 _JQ_FAULTS = re.compile(
     r"\benv\b|\$ENV\b|\$__|\binclude\b|\bimport\b|\bmodulemeta\b|\bget_search_list\b|\binput_filename\b"
@@ -45,7 +45,7 @@ def check_sed(text: str) -> str:
 def check_awk(text: str) -> str:
     """Without commands, files, loaded code and the environment, not even as words of a string."""
     if text.startswith("-"):
-        return "this awk program begins like a flag"
+        return "this awk program starts like a flag"
     return next((f"this awk program cannot be judged: {why}" for fault, why in _AWK_FAULTS if fault.search(text)), "")
 
 

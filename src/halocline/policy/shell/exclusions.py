@@ -90,7 +90,7 @@ FOR_FIND = _exclude_for_find()
 def shorten_form(form: str) -> str:
     """The form of a command for people: told in a word what it leaves out, not how it checks names."""
     for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,)):
-        form = form.replace(" ".join(kind), "[without names of secrets]")
+        form = form.replace(" ".join(kind), "[excluding secret files]")
     return _GUARDS.sub("", form)
 
 

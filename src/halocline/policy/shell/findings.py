@@ -107,6 +107,6 @@ def unknown_finding(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Findin
     return Finding(make_part(text, Effect.UNKNOWN, reason), rule)
 
 
-FORM_ONLY = "it uses names that are known only when it runs; run it alone"
+FORM_ONLY = "it uses names that are known only when it runs; run it on its own"
 MOST_SHOWN = 200
 MOST_TARGETS = 20

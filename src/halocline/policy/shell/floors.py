@@ -39,7 +39,7 @@ _GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
-LEAVE_OUT = "leave .git out of what is found, or write the path out"
+LEAVE_OUT = "exclude .git from the search, or spell out the path"
 
 
 def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
@@ -64,13 +64,13 @@ def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) 
     deleted = _list_operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
     harms = name == "find" and (_find_deletes(simple, ground) or _runs_there(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
-        return f"it may find what nobody may delete; {LEAVE_OUT}"
+        return f"it may find protected files; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
-        return "the program is known only when it runs, and is given what nobody may delete"
+        return "the program is known only when it runs, and its arguments include protected files"
     if not ground.folders and any(may_end_in_history(word.text) for word in _replaced_files(simple, ground)):
-        return "the folder that it packs files of is known only when it runs"
+        return "the folder whose files it packs is known only when it runs"
     if (
         name in _DELETES
         and not ground.folders
@@ -94,7 +94,7 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
         return _unsure_finding(
-            simple, finding, f"{fed.source} may lead to what nobody may {_harm_verb(name)}; {LEAVE_OUT}"
+            simple, finding, f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
         )
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
         return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
@@ -121,7 +121,7 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
         names = _possible_names(word, ground) if word.dynamic else ()
         if any(_does_harm(_program_name(simple), name, word in changed, ground) for name in names):
             return _unsure_finding(
-                simple, finding, f"{word.source} may lead to what nobody may {_harm_verb(_program_name(simple))}"
+                simple, finding, f"{word.source} may lead to files that must not be {_harm_verb(_program_name(simple))}"
             )
     unknown = next((word for word in changed if _is_unknown(word)), None)
     if unknown and ground.mentioned and _program_name(simple) not in _KEEPS_CONTENT:
@@ -132,7 +132,7 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
-    return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm_verb(_program_name(simple))}"
+    return f"{word.source} may be {ground.mentioned[0]}, which must not be {_harm_verb(_program_name(simple))}"
 
 
 def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _is_unknown(word: Word) -> bool:
 def _reached_below(simple: Simple, ground: Ground) -> str:
     """Why a program that changes whole folders may come upon what is kept; empty for one that does not."""
     if any(map(ground.may_be_precious, _list_operands(simple))):
-        return f"what {_program_name(simple)} goes down to is known only when it runs"
+        return f"the folder that {_program_name(simple)} goes through is known only when it runs"
     places = [
         one for word in _list_operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE
     ]
@@ -160,7 +160,7 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
     else:
         lost = not ground.folders and any(not os.path.isabs(word.text) for word in _list_operands(simple))
         reached = lost or any(holds_kept(one.path, ground) for one in places)
-    return f"{_program_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
+    return f"{_program_name(simple)} would reach protected files; {LEAVE_OUT}" if reached else ""
 
 
 def _may_lead_up(word: Word) -> bool:
@@ -209,12 +209,12 @@ def _possible_flags(simple: Simple, ground: Ground) -> list[str]:
 
 
 def _harm_verb(name: str) -> str:
-    return "delete" if name in _DELETES else "change"
+    return "deleted" if name in _DELETES else "changed"
 
 
 def _unsure_finding(simple: Simple, finding: Finding, why: str) -> Finding:
     targets = finding.part.targets or tuple(word.source for word in _list_operands(simple))
-    why = why if why.endswith(LEAVE_OUT) else f"{why}; write the path out"
+    why = why if why.endswith(LEAVE_OUT) else f"{why}; spell out the path"
     shown = make_part(simple.source, Effect.DESTRUCTIVE, why, targets)
     return Finding(shown, Rule.LEADS_ANYWHERE)
 

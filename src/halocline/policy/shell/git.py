@@ -56,7 +56,7 @@ _LISTED = "contains:text no-contains:text merged:text no-merged:text points-at=t
 def _only_lists(given: Given) -> str:
     """Operands of `branch` and `tag` make new ones, unless it is told to list."""
     listing = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"}
-    return "it would make a new one" if given.operands and not listing & set(given.names) else ""
+    return "it would create a branch or tag" if given.operands and not listing & set(given.names) else ""
 
 
 def _reads_config(given: Given) -> str:
@@ -70,8 +70,8 @@ def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
 
     def check(given: Given) -> str:
         if not given.operands:
-            return "" if empty else "it would do more than look"
-        return "" if given.operands[0].text in allowed else "it would do more than look"
+            return "" if empty else "it would do more than read"
+        return "" if given.operands[0].text in allowed else "it would do more than read"
 
     return check
 
@@ -79,7 +79,7 @@ def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
 def _check_remote(given: Given) -> str:
     if not given.operands or given.operands[0].text == "get-url":
         return ""
-    return "it would change remotes or ask one"
+    return "it would change or contact a remote"
 
 
 def _cat_file(given: Given) -> str:
@@ -89,7 +89,7 @@ def _cat_file(given: Given) -> str:
 
 
 def _at_most_one(given: Given) -> str:
-    return "" if len(given.operands) == 1 else "it would change what the name stands for"
+    return "" if len(given.operands) == 1 else "it would change the symbolic ref"
 
 
 def _build_spec(

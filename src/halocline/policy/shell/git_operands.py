@@ -71,10 +71,10 @@ def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Wo
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
     if begin < patterns:
-        raise Unlisted("write the text to search for behind -e")
+        raise Unlisted("write the search text after -e")
     for word in given.operands[:begin]:
         if word.is_pattern:
-            raise Unlisted(f"{word.source} may stand for a flag; write it behind --")
+            raise Unlisted(f"{word.source} may expand to a flag; write it after --")
     found = [path for word in given.operands[patterns:begin] for path in _of_revision(word)]
     found += [path for word in given.operands[begin:] for path in _of_pathspec(word)]
     return found
@@ -109,7 +109,7 @@ def _of_pathspec(word: Word) -> Iterator[Word]:
 def _require_exclusions(name: str, given: Given, revisions: list[Word], paths: list[Word], ground: Ground) -> None:
     """A form of the command that can leave out files. Raises Unlisted."""
     if name == "diff" and any(":" in word.text for word in revisions):
-        raise Unlisted("two versions of a file are compared by git diff REVISION REVISION -- PATH")
+        raise Unlisted("to compare two versions of a file, use git diff REVISION REVISION -- PATH")
     if any(word.text.endswith(_ANY_OBJECT) for word in revisions):
         raise Unlisted("that object may be a file with secrets; name it as REVISION:PATH")
     for flag, count in (("--follow", 1), ("--no-index", 2 if name == "diff" else None)):

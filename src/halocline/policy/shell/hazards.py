@@ -56,15 +56,15 @@ def find_hazard(simple: Simple) -> str:
     texts = [word.text for word in simple.words[1:]]
     match name:
         case "alias" if any("=" in text for text in texts):
-            return "it changes what names stand for"
+            return "it changes what command names mean"
         case "shopt" if "expand_aliases" in texts:
-            return "it changes what names stand for"
+            return "it changes what command names mean"
         case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
-            return "it changes which programs names stand for"
+            return "it changes which programs command names run"
         case str() if name in _WITH_COMMANDS and any(text.startswith(_WITH_COMMANDS[name]) for text in texts):
-            return f"{name} runs a text as a command"
+            return f"{name} runs text as a command"
         case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
-            return "a subscript in it may run commands"
+            return "an array subscript in it may run commands"
     return ""
 
 
@@ -75,7 +75,7 @@ def runs_subscripts(tree: Node) -> str:
     if not any(_SUBSCRIPT_RUNS.search(text) for text in texts):
         return ""
     evaluates = any(_does_evaluate(node) for node in every_node(tree))
-    return "a text in it may run as the subscript of a number" if evaluates else ""
+    return "text in it may run as an array subscript in arithmetic" if evaluates else ""
 
 
 def _does_evaluate(node: Node) -> bool:
@@ -103,15 +103,15 @@ def hazard_of_words(words: tuple[Word, ...]) -> str:
 def _of_expansion(part: Expansion) -> str:
     operator = part.operator.removeprefix("[")
     if operator.startswith("@") and operator[1:] not in _SHOWN_OPERATORS:
-        return f"{part.source} runs the text of a variable as a command"
+        return f"{part.source} runs a variable's text as a command"
     if part.kind is Kind.ARITHMETIC and _SUBSCRIPT_RUNS.search(part.source.replace("\\", "")):
-        return "a subscript in it may run commands"
+        return "an array subscript in it may run commands"
     return hazard_of_words((part.argument,)) if part.argument else ""
 
 
 def _of_assignment(one: Assignment) -> str:
     if one.name in _REBINDS:
-        return "it changes what names stand for"
+        return "it changes what command names mean"
     if _RUNS_TEXT.fullmatch(one.name) or _RUNS_TEXT_TOO.fullmatch(one.name):
         return f"the text of {one.name} is run as a command"
     return ""

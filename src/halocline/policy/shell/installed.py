@@ -37,7 +37,7 @@ def note_impostors(analysis: Analysis, ground: Ground) -> None:
             where = "" if "/" in name else _found_in_project(name, ground, may_appear=several)
             if not where:
                 continue
-            why = f"PATH leads into the project: {name} may be {where}"
+            why = f"PATH includes a folder of the project: {name} may be {where}"
             if not is_own_tool(name):
                 analysis.problem = analysis.problem or why
             finding = unknown_finding(" ".join(words), why)
@@ -60,7 +60,7 @@ def runs_elsewhere(name: str, ground: Ground) -> str:
     for one in ground.find(name):
         if _is_in_project(one.path, ground):
             if one.place is Place.RUNS_LATER and not is_own_tool(base):
-                return f"{one.shown} is a file of the project"
+                return f"{one.shown} is a file in the project, not the installed program"
         elif not _is_installed(os.path.expanduser(name), one, ground):
             return "it runs a program outside the workspace"
     return ""

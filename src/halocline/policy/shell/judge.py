@@ -47,7 +47,7 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
     analysis = Analysis()
     ground = replace(ground, mentioned=kept_names_in(text, ground))
     if len(text) > MOST_ANALYSED:
-        analysis.problem = "it is too long to be analysed"
+        analysis.problem = "it is too long"
         _look_for_worst(text, ground, analysis)
         return analysis
     try:
@@ -72,7 +72,7 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
             judge.try_line(line, ground)
     _look_for_worst(text, ground, analysis)
     if _DELETES.search(text) and _GIVES_NAMES.search(text):
-        why = "it deletes what is known only when it runs, and is not understood"
+        why = "what it deletes is known only when it runs, and the command could not be fully parsed"
         analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
 
 

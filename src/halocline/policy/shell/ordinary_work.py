@@ -64,7 +64,7 @@ def _judge_printing(simple: Simple, ground: Ground) -> Finding:
         return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.SECRET)
     if listed := judge_listing(simple.source, simple.words[1:], ground):
         return listed
-    return _ordinary_finding(simple, "it prints what is known only when it runs")
+    return _ordinary_finding(simple, "it prints text that is known only when it runs")
 
 
 def _judge_declaring(simple: Simple) -> Finding | None:
@@ -98,7 +98,7 @@ def _find_fault(name: str, base: str, texts: list[str], ground: Ground) -> str |
     if base in ("npx", "bunx", "pnpx"):
         return _local_fault(base, texts, ground)
     if base in (".", "source"):
-        return "" if len(texts) == 1 and _is_activation(texts[0], ground) else f"{base} runs a file in this very shell"
+        return "" if len(texts) == 1 and _is_activation(texts[0], ground) else f"{base} runs a file in the current shell"
     if "/" in name:
         return _own_program_fault(name, ground)
     return f"{base} {first} is not known to be ordinary work" if base in tables.SUBCOMMANDS else None
@@ -114,9 +114,9 @@ def _common_fault(base: str, texts: list[str], *, is_own: bool) -> str:
     for text in texts:
         flag = text.partition("=")[0]
         if flag in asking:
-            return f"{base} {flag} may run other programs, or write elsewhere"
+            return f"{base} {flag} may run other programs or write elsewhere"
         if text.startswith("@") and base not in tables.TEXT_TOOLS | tables.BUILTINS and "/" not in text:
-            return f"{base} reads more words from a file"
+            return f"{base} reads more arguments from a file"
         within = _program_within(text, alone=is_own) if base not in tables.TEXT_TOOLS else ""
         if within:
             return f"{base} is given the name of another program: {within}"
@@ -136,14 +136,14 @@ def _program_within(text: str, *, alone: bool) -> str:
 def _task_fault(base: str, texts: list[str]) -> str:
     """A project's own tasks of certain names reach further than the project."""
     if base in ("make", "gmake") and ("-f-" in texts or ("-f", "-") in pairwise(texts)):
-        return f"{base} reads its rules from what it is given"
+        return f"{base} reads its makefile from standard input"
     if base == "go" and any("@" in text for text in texts if not text.startswith("-")):
-        return "go fetches what has a version behind @"
+        return "go fetches packages named with @VERSION"
     if base in ("mvn", "mvnw") and any(":" in text for text in texts if not text.startswith("-")):
         return f"{base} runs a plugin by its name"
     operands = [text for text in texts if not text.startswith("-") and "=" not in text and "/" not in text]
     tasks = [text for text in operands if _PUBLISHES.search(text)] if base not in ("pytest", "git") else []
-    return f"{base} {tasks[0]} may reach other machines, or the system" if tasks else ""
+    return f"{base} {tasks[0]} may affect other machines or the system" if tasks else ""
 
 
 def _python_fault(texts: list[str], ground: Ground) -> str:
@@ -157,9 +157,9 @@ def _python_fault(texts: list[str], ground: Ground) -> str:
             rest.pop(0)
         elif not re.fullmatch(r"-[BbdEIOPqRsSuv]+|-[WX].+|--check-hash-based-pycs", flag):
             return (
-                "it runs code that is written in the command"
+                "it runs code written in the command"
                 if "c" in flag or flag == "-"
-                else f"python {flag} is not known"
+                else f"python {flag} is not a known flag"
             )
     return _file_fault(rest, ground)
 
@@ -191,7 +191,7 @@ def _script_fault(base: str, texts: list[str], ground: Ground) -> str:
     for flag in flags:
         letters = {f"-{letter}" for letter in flag[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", flag) else set()
         if flag.partition("=")[0] in code or letters & code:
-            return "it runs code that is written in the command"
+            return "it runs code written in the command"
     return _file_fault(operands, ground)
 
 
@@ -209,7 +209,7 @@ def _in_front(texts: list[str]) -> tuple[list[str], list[str]]:
 def _file_fault(operands: list[str], ground: Ground) -> str:
     """Operands of which the first must be a file, or a folder, of the workspace."""
     if not operands or operands[0] == "-":
-        return "it runs code that it is given while it runs"
+        return "it runs code from standard input"
     return "" if _is_inside(operands[0], ground) else "it runs a file outside the workspace"
 
 
@@ -254,7 +254,7 @@ def _leading_out(base: str, simple: Simple, ground: Ground) -> Finding | None:
     for word in simple.words[1:]:
         if base not in tables.TEXT_TOOLS and _URL.match(word.text.rpartition("=")[2]):
             return Finding(
-                make_part(simple.source, Effect.NETWORK, f"it is given an address, {word.text}"), Rule.NETWORK
+                make_part(simple.source, Effect.NETWORK, f"it may contact {word.text}"), Rule.NETWORK
             )
         for one in _list_places(word, ground):
             if one.place is Place.OWN_STATE:

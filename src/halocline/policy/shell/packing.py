@@ -31,7 +31,7 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
-                reason = f"it takes {found.shown} along; leave it out (`tar --exclude`), or name the files"
+                reason = f"it would include {found.shown}; exclude it (`tar --exclude`) or name the files"
                 rule = Rule.OUTSIDE if found.place is Place.OUTSIDE else Rule.SECRET
                 return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
     return None
@@ -55,7 +55,7 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
                 return found
         elif is_secret(os.path.join(folder, name)) and not any(_matches_name(name, pattern) for pattern in excluded):
-            return Found(os.path.join(folder, name), f"{name}, which may hold secrets,", Place.SECRET)
+            return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
     return None
 
 

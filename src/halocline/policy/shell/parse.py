@@ -32,11 +32,11 @@ _JOINT = re.compile(r"&&|\|\||\|&|\||&|;(?!;|&)")
 def parse_command(text: str) -> Node:
     """The tree of a command line. Raises NotUnderstood."""
     if "\0" in text:
-        raise NotUnderstood("it holds a NUL character, which no command can")
+        raise NotUnderstood("it contains a NUL character")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotUnderstood("it holds half a character") from None
+        raise NotUnderstood("it contains half of a surrogate pair") from None
     return _Parser(text).whole()
 
 
@@ -76,7 +76,7 @@ class _Parser(Compounds):
         try:
             self._commands(items, joints)
             if self._at < len(self._text):
-                raise NotUnderstood("the shell's grammar does not fit it")
+                raise NotUnderstood("it is not valid shell syntax")
             self._read_bodies()
         except NotUnderstood as why:
             why.before = chain_of(items, joints)
@@ -94,7 +94,7 @@ class _Parser(Compounds):
         found = self._list(among_heredocs=bool(waiting))
         self._require(")")
         if self._waiting:
-            raise NotUnderstood("a text behind << has no end")
+            raise NotUnderstood("a heredoc is not closed")
         self._depth -= 1
         self._waiting = waiting
         return found
@@ -110,7 +110,7 @@ class _Parser(Compounds):
         joints: list[str] = []
         self._commands(items, joints)
         if among_heredocs and "\n" in self._text[begin : self._at]:
-            raise NotUnderstood("a text behind << begins inside brackets")
+            raise NotUnderstood("a heredoc starts inside brackets")
         return chain_of(items, joints)
 
     def _commands(self, items: list[Node], joints: list[str]) -> None:
@@ -136,13 +136,13 @@ class _Parser(Compounds):
                 return ""
             self._at = found.end()
             if self._text.startswith("\\\n", self._at) and self._text[self._at + 2 : self._at + 3] in ("&", "|", ";"):
-                raise NotUnderstood("an operator goes on behind a backslash at the line's end")
+                raise NotUnderstood("an operator continues after a backslash at the end of a line")
             if found.group() in (";", "&"):
                 return found.group()
             joints.append(found.group())
             self._skip(lines=True)
             if self._ends():
-                raise NotUnderstood("a command is missing behind an operator")
+                raise NotUnderstood("a command is missing after an operator")
 
     def _skip(self, *, lines: bool = False) -> None:
         """Blanks, comments and continued lines; with `lines`, ends of lines as well."""
@@ -186,7 +186,7 @@ class _Parser(Compounds):
             end = self._at
             self._skip()
         if self._peek() == "(" or not (words or assignments or redirects):
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return Simple(self._text[begin:end], tuple(words), tuple(assignments), tuple(redirects))
 
     def _more_words(self) -> list[Word]:
@@ -194,7 +194,7 @@ class _Parser(Compounds):
         begin = self._at
         found = self.words(extended=True)
         if self._at == begin:
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return found
 
     def _some_word(self, *, extended: bool = False) -> Word:
@@ -260,7 +260,7 @@ class _Parser(Compounds):
 
     def _heredoc(self, at: int, operator: str, fd: str, target: Word) -> Redirect:
         if target.dynamic or target.is_pattern or "\n" in target.source:
-            raise NotUnderstood("the end of a text behind << is written in an odd way")
+            raise NotUnderstood("the end marker of a heredoc is written in an unusual way")
         literal = any(char in target.source for char in "'\"\\")
         self._waiting.append(_Heredoc(at, target.text, literal, operator == "<<-"))
         body = self._bodies.get(at, "")

@@ -12,7 +12,7 @@ from halocline.protocol.permission_rules import Effect, Place
 
 SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
 """Endings of files that are made to be written over."""
-OWN = "Halocline's own files are not touched by tools"
+OWN = "tools may not touch Halocline's own files"
 
 
 def _first_of(found: Sequence[Found], place: Place) -> Found | None:
@@ -32,7 +32,7 @@ def judge_reading(source: str, found: Sequence[Found], form: str | None, *, name
         )
     aliased = None if names_only else next((one for one in found if one.aliased), None)
     if aliased:
-        reason = f"{aliased.shown} is also there by another name, which an ignore file may hide"
+        reason = f"{aliased.shown} is a hard link, and an ignore file may hide its other name"
         return Finding(make_part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
     outside = next((one for one in found if _is_outside(one)), None)
     if outside:
@@ -59,7 +59,7 @@ def folder_of(pattern: Word) -> Word:
 
 
 def _ignored_finding(source: str, effect: Effect, hidden: Found) -> Finding:
-    reason = f"{hidden.shown} is hidden by an ignore file, which only the person may change"
+    reason = f"{hidden.shown} is hidden by an ignore file, which only the user may change"
     return Finding(make_part(source, effect, reason, (hidden.shown,)), Rule.IGNORED)
 
 
@@ -86,7 +86,7 @@ def judge_writing(source: str, found: Sequence[Found], does: str) -> Finding:
             make_part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET
         )
     if later := _first_of(found, Place.RUNS_LATER):
-        reason = f"{later.shown} is run or obeyed by other programs later"
+        reason = f"other programs run {later.shown} or read it as configuration"
         return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
     return Finding(make_part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
 

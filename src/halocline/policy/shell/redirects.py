@@ -26,7 +26,7 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
 def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
     if target is not None and operator[:2] != "<<" and _has_braces(target):
-        return Finding(make_part(source, Effect.UNKNOWN, "braces make several names of where it leads"), Rule.DYNAMIC)
+        return Finding(make_part(source, Effect.UNKNOWN, "braces in its redirect make several file names"), Rule.DYNAMIC)
     if operator in (">&-", "<&-"):
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
@@ -80,7 +80,7 @@ def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
         return written
     could = [one.text for one in redirect.target.could] if redirect.target else []
     if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
-        reason = f"where {redirect.operator} leads may be what nobody may touch; write the path out"
+        reason = f"the target of {redirect.operator} may be a protected file; spell out the path"
         return Finding(make_part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
     if not writes or redirect.target is None:
         return Finding(make_part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)

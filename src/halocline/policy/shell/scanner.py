@@ -11,9 +11,9 @@ from halocline.policy.shell.quotes import decode_ansi
 from halocline.policy.shell.tree import Expansion, Kind, Node, Part, Piece, Word
 
 DEEPEST = 60
-EXPANDS = "what it stands for is known only when it runs"
-BRACES = "braces make too many words of it"
-ODD = "it holds a pattern that is not judged"
+EXPANDS = "its value is known only when it runs"
+BRACES = "its braces expand to too many words"
+ODD = "it contains a pattern that is not supported"
 META = frozenset(" \t\n;&|<>()")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[0-9]+")
@@ -55,7 +55,7 @@ class Scanner:
 
     def _require(self, text: str) -> None:
         if not self._text.startswith(text, self._at):
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         self._at += len(text)
 
     def _continues(self) -> bool:
@@ -87,7 +87,7 @@ class Scanner:
         scanner = type(self)(text, self._depth + 1)
         word = scanner.word(extended=extended)
         if scanner._at < len(text):
-            raise NotUnderstood("braces make something else than words of it")
+            raise NotUnderstood("its braces do not expand to plain words")
         return word
 
     def word(self, *, extended: bool = False) -> Word:
@@ -160,7 +160,7 @@ class Scanner:
         try:
             return Piece(decode_ansi(self._text[begin : self._at - 1]), quoted=True)
         except (ValueError, OverflowError):
-            raise NotUnderstood("it holds a character that is none") from None
+            raise NotUnderstood("it contains an invalid character") from None
 
     def _double(self) -> tuple[Part, ...]:
         self._at += 1
@@ -217,7 +217,7 @@ class Scanner:
         following = self._peek(2)[1:]
         self._at += 1
         if self._text.startswith("\\\n", self._at):
-            raise NotUnderstood("an expansion goes on behind a backslash at the line's end")
+            raise NotUnderstood("an expansion continues after a backslash at the end of a line")
         if following == "(":
             return (self._bracketed(begin, quoted=quoted),)
         if following == "{":
@@ -234,7 +234,7 @@ class Scanner:
         if name := _NAME.match(self._text, self._at):
             self._at = name.end()
             if self._text.startswith("\\\n", self._at):
-                raise NotUnderstood("a name goes on behind a backslash at the line's end")
+                raise NotUnderstood("a name continues after a backslash at the end of a line")
             return (Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name.group()),)
         if following in _SPECIAL and following:
             self._at += 1
@@ -312,7 +312,7 @@ class Scanner:
             return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, "!*", scripts=scripts)
         found = _OPERATOR.match(self._text, self._at)
         if not found or operator.startswith("#"):
-            raise NotUnderstood("it holds a form of ${…} that is not judged")
+            raise NotUnderstood("it contains a form of ${…} that is not supported")
         self._at = found.end()
         argument = self._argument(found.group(), quoted=quoted)
         whole = self._text[begin : self._at]
@@ -324,7 +324,7 @@ class Scanner:
         found = _NAME.match(self._text, self._at) or _NUMBER.match(self._text, self._at)
         name = found.group() if found else self._peek()
         if not found and name not in _SPECIAL:
-            raise NotUnderstood("it holds a form of ${…} that is not judged")
+            raise NotUnderstood("it contains a form of ${…} that is not supported")
         self._at += len(name)
         return name
 
@@ -339,9 +339,9 @@ class Scanner:
             if self._continues():
                 continue
             if quoted and char == "'" and operator not in _DEFAULTS:
-                raise NotUnderstood("quotes stand in quotes in a way that is not judged")
+                raise NotUnderstood("it nests quotes in a way that is not supported")
             if self._peek(2) in ("<(", ">(") and not quoted:
-                raise NotUnderstood("it holds a form of ${…} that is not judged")
+                raise NotUnderstood("it contains a form of ${…} that is not supported")
             parts = self._argument_unit(char, quoted=quoted)
             units.append((self._text[start : self._at], parts))
         source = self._text[begin : self._at]

@@ -37,7 +37,7 @@ _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
 OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _READ_FLAGS = frozenset({"-r"})
 _FINDS = frozenset({"find", "fd", "fdfind"})
-_FED = "a name that it is given"
+_FED = "a name it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
@@ -198,7 +198,7 @@ class SimpleCommands(ABC):
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
-        return Finding(make_part(simple.source, effect, "it runs a text later", targets), rule)
+        return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule)
 
     def _wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """The command within a command. What wraps it adds its own."""
@@ -331,7 +331,7 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
         stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: _STRICTNESS[rule])
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
         mild = stricter is finding.rule and finding.part.reason
-        reason = mild or "it sets variables for the program that may change what it does"
+        reason = mild or "it sets variables that may change what the program does"
         as_written = finding.as_written or rule_as_written(finding.canonical, simple.words)
         shown = make_part(simple.source, effect, reason, finding.part.targets)
         return Finding(shown, stricter, as_written=as_written)

@@ -249,7 +249,7 @@ def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word], quote: Cal
         given.add_flag(flag)
         return
     if value.named and equals:
-        raise Unlisted(f"the flag {flag} takes two words")
+        raise Unlisted(f"the flag {flag} takes two values")
     name_of_value = (quote(_next(rest, flag)),) if value.named else ()
     found = attached if equals else _next(rest, flag)
     _note(given, flag, value, found)
@@ -276,7 +276,7 @@ def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word], quote: C
         given.add_flag(f"{dashes}{name}{spec.glue}{quote(found)}")
         return
     if found.startswith("-") and value.kind not in ("number", "size", "age", "mode"):
-        raise Unlisted(f"the value of {text} begins like a flag")
+        raise Unlisted(f"the value of {text} starts like a flag")
     given.add_flag(f"{dashes}{name}", quote(found))
 
 
@@ -299,7 +299,7 @@ def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Ca
         if apart and not found.startswith("-"):
             given.add_flag(flag, quote(found))
         elif apart or not found:
-            raise Unlisted(f"the value of {flag} is empty or begins like a flag")
+            raise Unlisted(f"the value of {flag} is empty or starts like a flag")
         else:
             given.add_flag(f"{flag}{spec.glue}{quote(found)}")
         return
@@ -308,12 +308,12 @@ def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Ca
 def _next(rest: list[Word], flag: str) -> str:
     """The value of a flag in the next word. Raises Unlisted."""
     if not rest:
-        raise Unlisted(f"the flag {flag} lacks its value")
+        raise Unlisted(f"the flag {flag} needs a value")
     word = rest.pop(0)
     if word.checked:
         raise Unlisted(f"{word.source}: the value of a flag is known only when it runs")
     if word.value is None:
-        raise Unlisted(f"{word.source}: {word.dynamic or 'a pattern as the value of a flag'}")
+        raise Unlisted(f"{word.source}: {word.dynamic or 'a flag takes no pattern as its value'}")
     return word.text
 
 

@@ -108,7 +108,7 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
         return Wrapped(
-            simple.source, script=text, rule=_added_rule(name, [simple.words[0]])[0], reason=f"{name} runs a text"
+            simple.source, script=text, rule=_added_rule(name, [simple.words[0]])[0], reason=f"{name} runs text as a command"
         )
     if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
         name = f"{name} {_value_at(simple, 1)}"
@@ -131,7 +131,7 @@ def _unwrap_trap(simple: Simple) -> Wrapped | None:
     text = _value_at(simple, 1)
     if len(simple.words) < 3 or text in ("", "-"):
         return None
-    return Wrapped(simple.source, script=text, rule=Rule.ORDINARY, reason="it runs a text when the shell ends")
+    return Wrapped(simple.source, script=text, rule=Rule.ORDINARY, reason="it runs text as a command when the shell exits")
 
 
 def _does_split(simple: Simple) -> bool:
@@ -141,7 +141,7 @@ def _does_split(simple: Simple) -> bool:
 def _unwrap_split(simple: Simple) -> Wrapped:
     """`env -S TEXT`: the text is split into words, of which the program is one."""
     text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env makes a command of a text")
+    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
 
 
 def _value_at(simple: Simple, at: int) -> str:
@@ -158,13 +158,13 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
     runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
     if runs and rest:
         if rest[0].value is None:
-            reason = "the text that the shell is given is known only when it runs"
+            reason = "the script given to the shell is known only when it runs"
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
         return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
     if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
         text = body.body or (body.target.text if body.target else "")
-        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text behind it")
+        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
 
 
@@ -199,7 +199,7 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if not inner or inner == (names,):
         return None
     rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
-    reason = f"it runs {inner[0].source} for each name that it finds"
+    reason = f"it runs {inner[0].source} for each file it finds"
     return Wrapped(simple.source, inner, rule=rule, reason=reason, feeds=True, slot=names.source)
 
 
@@ -232,7 +232,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in _RUNS_ITS_WORDS:
-        text, reason = " ".join(word.text for word in inner), f"{name} runs its words again"
+        text, reason = " ".join(word.text for word in inner), f"{name} runs its words as a command"
         return Wrapped(source, inner, text, Rule.DYNAMIC, reason, feeds=name == "parallel", slot="{}")
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
@@ -257,9 +257,9 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     """What a wrapper with these words adds; nothing when it is known to change only how long or how loud."""
     texts = [word.value or "?" for word in own[1:]]
     if name in RIGHTS:
-        return Rule.RIGHTS, "it runs with other rights"
+        return Rule.RIGHTS, "it runs with different privileges"
     if name in PERSISTS:
-        return Rule.LATER, "it goes on when the task has ended"
+        return Rule.LATER, "it keeps running after the task ends"
     if name in _FEEDS:
         return Rule.DYNAMIC, FED
     if _is_plain(name, own, texts):
@@ -268,7 +268,7 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if flags & _FETCHES and name in _RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
     if flags & _ELSEWHERE and name not in ("strace", "nice"):
-        return Rule.DYNAMIC, f"{name} runs it in another folder"
+        return Rule.DYNAMIC, f"{name} runs the command in another folder"
     if name in _LEAVE_IT_SO and all(word.value is not None for word in own):
         sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
         return rule_of_variables(sets), f"{name} changes how the command runs"
