@@ -1,4 +1,4 @@
-"""What the approval modes stand for, as rules: the first that speaks decides. Commands are judged in `commands`."""
+"""The approval modes as rules: the first match decides. Commands are judged in `commands`."""
 
 from collections.abc import Mapping
 
