@@ -41,7 +41,7 @@ def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 class Circumstances(Value, frozen=True):
-    """Where a command would run, and under which modes. `typed`: it is input for a running program.
+    """The place and modes in which a command would run. `typed`: it is input for a running program.
 
     `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
     """

@@ -57,8 +57,8 @@ class PolicyContext(Value, frozen=True):
     """Everything a decision depends on besides the call itself.
 
     `outputs` is the folder with saved command output. `exported` are the variables that earlier commands changed in
-    the shell, `path` is PATH if it is one of them; `sandbox` is the state of the sandbox. `roots` are the task's folders
-    besides the workspace. `subagent`: plan mode was set for a read-only sub-agent, not by the user.
+    the shell, `path` is PATH if it is one of them; `sandbox` is the state of the sandbox. `roots` are the task's
+    folders besides the workspace. `subagent`: plan mode was set for a read-only sub-agent, not by the user.
     """
 
     workspace: Path
@@ -248,7 +248,9 @@ def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
-        return Decision(Verdict.DENY, "sandbox-required", f"commands must run in a complete sandbox here: {'; '.join(box.lacks)}")
+        return Decision(
+            Verdict.DENY, "sandbox-required", f"commands must run in a complete sandbox here: {'; '.join(box.lacks)}"
+        )
     if box.required and not act.in_sandbox:
         return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")
     if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
@@ -316,7 +318,9 @@ def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
         case Place.OUTSIDE if path:
             return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
         case _ if path and path.linked and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too")
+            return Decision(
+                Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too"
+            )
         case Place.RUNS_LATER if path and act.kind in CHANGES:
             return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
     return None

@@ -17,7 +17,7 @@ Switches = Mapping[ApprovalSwitch, bool | None]
 
 
 class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
-    """What runs without asking. None: the approval mode decides."""
+    """The switches: kinds of calls that run without asking. None: the approval mode decides."""
 
     read: bool | None = None
     read_outside: bool | None = None

@@ -1,6 +1,6 @@
-"""Blocks, judged: subshells, groups, conditions, loops, functions. Those that only read have a form that is run.
+"""Judge blocks: subshells, groups, conditions, loops, functions. Read-only ones get a form that is run.
 
-A loop over names that are known is run as its rounds one after the other, each with its name written out.
+A loop over known names is run unrolled, with each name written out.
 """
 
 from dataclasses import replace
@@ -26,10 +26,10 @@ _AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time
 
 
 class Blocks(SimpleCommands):
-    """What a block does, by its kind."""
+    """Judges blocks by their kind."""
 
     def block(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        """The form of a block, if it only reads; and where it leaves the shell."""
+        """Return the form of a block if it only reads, and the state of the shell after it."""
         forms: dict[int, str | None] = {}
         for script in inner(block):
             forms[id(script)], _ = self.node(script, ground)
@@ -80,7 +80,7 @@ class Blocks(SimpleCommands):
     def _around(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         form, after = self.node(block.items[0], ground)
         shown = None if not form else _AROUND[block.kind].format(form)
-        if block.kind == "negation":  # what stands behind `&&` runs where it failed
+        if block.kind == "negation":  # what follows `&&` runs where it failed
             after = ground.merged(after)
         return shown, ground if block.kind == "subshell" else after
 
@@ -146,7 +146,7 @@ class Blocks(SimpleCommands):
         return form or (":" if not names else None), ground.merged(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
-        """What the variable of a loop is, round by round."""
+        """Return the values of a loop's variable in order; None if unknown."""
         found: list[str] = []
         for word in words:
             names = ground.names(word)
@@ -168,7 +168,7 @@ class Blocks(SimpleCommands):
         return f"set -f; for {block.name} in {said}; do set +f; {form}; done; set +f", here.merged(after)
 
     def _drop_repeated(self, begin: int) -> None:
-        """Findings of a round that say what an earlier one said."""
+        """Remove findings of a round that repeat earlier ones."""
         seen = {_core_of(one) for one in self.analysis.findings[:begin]}
         self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core_of(one) not in seen]
 
@@ -177,7 +177,9 @@ class Blocks(SimpleCommands):
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.ORDINARY)
+            finding = Finding(
+                make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.ORDINARY
+            )
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
@@ -189,7 +191,7 @@ class Blocks(SimpleCommands):
             self.analysis.findings.append(Finding(shown, Rule.FLOOR))
 
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
-        """What a function does that is called with these words; None for one that nothing here calls."""
+        """Judge a function as called with these words (None: nothing calls it); return the ground after it."""
         self.analysis.called.add(name)
         if len(self.calls) > 4 or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
@@ -209,7 +211,7 @@ class Blocks(SimpleCommands):
 
 
 def _unroll(block: Block, said: list[str]) -> str:
-    """The rounds of a loop one after the other; as those of a loop, where one may be left before its end."""
+    """Return the rounds of a loop in sequence; as a numbered loop if a round may end early."""
     if not _has_jump(block):
         return f"{{ {'; '.join(said)}; }}"
     numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(said))
@@ -217,7 +219,7 @@ def _unroll(block: Block, said: list[str]) -> str:
 
 
 def _counted_form(block: Block, form: str) -> str | None:
-    """The form of `for ((…; …; …))`, of whose body this is the form."""
+    """Return the form of `for ((…; …; …))`, given the form of its body."""
     clauses = [one.strip() for one in block.words[0].source.split(";")]
     said = [guard_arithmetic(one) if one else "" for one in clauses]
     if len(clauses) != 3 or None in said or len(block.items) > 1:
@@ -226,7 +228,7 @@ def _counted_form(block: Block, form: str) -> str | None:
 
 
 def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
-    """The form of the words of a loop: known ones, and what commands print; empty where one is another."""
+    """Return the form of a loop's words: known words and command output; empty if there is any other."""
     said: list[str] = []
     for word in words:
         match word.parts:
@@ -244,7 +246,7 @@ def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
 
 
 def _has_jump(block: Block) -> bool:
-    """Whether a loop is left, or a round of it, before its end."""
+    """Return True if a loop, or a round of it, may end early."""
     jumps = ("break", "continue", "return", "exit")
     return any(isinstance(node, Simple) and node.words and node.words[0].text in jumps for node in every_node(block))
 

@@ -1,4 +1,4 @@
-"""The compound commands of bash: blocks, conditions, loops, functions, tests."""
+"""Parse the compound commands of bash: blocks, conditions, loops, functions, tests."""
 
 import re
 from abc import abstractmethod
@@ -107,7 +107,7 @@ class Compounds(Scanner):
         return self._redirected(Block("subshell", "", (found,), heads=("",)), begin)
 
     def _arithmetic_block(self) -> Block:
-        """An expression as a word, and the commands inside it."""
+        """Parse an expression into a word and the commands inside it."""
         begin = self._at
         scripts = self._arithmetic("))")
         word = Word(self._text[begin : self._at - 2])
@@ -232,7 +232,7 @@ class Compounds(Scanner):
                 return found
 
     def _test(self) -> Block:
-        """`[[ … ]]`: its words, and its operators as they stand."""
+        """Parse `[[ … ]]`: its words, and its operators verbatim."""
         words: list[Word] = []
         self._skip(lines=True)
         while not re.compile(r"\]\](?=[\s;&|<>()]|$)").match(self._text, self._at):
@@ -250,7 +250,7 @@ class Compounds(Scanner):
         return Block("test", "", (), tuple(words))
 
     def _regex(self) -> Word:
-        """A regular expression: brackets and bars are part of it."""
+        """Parse a regular expression, which may contain brackets and bars."""
         begin, depth = self._at, 0
         units: list[Unit] = []
         while (char := self._peek()) and (depth or char not in " \t\n;&"):
@@ -263,7 +263,7 @@ class Compounds(Scanner):
         return replace(make_word(self._text[begin : self._at], units), verbatim=True)
 
     def _timed(self, begin: int) -> Node:
-        """`time` in front of a pipeline: a word more in front of a simple command, a block around any other."""
+        """Parse `time` before a pipeline: an extra word of a simple command, a block around any other."""
         self._at += len("time")
         word = Word("time", (Piece("time"),))
         words = [word]
@@ -349,7 +349,7 @@ _COMPOUNDS = {
 
 
 def chain_of(items: list[Node], joints: list[str]) -> Node:
-    """One command as itself, several as a chain. Of no command, one that does nothing."""
+    """Return one command as itself, several as a chain, none as a command that does nothing."""
     if not items:
         return Simple("", ())
     joints = [*joints, ""][: len(items)]

@@ -1,4 +1,4 @@
-"""Tests: `[ … ]`, `test` and `[[ … ]]`, as far as they only ask for files, and compare texts and plain numbers."""
+"""Judge `[ … ]`, `test` and `[[ … ]]` if they only check files and compare texts and plain numbers."""
 
 import re
 import shlex
@@ -48,13 +48,13 @@ _NUMBER = re.compile(r"-?\d{1,9}|\"\$\{[?#]\}\"")
 
 
 class Unjudged(Exception):
-    """The test is none of the plain ones."""
+    """The test is more than a plain one."""
 
 
 def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, ground: Ground) -> Finding | None:
-    """The finding for a test whose words are expanded; None when it may do more than look."""
+    """Return the finding for a test with expanded words; None if it may do more than read."""
     if kind == "[[" and len(words) == 3 and words[1].value in _COMPARES_NUMBERS:
-        kind = "["  # it takes no text for an expression
+        kind = "["  # unlike `[[`, it never evaluates text as arithmetic
     try:
         test = _Test(kind, words, forms, ground)
         said = " ".join(test.judged())
@@ -76,7 +76,7 @@ class _Test:
         self.paths: list[str] = []
 
     def judged(self) -> list[str]:
-        """The words of the form: tests, with a joint between two of them. Raises Unjudged."""
+        """Return the words of the form. Raises Unjudged."""
         said: list[str] = []
         opened = 0
         while True:

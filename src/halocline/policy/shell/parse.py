@@ -1,7 +1,7 @@
-"""From text to our tree, as bash reads it: a parser of its own, which gives up on what it does not understand wholly.
+"""Parse text into our tree as bash reads it. The parser gives up on whatever it does not fully understand.
 
-Whatever raises `NotUnderstood` is not judged harmless. What is allowed by itself runs in a form made from the tree, so
-a parser that was wrong could change the meaning, not the safety.
+What raises `NotUnderstood` is never judged harmless. What is allowed on its own runs in a form made from the tree, so a
+mistake of the parser can change the meaning, not the safety.
 """
 
 import re
@@ -30,7 +30,7 @@ _JOINT = re.compile(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
 
 def parse_command(text: str) -> Node:
-    """The tree of a command line. Raises NotUnderstood."""
+    """Return the tree of a command line. Raises NotUnderstood."""
     if "\0" in text:
         raise NotUnderstood("it contains a NUL character")
     try:
@@ -42,7 +42,7 @@ def parse_command(text: str) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class _Heredoc:
-    """One whose body is still to come. `at` is where it stands in the text."""
+    """A heredoc whose body is still to come. `at` is its position in the text."""
 
     at: int
     delimiter: str
@@ -51,7 +51,7 @@ class _Heredoc:
 
 
 class _Parser(Compounds):
-    """Reads a text twice when something in it stands behind `<<`: for that, and then with it."""
+    """Parses a text; twice if it has heredocs: first to collect their bodies, then with them."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         super().__init__(text, depth)
@@ -84,7 +84,7 @@ class _Parser(Compounds):
         return chain_of(items, joints)
 
     def text_behind(self) -> Word:
-        """All of the text as that of a heredoc which the shell expands."""
+        """Parse the whole text as that of a heredoc with expansions."""
         parts = self.quoted_text("")
         return make_word(self._text, [("", (part,)) for part in parts])
 
@@ -114,7 +114,7 @@ class _Parser(Compounds):
         return chain_of(items, joints)
 
     def _commands(self, items: list[Node], joints: list[str]) -> None:
-        """Commands and what joins them, up to what closes the list."""
+        """Parse commands and their joints up to what closes the list."""
         self._skip(lines=True)
         while not self._ends():
             joint = self._and_or(items, joints)
@@ -124,7 +124,7 @@ class _Parser(Compounds):
             self._skip(lines=True)
 
     def _and_or(self, items: list[Node], joints: list[str]) -> str:
-        """Pipelines up to the end of a command; gives what ends it."""
+        """Parse pipelines up to the end of a command; return what ends it."""
         while True:
             items.append(self._command())
             self._skip()
@@ -145,7 +145,7 @@ class _Parser(Compounds):
                 raise NotUnderstood("a command is missing after an operator")
 
     def _skip(self, *, lines: bool = False) -> None:
-        """Blanks, comments and continued lines; with `lines`, ends of lines as well."""
+        """Skip blanks, comments and line continuations; with `lines`, newlines too."""
         while self._at < len(self._text):
             char = self._text[self._at]
             if char in " \t":
@@ -161,8 +161,6 @@ class _Parser(Compounds):
     def _newline(self) -> None:
         self._require("\n")
         self._read_bodies()
-
-    # Commands.
 
     # Simple commands.
 
@@ -190,7 +188,7 @@ class _Parser(Compounds):
         return Simple(self._text[begin:end], tuple(words), tuple(assignments), tuple(redirects))
 
     def _more_words(self) -> list[Word]:
-        """The words that stand here as one. An extended pattern is one, whether or not the shell is set to know it."""
+        """Parse the words written here as one. Extended patterns are read even if the shell has them switched off."""
         begin = self._at
         found = self.words(extended=True)
         if self._at == begin:
@@ -256,7 +254,7 @@ class _Parser(Compounds):
         while self._peek() in (" ", "\t") or self._continues():
             self._at += self._peek() in (" ", "\t")
 
-    # Texts behind `<<`.
+    # Heredocs.
 
     def _heredoc(self, at: int, operator: str, fd: str, target: Word) -> Redirect:
         if target.dynamic or target.is_pattern or "\n" in target.source:
@@ -276,7 +274,7 @@ class _Parser(Compounds):
             self._bodies[one.at] = self._body_of(one)
 
     def _body_of(self, one: _Heredoc) -> str:
-        """The lines up to the closing word, or to the end of the text."""
+        """Read the lines up to the closing word, or to the end of the text."""
         lines: list[str] = []
         while self._at < len(self._text):
             line = self._line()
@@ -300,7 +298,7 @@ _BACKSLASH = re.compile(r"(?<!\\)(\\\\)*\\$")
 
 
 def _declared_word(one: Assignment, source: str) -> Word:
-    """`name=value` behind `declare` and its like: one word, whose value is neither split nor matched."""
+    """Return `name=value` after `declare` and the like as one word; its value is not split or globbed."""
     if one.values is not None or one.subscript is not None:
         scripts = [script for word in (*(one.values or ()), one.subscript) if word for script in word.scripts]
         return Word(source, dynamic=EXPANDS, scripts=(*one.value.scripts, *scripts))
@@ -312,7 +310,7 @@ def _declared_word(one: Assignment, source: str) -> Word:
 
 
 def _of_home(part: Part, *, first: bool) -> list[Part]:
-    """A tilde in front of a value as the folder that it stands for."""
+    """Return a value's leading tilde as the home folder that it stands for."""
     if not first or not isinstance(part, Piece) or part.quoted or not re.match(r"~(/|$)", part.text):
         return [part]
     return [Expansion(Kind.VARIABLE, "~", name="HOME"), Piece(part.text[1:])]

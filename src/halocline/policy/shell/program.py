@@ -1,4 +1,4 @@
-"""One program with its words, judged: by the table of readers, as git, or (`acting`) by what those that do more do."""
+"""Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "
 
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
-    """What one simple command does, and where it leaves the shell."""
+    """Judge one simple command; return the finding and the ground after it."""
     if (denied := judge_steering(simple)) is not None:
         return denied, ground
     finding, after = _judged(simple, ground)
@@ -47,7 +47,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
 
 
 def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
-    """A program that does more than read, and is given a file that may hold secrets: it may show or copy it."""
+    """Raise the finding of a program that gets a file that may hold secrets: it may show or copy it."""
     for word in simple.words[1:]:
         names = "\0" not in word.text and len(word.text) < LONGEST_WORD and not word.text.startswith("--exclude=")
         for one in ground.targets(word) if names else ():
@@ -95,7 +95,7 @@ def _moved(simple: Simple, ground: Ground) -> Ground:
 
 
 def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
-    """The judgement by the tables of what only reads."""
+    """Judge by the tables of what only reads."""
     words = simple.words[1:]
     texts = [word.value for word in words]
     if name in PRINTS_VERSION and len(words) == 1 and texts[0] in PRINTS_VERSION[name].split():
@@ -125,7 +125,7 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
 
 
 def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
-    """A program that shows other processes: anything but known columns may hold secrets."""
+    """Judge a program that shows other processes: anything but known columns may hold secrets."""
     finding = _by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
@@ -143,7 +143,7 @@ def _version(name: str, simple: Simple, ground: Ground) -> Finding:
 
 
 def _python(name: str, simple: Simple, ground: Ground) -> Finding:
-    """Code in the command that only computes, and `-m json.tool`: run without modules of the project's."""
+    """Judge code in the command that only computes, and `-m json.tool`; both run without the project's modules."""
     from halocline.policy.shell.python_code import files_read
 
     texts = [word.value for word in simple.words[1:]]
@@ -177,7 +177,7 @@ def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], gro
 
 
 def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
-    """A command with a word that is not known to be harmless, or that cannot be judged."""
+    """Return the finding for a command with a word that is not known to be harmless or cannot be judged."""
     match why:
         case NamesSecret():
             return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
@@ -188,7 +188,7 @@ def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding
 
 
 def may_read_folders(words: Sequence[str]) -> bool:
-    """Whether a command shows whole folders as it is written, secrets among them, or may do so."""
+    """Return True if a command as written shows whole folders, including secrets, or may do so."""
     name, *rest = words or ("",)
     name = name.rpartition("/")[2]
     if name == "git":
@@ -205,21 +205,23 @@ def may_read_folders(words: Sequence[str]) -> bool:
 
 
 def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
-    """The judgement of a command of which all flags are harmless. Raises Unlisted and ToolFailure."""
+    """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
     if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
         raise NamesSecret(f"{pattern} names files that may hold secrets")
     found = _found(paths, ground)
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
-            return Finding(make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE)
+            return Finding(
+                make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
+            )
         if ground.hides_files:
             return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
     return judge_reading(simple.source, found, form, names_only=spec.names_only)
 
 
 def _status(word: Word) -> Word:
-    """`$?` is a number, whoever prints it."""
+    """Return `$?` as a known word: it is always a number."""
     if _STATUS.fullmatch(word.source):
         return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
     return word
@@ -237,7 +239,7 @@ def _roles(spec: Spec, given: Given) -> tuple[Role, ...]:
 
 
 def _require(spec: Spec, given: Given) -> list[Word]:
-    """The operands that are paths, all others being harmless. Raises Unlisted."""
+    """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
         raise Unlisted("it has too few or too many arguments to be known as harmless")
     roles, paths = _roles(spec, given), []
@@ -273,7 +275,7 @@ def _require(spec: Spec, given: Given) -> list[Word]:
 
 
 def _found(paths: list[Word], ground: Ground) -> list[Found]:
-    """Where the paths lead. Raises Unlisted and ToolFailure."""
+    """Return where the paths lead. Raises Unlisted and ToolFailure."""
     found: list[Found] = []
     for word in paths:
         if word.text == "-":
@@ -312,7 +314,9 @@ def _git(simple: Simple, ground: Ground) -> Finding:
             return (
                 moved
                 if not moved.reads
-                else unknown_finding(simple.source, "git -C leads to a folder that other programs run or read as configuration")
+                else unknown_finding(
+                    simple.source, "git -C leads to a folder that other programs run or read as configuration"
+                )
             )
         ground, front = ground.moved(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
     if not words or words[0].value is None:
@@ -333,7 +337,7 @@ def _git(simple: Simple, ground: Ground) -> Finding:
 
 
 def _front_of_git(words: list[Word]) -> Word | None:
-    """Take `--no-pager` and `-C FOLDER` off; the folder."""
+    """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
     folder = None
     while words and words[0].value in ("--no-pager", "-C"):
         if words.pop(0).text == "-C":

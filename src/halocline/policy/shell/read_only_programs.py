@@ -1,4 +1,4 @@
-"""The programs that only read, with the flags that keep it so: none that write, run, connect or follow links."""
+"""Programs that only read, with the flags that keep it so: none that write, run, connect or follow links."""
 
 import re
 from dataclasses import replace
@@ -60,7 +60,7 @@ PRINTS_VERSION = {
     "nvim": "--version -v",
     "gh": "--version",
 }
-"""Programs that tell their version by one of these words alone; none that would fetch themselves first."""
+"""Programs that print their version with one of these words alone; none that would download themselves first."""
 
 
 def _check_date(given: Given) -> str:
@@ -77,7 +77,9 @@ def _check_sleep(given: Given) -> str:
 
 def _check_unpacking(given: Given) -> str:
     return (
-        "" if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names) else "it compresses files"
+        ""
+        if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names)
+        else "it compresses files"
     )
 
 
@@ -94,7 +96,11 @@ def _check_tput(given: Given) -> str:
 
 
 def _check_ps(given: Given) -> str:
-    return "" if "-o" in given.names and not given.operands else "it is known to be harmless only with columns chosen by -o"
+    return (
+        ""
+        if "-o" in given.names and not given.operands
+        else "it is known to be harmless only with columns chosen by -o"
+    )
 
 
 def _check_pgrep(given: Given) -> str:
@@ -411,7 +417,7 @@ READERS["fdfind"] = READERS["fd"]
 SHOWS_PROCESSES = frozenset({"ps", "pgrep", "pstree", "top", "htop", "btop", "atop", "glances", "w", "lsof", "procs"})
 """Programs that may show the arguments of other processes, which may hold secrets."""
 SUBCOMMANDS = frozenset({"pip", "pip3", "npm", "go"})
-"""Programs whose second word is a part of their name."""
+"""Programs whose second word is part of their name."""
 
 _NAMES_ONLY = ("ls", "find", "fd", "fdfind", "tree", "stat", "du", "df", "realpath", "readlink", "cd", "test", "echo")
 READERS |= {name: replace(READERS[name], names_only=True) for name in _NAMES_ONLY}
