@@ -233,7 +233,7 @@ def _plan_for_servers(act: Act, posture: PolicyContext) -> Decision | None:
 
 
 def _by_refusal(act: Act, posture: PolicyContext) -> Decision | None:
-    if act.grant and replace(act.grant, scripts=()) in {replace(said, scripts=()) for said in posture.refusals}:
+    if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in posture.refusals}:
         return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
     return None
 

@@ -76,13 +76,13 @@ def resolve_path(
     if "\0" in text:
         raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
     ground = Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots)
-    spelt = os.path.join(ground.workspace, os.path.expanduser(text))
-    path = _real_path(spelt)
+    spelled = os.path.join(ground.workspace, os.path.expanduser(text))
+    path = _real_path(spelled)
     found = _look_at(path)
     root = ground.root_of(path)
     shown = os.path.relpath(path, ground.workspace) if root and root.path == ground.workspace else path
     place = ground.kind(path, found)
-    if place is Place.PROJECT and path != spelt and runs_later(ground.named_in_root(spelt)):
+    if place is Place.PROJECT and path != spelled and runs_later(ground.named_in_root(spelled)):
         place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
     other = root.path if root and root.path != ground.workspace else ""
     return Resolved(path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else "")

@@ -57,8 +57,8 @@ class Blocks(SimpleCommands):
                 return self._case(block, ground, forms)
             case "arithmetic" if not block.items:
                 after = ground.with_variables(ground.variables.before_loop(block))
-                said = guard_arithmetic(block.words[0].source)
-                return f"(({said}))" if said else None, after
+                rendered = guard_arithmetic(block.words[0].source)
+                return f"(({rendered}))" if rendered else None, after
             case "test":
                 return self._test(block, ground, forms), ground
         for item in block.items:
@@ -85,30 +85,30 @@ class Blocks(SimpleCommands):
         return shown, ground if block.kind == "subshell" else after
 
     def _condition(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        said: list[str] = []
+        rendered: list[str] = []
         ends: list[Ground] = []
         here = ground
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, here)
-            said.append(f"{head} {form}" if form else "")
+            rendered.append(f"{head} {form}" if form else "")
             if head in ("if", "elif"):
                 here = here.merged(after)
             else:
                 ends.append(after)
         after = here.merged(*ends)
-        return (f"{'; '.join(said)}; fi" if all(said) else None), after
+        return (f"{'; '.join(rendered)}; fi" if all(rendered) else None), after
 
     def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         here = ground.with_variables(ground.variables.before_loop(block))
-        said: list[str] = []
+        rendered: list[str] = []
         after = here
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, after)
-            said.append(f"{head} {form}" if form and head else "")
+            rendered.append(f"{head} {form}" if form and head else "")
         if after.folders != here.folders:
             for item in block.items:
                 self.node(item, here.merged(after))
-        form = f"{'; '.join(said)}; done" if all(said) else None
+        form = f"{'; '.join(rendered)}; done" if all(rendered) else None
         if block.name == "((" and form:
             form = _counted_form(block, form)
         return form, here.merged(after)
@@ -119,13 +119,13 @@ class Blocks(SimpleCommands):
         subject, *patterns = block.words
         expanded = expand_value(subject, ground)
         text = render(expanded) if not expanded.dynamic else render_text(expanded, forms, ground, splits=False)
-        said: list[str] = []
+        rendered: list[str] = []
         for (form, _), head in zip(found, block.heads, strict=True):
             some, patterns = patterns[: int(head or 0)], patterns[int(head or 0) :]
             if form is None or not some or any(one.dynamic or one.scripts for one in some):
                 return None, after
-            said.append(f"{'|'.join(render(one) for one in some)}) {form or ':'};;")
-        return f"case {text} in {' '.join(said)} esac" if text and said else None, after
+            rendered.append(f"{'|'.join(render(one) for one in some)}) {form or ':'};;")
+        return f"case {text} in {' '.join(rendered)} esac" if text and rendered else None, after
 
     def _each(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         words = [one for given in block.words for one in expand_word(given, ground)]
@@ -134,15 +134,15 @@ class Blocks(SimpleCommands):
         names = self._names(words, ground)
         if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
             return self._each_unknown(block, words, ground, forms)
-        said: list[str] = []
+        rendered: list[str] = []
         here = ground
         for name in names:
             before = len(self.analysis.findings)
             here = here.with_variables(here.variables.with_value(block.name, (name,)))
             form, here = self.node(block.items[0], here)
-            said.append(form or "")
+            rendered.append(form or "")
             self._drop_repeated(before)
-        form = _unroll(block, said) if said and all(said) else None
+        form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merged(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
@@ -162,10 +162,16 @@ class Blocks(SimpleCommands):
         form, after = self.node(block.items[0], here)
         if after.folders != here.folders:
             form, _ = self.node(block.items[0], here.merged(after))
-        said = _listed_form(block, words, forms)
-        if not form or not said or not OWN_VARIABLE.fullmatch(block.name) or block.kind == "select" or ground.rebinds:
+        rendered = _listed_form(block, words, forms)
+        if (
+            not form
+            or not rendered
+            or not OWN_VARIABLE.fullmatch(block.name)
+            or block.kind == "select"
+            or ground.rebinds
+        ):
             return None, here.merged(after)
-        return f"set -f; for {block.name} in {said}; do set +f; {form}; done; set +f", here.merged(after)
+        return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merged(after)
 
     def _drop_repeated(self, begin: int) -> None:
         """Remove findings of a round that repeat earlier ones."""
@@ -210,35 +216,35 @@ class Blocks(SimpleCommands):
         return self.analysis.functions.get(name, [])
 
 
-def _unroll(block: Block, said: list[str]) -> str:
+def _unroll(block: Block, rendered: list[str]) -> str:
     """Return the rounds of a loop in sequence; as a numbered loop if a round may end early."""
     if not _has_jump(block):
-        return f"{{ {'; '.join(said)}; }}"
-    numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(said))
-    return f"for ROUND in {' '.join(map(str, range(len(said))))}; do case $ROUND in {numbered} esac; done"
+        return f"{{ {'; '.join(rendered)}; }}"
+    numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(rendered))
+    return f"for ROUND in {' '.join(map(str, range(len(rendered))))}; do case $ROUND in {numbered} esac; done"
 
 
 def _counted_form(block: Block, form: str) -> str | None:
     """Return the form of `for ((…; …; …))`, given the form of its body."""
     clauses = [one.strip() for one in block.words[0].source.split(";")]
-    said = [guard_arithmetic(one) if one else "" for one in clauses]
-    if len(clauses) != 3 or None in said or len(block.items) > 1:
+    rendered = [guard_arithmetic(one) if one else "" for one in clauses]
+    if len(clauses) != 3 or None in rendered or len(block.items) > 1:
         return None
-    return f"for (({'; '.join(map(str, said))})); {form}"
+    return f"for (({'; '.join(map(str, rendered))})); {form}"
 
 
 def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
     """Return the form of a loop's words: known words and command output; empty if there is any other."""
-    said: list[str] = []
+    rendered: list[str] = []
     for word in words:
         match word.parts:
             case _ if not word.dynamic:
-                said.append(render(word))
+                rendered.append(render(word))
             case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if forms.get(id(script)):
-                said.append(f"$({forms[id(script)]})")
+                rendered.append(f"$({forms[id(script)]})")
             case _:
                 return ""
-    return " ".join(said)
+    return " ".join(rendered)
 
 
 def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:

@@ -102,19 +102,19 @@ def checked_word(word: Word, text: str, ground: Ground) -> Word:
 
 def with_numbers(word: Word) -> Word | None:
     """Return a line-picking program with each variable reduced to a plain number; None if it is more than that."""
-    said, meant = "", ""
+    rendered, meant = "", ""
     for one in word.parts:
         if isinstance(one, Piece):
             if one.active or not _OF_LINES.fullmatch(one.text):
                 return None
-            said, meant = said + one.text, meant + one.text
+            rendered, meant = rendered + one.text, meant + one.text
         elif one.kind is Kind.VARIABLE and not one.operator and _OWN.fullmatch(one.name):
-            said, meant = f"{said}0${{{one.name}//[!0-9]/}}", f"{meant}1"
+            rendered, meant = f"{rendered}0${{{one.name}//[!0-9]/}}", f"{meant}1"
         elif one.kind is Kind.ARITHMETIC and (form := guard_arithmetic(one.source[3:-2])):
-            said, meant = f"{said}$(({form}))", f"{meant}1"
+            rendered, meant = f"{rendered}$(({form}))", f"{meant}1"
         else:
             return None
-    return Word(f'"{said}"', (Piece(meant),), quoted=True, verbatim=True)
+    return Word(f'"{rendered}"', (Piece(meant),), quoted=True, verbatim=True)
 
 
 def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None:

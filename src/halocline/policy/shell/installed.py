@@ -97,8 +97,8 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
 def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
     """Yield where a shell looks for a name, in order, and True if that depends on the current folder."""
     for place in ground.facts.search_places(ground.path):
-        spelt = os.path.expanduser(place)
-        yield os.path.join(folder, spelt, name), not os.path.isabs(spelt)
+        spelled = os.path.expanduser(place)
+        yield os.path.join(folder, spelled, name), not os.path.isabs(spelled)
 
 
 def _keeps_tools(folder: str, ground: Ground) -> bool:

@@ -171,22 +171,22 @@ class Scanner:
     def quoted_text(self, end: str) -> list[Part]:
         """Read text between double quotes, or of a heredoc (which ends with the text)."""
         parts: list[Part] = []
-        said: list[str] = []
+        chars: list[str] = []
         while self._at < len(self._text) and (char := self._text[self._at]) != end:
             if char == "\\":
                 if not self._continues():
-                    said.append(self._backslash(end))
+                    chars.append(self._backslash(end))
             elif char in "`$":
                 found = (self._backquoted(quoted=True, within=bool(end)),) if char == "`" else self._dollar(quoted=True)
-                parts += [Piece("".join(said), quoted=True)] if said else []
-                said = []
+                parts += [Piece("".join(chars), quoted=True)] if chars else []
+                chars = []
                 parts += found
             else:
-                said.append(char)
+                chars.append(char)
                 self._at += 1
         if end and self._at >= len(self._text):
             raise NotUnderstood("a quote is not closed")
-        return [*parts, Piece("".join(said), quoted=True)] if said else parts
+        return [*parts, Piece("".join(chars), quoted=True)] if chars else parts
 
     def _backslash(self, end: str) -> str:
         following = self._peek(2)[1:]
@@ -197,17 +197,17 @@ class Scanner:
     def _backquoted(self, *, quoted: bool, within: bool = False) -> Expansion:
         begin = self._at
         self._at += 1
-        said: list[str] = []
+        chars: list[str] = []
         while (char := self._peek()) != "`":
             if not char:
                 raise NotUnderstood("a backquote is not closed")
             if char == "\\" and self._peek(2)[1:] in ("$", "`", "\\", *('"' if within else "")):
                 self._at += 1
                 char = self._peek()
-            said.append(char)
+            chars.append(char)
             self._at += 1
         self._at += 1
-        script = self.commands_of("".join(said))
+        script = self.commands_of("".join(chars))
         return Expansion(Kind.COMMAND, self._text[begin : self._at], quoted, scripts=(script,))
 
     # Expansions.

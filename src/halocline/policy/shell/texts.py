@@ -75,18 +75,18 @@ def render_text(word: Word, forms: Forms, ground: Ground, *, splits: bool = True
     """
     if not word.dynamic:
         return None
-    said = ""
+    rendered = ""
     for part in word.parts:
         if isinstance(part, Piece):
             if part.active or (part.text.startswith("~") and not part.quoted):
                 return None
-            said += _IN_QUOTES.sub(r"\\\1", part.text)
+            rendered += _IN_QUOTES.sub(r"\\\1", part.text)
             continue
         found = _render_part(part, forms, ground, splits=splits and not part.quoted)
         if found is None:
             return None
-        said += found
-    return f'"{said}"'
+        rendered += found
+    return f'"{rendered}"'
 
 
 def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool) -> str | None:
@@ -94,8 +94,10 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
         case Kind.VARIABLE:
             return _render_variable(part, ground)
         case Kind.ARITHMETIC:
-            said = None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
-            return f"$(({said}))" if said else None
+            rendered = (
+                None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
+            )
+            return f"$(({rendered}))" if rendered else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
             return f"$({form})" if form and (not splits or _is_short(part.scripts[0])) else None
@@ -194,18 +196,18 @@ def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
 
 def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:
     """Return the form of assignments to a script's own variables; None if they may affect a program."""
-    said: list[str] = []
+    rendered: list[str] = []
     for one in simple.assignments:
         if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None:
             return None
         if one.values is not None:
             if any(value.dynamic for value in one.values):
                 return None
-            said.append(f"{one.name}=({' '.join(render(value) for value in one.values)})")
+            rendered.append(f"{one.name}=({' '.join(render(value) for value in one.values)})")
             continue
         known = one.value.value
         text = shlex.quote(known) if known is not None else render_text(one.value, forms, ground, splits=False)
         if text is None:
             return None
-        said.append(f"{one.name}={text}")
-    return " ".join(said)
+        rendered.append(f"{one.name}={text}")
+    return " ".join(rendered)

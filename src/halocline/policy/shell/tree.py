@@ -79,7 +79,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """A redirection. An empty `fd` is the operator's default. A heredoc's target is its body as a word, `body` its text."""
+    """A redirection. `fd` is empty if it is the default. A heredoc's target is its body as a word, `body` its text."""
 
     operator: str
     fd: str = ""
