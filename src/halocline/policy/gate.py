@@ -249,7 +249,9 @@ def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
         return Decision(
-            Verdict.DENY, "sandbox-required", f"commands must run in a complete sandbox here: {'; '.join(box.lacks)}"
+            Verdict.DENY,
+            "sandbox-required",
+            f"commands must run in a complete sandbox here, which is not available: {'; '.join(box.lacks)}",
         )
     if box.required and not act.in_sandbox:
         return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")

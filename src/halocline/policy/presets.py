@@ -9,7 +9,7 @@ CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 LOOKS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.OTHER)
 
 _ANY = ("*",)
-_READS = Rule(Verdict.ALLOW, "reads", "it changes nothing", kinds=LOOKS)
+_READS = Rule(Verdict.ALLOW, "reads", "calls that change nothing are allowed", kinds=LOOKS)
 
 
 def _asking_rule(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:

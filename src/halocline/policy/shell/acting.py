@@ -60,7 +60,8 @@ def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | Non
 def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
         below = [] if is_narrowed(texts) else _names_below(simple)
-        return judge_touching(simple, ground) or _judge_deleting(simple, below, "deletes or writes", ground)
+        does = "deletes or writes" if below else "deletes or writes what it finds"
+        return judge_touching(simple, ground) or _judge_deleting(simple, below, does, ground)
     if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
