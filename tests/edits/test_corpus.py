@@ -194,7 +194,7 @@ def test_endings_and_marks_survive(made, form, eol, bom):
 @pytest.mark.parametrize("made", MADE, ids=ids)
 def test_lines_that_stand_twice_are_refused(made, drift):
     doubled = TextFile("\n".join([*made.text, *made.search, ""]))
-    with pytest.raises(UnplacedEdits, match="is there 2 times"):
+    with pytest.raises(UnplacedEdits, match="appears 2 times"):
         apply_edits(doubled, as_blocks(DRIFTS[drift](made.search), DRIFTS[drift](made.replace)))
 
 

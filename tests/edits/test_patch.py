@@ -64,20 +64,20 @@ def test_an_empty_line_is_context_inside_a_hunk_and_nothing_at_its_end():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "There is no patch"),
-        ("hello", "There is no patch"),
+        ("", "This is not a patch"),
+        ("hello", "This is not a patch"),
         (f"*** Begin Patch\n{UPDATE}", r"no line `\*\*\* End Patch`"),
         (f"{UPDATE}*** End Patch", r"no line `\*\*\* Begin Patch`"),
         ("*** Begin Patch\n*** End Patch", "changes no file"),
-        (f"Here it is:\n*** Begin Patch\n{UPDATE}*** End Patch", "Text stands before the patch: 'Here it is:'"),
-        (f"*** Begin Patch\n{UPDATE}*** End Patch\nThat is all.", "Text stands after the patch"),
+        (f"Here it is:\n*** Begin Patch\n{UPDATE}*** End Patch", "Unexpected text before the patch: 'Here it is:'"),
+        (f"*** Begin Patch\n{UPDATE}*** End Patch\nThat is all.", "Unexpected text after the patch"),
         ("*** Begin Patch\nx\n*** End Patch", "Line 2 of the patch belongs to no file"),
-        ("*** Begin Patch\n*** Add File: a\nx\n*** End Patch", r"Line 3 .* has no `\+`"),
-        ("*** Begin Patch\n*** Delete File: a\nx\n*** End Patch", "belongs to no file"),
+        ("*** Begin Patch\n*** Add File: a\nx\n*** End Patch", r"Line 3 .* does not start with `\+`"),
+        ("*** Begin Patch\n*** Delete File: a\nx\n*** End Patch", "Unexpected text after"),
         ("*** Begin Patch\n*** Update File: a\n*** End Patch", "changes nothing"),
-        ("*** Begin Patch\n*** Update File: a\n@@ f\n*** End Patch", "with no line that changes"),
+        ("*** Begin Patch\n*** Update File: a\n@@ f\n*** End Patch", "without a changed line"),
         ("*** Begin Patch\n*** Update File: a\n@@\n x\n*** End Patch", "changes nothing"),
-        ("*** Begin Patch\n*** Update File: a\n@@\nx\n-y\n*** End Patch", "Line 4 .* neither space"),
+        ("*** Begin Patch\n*** Update File: a\n@@\nx\n-y\n*** End Patch", "Line 4 .* neither a space"),
         (f"*** Begin Patch\n{UPDATE}*** Delete File: a.py\n*** End Patch", r"names a\.py twice"),
     ],
 )
@@ -129,7 +129,7 @@ def test_headers_say_which_of_equal_places_is_meant(headers: str, line: int):
 
 @pytest.mark.parametrize("headers", ["@@\n", "@@ class A:\n", "@@ def save(self):\n", "@@ class C:\n", "@@ save\n"])
 def test_headers_that_leave_a_choice_are_refused(headers: str):
-    with pytest.raises(UnplacedEdits, match=r"there 3 times \(lines 3, 7, 13\)"):
+    with pytest.raises(UnplacedEdits, match=r"appears 3 times \(lines 3, 7, 13\)"):
         patched(CLASSES, headers + BUMP)
 
 
@@ -148,7 +148,7 @@ def test_added_lines_without_context_go_below_their_header_or_to_the_end_of_the_
 
 
 def test_added_lines_whose_header_fits_two_places_are_refused():
-    with pytest.raises(UnplacedEdits, match="fit 2 places"):
+    with pytest.raises(UnplacedEdits, match="match 2 places"):
         patched(FLAT + "# Two\n", "@@ # Two\n+new\n")
 
 
@@ -161,7 +161,7 @@ def test_hunks_may_share_lines_that_neither_changes():
 
 
 def test_a_hunk_never_matches_a_part_of_a_line():
-    with pytest.raises(UnplacedEdits, match="line 1 holds its search text only as a part"):
+    with pytest.raises(UnplacedEdits, match="line 1 contains its search text, but not as whole lines"):
         patched("value = 10\n", "@@\n-value = 1\n+value = 2\n")
 
 

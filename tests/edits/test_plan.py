@@ -99,8 +99,8 @@ def test_an_empty_search_fills_an_empty_file(before: str):
     [
         ("a\n", [block("", "b")], "only for an empty or new file"),
         ("", [block("", "a"), block("", "b")], "overlaps block"),
-        ("x\ny\nx\n", [block("x", "z")], r"there 2 times \(lines 1, 3\)"),
-        ("  x\n\tx\n", [block("x ", "z")], r"there 2 times \(lines 1, 2\)"),
+        ("x\ny\nx\n", [block("x", "z")], r"appears 2 times \(lines 1, 3\)"),
+        ("  x\n\tx\n", [block("x ", "z")], r"appears 2 times \(lines 1, 2\)"),
         ("a\nb\nc\n", [block("a\nb", "1"), block("b\nc", "2")], "Block 1 failed: it overlaps block 2"),
         ("a\nb\n", [block("a", "A"), block("zzz", "")], "Block 1 would match at line 1"),
         ("a\nb\n", [block("a", "A"), block("zzz", "")], "Block 2 failed: its search text is not in the file"),
@@ -130,8 +130,8 @@ def test_the_report_names_the_lines_of_the_new_file_and_the_way():
 def test_a_diff_that_misses_everywhere_is_refused_soon_and_in_few_words():
     with pytest.raises(UnplacedEdits) as failed:
         edited("a\nb\n", *(block(f"no {i}", "x") for i in range(200)), block("a", "A"))
-    assert "Block 25 failed: it was not looked for" in failed.value.text
-    assert failed.value.text.endswith("… and 171 more, 201 failed in all.")
+    assert "Block 25 failed: it was not tried" in failed.value.text
+    assert failed.value.text.endswith("… and 171 more; 201 failed in total.")
     assert len(failed.value.text) < 4_000
 
 

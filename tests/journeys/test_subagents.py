@@ -86,7 +86,7 @@ async def test_a_child_reads_and_does_nothing_else_whatever_its_parent_may_do(jo
     (began,) = journey.of(SubagentStarted)
     ends = [event for event in log_of(journey, began.child) if isinstance(event, ev.ToolCallEnded)]
     assert [end.status.value for end in ends[:4]] == ["failed", "rejected", "failed", "completed"]
-    assert "a sub-agent only reads" in ends[1].result.text
+    assert "a sub-agent is read-only" in ends[1].result.text
     assert "ALPHA" in ends[3].result.text
     assert sorted(path.name for path in journey.workspace.iterdir()) == ["a.py"]
 
@@ -328,7 +328,7 @@ async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(
     client = client_of(journey, (reads, asks("one"), DONE), (reads, reports("a")))
     await journey.run(client=client, answer=answer, options=TaskOptions(attended=True))
     ends = [one for one in log_of(journey, began(journey, "one").child) if isinstance(one, ev.ToolCallEnded)]
-    assert "the person said never" in ends[0].result.text
+    assert "the user denied this" in ends[0].result.text
 
 
 async def test_children_of_a_process_that_died_are_closed_with_their_parent(journey: Journey, tmp_path):

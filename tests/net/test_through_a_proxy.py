@@ -119,16 +119,16 @@ async def test_a_proxy_that_wants_another_password_says_so_and_is_not_asked_agai
         error = await failure(f"{scheme}://models.example", through(proxy.url.replace("//", f"//{shown}")))
         await proxy.was_left()
     assert (error.kind, error.retryable, error.status) == (ModelErrorKind.PROXY, False, 407)
-    assert f"The proxy 127.0.0.1:{proxy.port} wants a user name and a password" in error.text
+    assert f"The proxy 127.0.0.1:{proxy.port} requires a user name and password" in error.text
     assert "secret" not in error.text + error.hint
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "sentence"),
     [
-        (403, ModelErrorKind.PROXY, "does not let requests to models.example through (status 403)"),
-        (405, ModelErrorKind.PROXY, "does not let requests to models.example through (status 405)"),
-        (302, ModelErrorKind.PROXY, "does not let requests to models.example through (status 302)"),
+        (403, ModelErrorKind.PROXY, "does not allow requests to models.example (status 403)"),
+        (405, ModelErrorKind.PROXY, "does not allow requests to models.example (status 405)"),
+        (302, ModelErrorKind.PROXY, "does not allow requests to models.example (status 302)"),
         (502, ModelErrorKind.UNREACHABLE, "could not reach models.example (status 502)"),
         (504, ModelErrorKind.UNREACHABLE, "could not reach models.example (status 504)"),
     ],
@@ -156,13 +156,13 @@ async def test_a_wrong_certificate_behind_a_proxy_is_laid_to_the_server(
     async with serving(Echo(), trusted) as url, ProxyServer(routes={"other.example:443": port_of(url)}) as proxy:
         error = await failure("https://other.example", through(proxy.url, authority))
         await proxy.was_left()
-    assert error.text == "other.example shows a certificate that is for another name."
+    assert error.text == "other.example presented a certificate for a different host name."
 
 
 async def test_a_wrong_certificate_of_a_proxy_is_laid_to_the_proxy(trusted: ssl.SSLContext) -> None:
     async with ProxyServer(tls=trusted) as proxy:
         error = await failure(MODELS, through(proxy.url))
-    assert error.text.startswith(f"The proxy 127.0.0.1:{proxy.port} shows a certificate of an authority")
+    assert error.text.startswith(f"The proxy 127.0.0.1:{proxy.port} presented a certificate from an authority")
 
 
 async def test_a_proxy_that_leaves_after_any_byte_of_its_answer_is_a_network_error() -> None:
@@ -176,7 +176,7 @@ async def test_a_proxy_that_leaves_after_any_byte_of_its_answer_is_a_network_err
     async with serving(leaving) as url:
         for _ in range(len(answer)):
             error = await failure(MODELS, through(url))
-            assert (error.kind, "broke off" in error.text) == (ModelErrorKind.NETWORK, True)
+            assert (error.kind, "closed the connection" in error.text) == (ModelErrorKind.NETWORK, True)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ async def test_what_a_proxy_says_before_the_tunnel_is_not_taken_for_the_server(
 
     async with serving(forging) as url:
         error = await failure(MODELS, through(url, authority))
-    assert (error.kind, "says more" in error.text) == (ModelErrorKind.NETWORK, True)
+    assert (error.kind, "unexpected data" in error.text) == (ModelErrorKind.NETWORK, True)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -71,11 +71,11 @@ async def test_a_long_body_goes_both_ways_over_tls(authority: Authority, trusted
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("stranger", "of an authority that this machine does not know"),
-        ("lone", "that it signed itself"),
+        ("stranger", "from an authority that this machine does not know"),
+        ("lone", "that is self-signed"),
         ("expired", "that has expired"),
         ("early", "that is not valid yet"),
-        ("other", "that is for another name"),
+        ("other", "for a different host name"),
     ],
 )
 async def test_a_certificate_that_is_not_to_be_trusted_is_named_in_one_sentence_and_never_tried_again(
@@ -92,7 +92,7 @@ async def test_a_certificate_that_is_not_to_be_trusted_is_named_in_one_sentence_
     async with serving(answering, contexts[name]()) as url:
         error = await failure(url, network)
     host = url.removeprefix("https://").removesuffix("/base")
-    assert error.text.startswith(f"{host} shows a certificate {sentence}")
+    assert error.text.startswith(f"{host} presented a certificate {sentence}")
     assert (error.kind, error.retryable) == (ModelErrorKind.TLS, False)
     assert error.hint
 
@@ -101,7 +101,7 @@ async def test_a_certificate_for_another_address_is_refused(authority: Authority
     context = authority.signs("named", names="DNS:localhost")
     async with serving(answering, context) as url:
         error = await failure(url.replace("localhost", "127.0.0.1"), Network(ca_files=(authority.ca_file,)))
-    assert "that is for another address" in error.text
+    assert "for a different address" in error.text
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n"])
@@ -124,7 +124,7 @@ async def test_a_server_that_leaves_during_the_handshake_may_be_asked_again() ->
     async with serving(leaving) as url:
         error = await failure(url.replace("http:", "https:"))
     assert error.kind is ModelErrorKind.NETWORK
-    assert "broke off" in error.text
+    assert "closed the connection" in error.text
 
 
 async def test_a_server_that_speaks_no_tls_is_never_tried_again() -> None:
@@ -135,7 +135,7 @@ async def test_a_server_that_speaks_no_tls_is_never_tried_again() -> None:
     async with serving(plain) as url:
         error = await failure(url.replace("http:", "https:"))
     assert error.kind is ModelErrorKind.TLS
-    assert "speaks no TLS" in error.text
+    assert "does not use TLS" in error.text
 
 
 async def test_a_handshake_that_is_not_answered_is_cut_off() -> None:

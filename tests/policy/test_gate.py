@@ -97,7 +97,7 @@ def test_what_would_steer_later_tasks_is_never_planted_unasked(workspace, place,
 )
 def test_no_command_plants_a_rule_unasked(workspace, command):
     decision = decide_call(execute(command), posture(workspace, AUTO))
-    assert (decision.verdict, "obeyed by other programs" in decision.reason) == (Verdict.ASK, True)
+    assert (decision.verdict, "read it as configuration" in decision.reason) == (Verdict.ASK, True)
 
 
 def test_a_rule_that_is_a_link_to_a_file_of_the_project_is_asked_about(workspace):
@@ -391,6 +391,6 @@ def test_what_is_typed_into_a_job_is_judged_as_without_a_sandbox(workspace):
 def test_a_sub_agent_only_reads_in_every_mode_and_is_told_so_in_words_of_its_own(workspace, call):
     decision = decide_call(call, posture(workspace, YOLO, Mode.PLAN, subagent=True))
     assert (decision.verdict, decision.rule) == (Verdict.DENY, "subagent")
-    assert decision.reason.startswith("a sub-agent only reads")
+    assert decision.reason.startswith("a sub-agent is read-only")
     assert "plan mode" not in decision.reason
     assert decide_call(read("src/a.py"), posture(workspace, ASK, Mode.PLAN, subagent=True)).verdict is Verdict.ALLOW

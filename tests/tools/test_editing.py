@@ -90,7 +90,7 @@ async def test_where_the_settings_want_what_fits_the_rest_is_reported_by_the_lin
         "Block 2 failed: its search text is not in the file. The nearest lines are:\n"
         "6 | last line here\n"
         "Line 6: it is `last line here`, you wrote `last line where`.\n"
-        "Block 3 failed: its search text is there 2 times (lines 4, 5); add lines around it.\n"
+        "Block 3 failed: its search text appears 2 times (lines 4, 5); add lines around it.\n"
         "Send only the failed ones again, corrected."
     )
 
@@ -152,9 +152,9 @@ async def test_an_empty_search_makes_a_new_file(say, workspace: Path):
     ("diff", "message"),
     [
         (block("one", "1") + block("nowhere", "x"), "Block 2 failed"),
-        ("no blocks", "outside of any block"),
+        ("no blocks", "outside any block"),
         ("", "no block"),
-        (block("é", "→"), "cannot hold '→'"),
+        (block("é", "→"), "cannot encode '→'"),
     ],
 )
 async def test_a_failed_edit_leaves_bytes_and_time_and_says_what_to_do(say, workspace: Path, diff: str, message: str):

@@ -1,4 +1,4 @@
-"""Which lines two versions share: the steps from one to the other, for diffs and for touching only what changes."""
+"""Align the lines of two versions: the steps from one to the other, for diffs and for touching only what changes."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -12,10 +12,10 @@ _ALIGNED = 3_000
 
 
 def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    """The steps from old to new.
+    """Return the steps from old to new.
 
-    Equal beginnings and ends are set apart first, so the costly part sees little. What is long still is cut where
-    both have a line that neither has twice.
+    Equal starts and ends are removed first, so the costly part gets little. Long parts are split at lines that each
+    version has exactly once.
     """
     top, bottom = _common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
@@ -26,12 +26,12 @@ def list_opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
 
 
 def list_steps(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    """Only the steps that change something."""
+    """Return only the steps that change something."""
     return [code for code in list_opcodes(old, new) if code[0] != "equal"]
 
 
 def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines both begin and, behind these, end with."""
+    """Return the number of lines that both start with and, in the rest, end with."""
     top = common_length(old, new)
     return top, common_length(old[top:][::-1], new[top:][::-1])
 
@@ -41,19 +41,19 @@ def _is_short(old: Sequence[str], new: Sequence[str]) -> bool:
 
 
 def _split_parts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Spans of both that belong together; one, unless there is much to align."""
+    """Yield spans of both that correspond; only one unless there is much to align."""
     anchors = [] if _is_short(old, new) else _find_anchors(old, new)
     for (i, k), (j, m) in pairwise([(0, 0), *anchors, (len(old), len(new))]):
         yield i, j, k, m
 
 
 def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of lines that stand once in each, in one order in both: as many of them as there can be."""
+    """Return the longest sequence of lines that appear once in each version, in the same order in both."""
     once = {line for line, count in Counter(old).items() if count == 1}
     once &= {line for line, count in Counter(new).items() if count == 1}
     places = {line: k for k, line in enumerate(new) if line in once}
     pairs = [(i, places[line]) for i, line in enumerate(old) if line in once]
-    # The longest rising row (patience sorting): the last pair of the best row of each length, and what came before it.
+    # Longest increasing subsequence (patience sorting): the last pair of the best one per length, and predecessors.
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
@@ -71,12 +71,12 @@ def _find_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _align_part(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Iterator[Opcode]:
-    """The steps of a part, counted from `i` and `k`."""
+    """Yield the steps of a part, offset by `i` and `k`."""
     top, bottom = _common_ends(old, new)
     a, b = len(old) - bottom, len(new) - bottom
     yield ("equal", i, i + top, k, k + top)
     if min(a, b) - top > 1 and _is_short(old[top:a], new[top:b]) and not set(old[top:a]).isdisjoint(new[top:b]):
-        from difflib import SequenceMatcher  # heavy, and most edits never come here
+        from difflib import SequenceMatcher  # heavy, and most edits do not need it
 
         codes = SequenceMatcher(None, old[top:a], new[top:b], autojunk=False).get_opcodes()
         yield from ((tag, s + top + i, e + top + i, t + top + k, f + top + k) for tag, s, e, t, f in codes)
@@ -86,7 +86,7 @@ def _align_part(old: Sequence[str], new: Sequence[str], i: int, k: int) -> Itera
 
 
 def _join_opcodes(codes: Iterable[Opcode]) -> list[Opcode]:
-    """Neighbours of one kind as one, and no step of nothing."""
+    """Join neighboring steps of one kind, and drop empty ones."""
     found: list[Opcode] = []
     for tag, a, b, c, d in codes:
         if found and found[-1][0] == tag:

@@ -1,7 +1,7 @@
-"""The last rung: a block whose first and last lines are there, and whose middle is nearly the one that was written.
+"""The last strategy: find a block whose first and last lines match and whose middle is similar.
 
-Lines that the edit changes must all be there; only lines that it leaves as they are may differ, be missing or be more,
-and none of them is touched. The best place must be alike enough, and clearly better than the next.
+Lines that the edit changes must all match; only lines that it leaves unchanged may differ, be missing or be extra, and
+none of them is touched. The best place must be similar enough, and clearly better than the next.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class _Candidate:
 
 
 def find_anchored(coded: Coded, edit: Edit, scope: tuple[int, int]) -> list[tuple[int, int, Mapping]]:
-    """First line, last line and which line each searched line is; several when no place is clearly the best."""
+    """Return the first line, last line and line mapping of the place; several if no place is clearly the best."""
     wanted = [coded.form(line) for line in edit.search]
     if not _FEWEST <= len(wanted) <= _MOST_LINES or not wanted[0] or not wanted[-1]:
         return []
@@ -47,12 +47,12 @@ def find_anchored(coded: Coded, edit: Edit, scope: tuple[int, int]) -> list[tupl
 
 
 def _is_inside(one: _Candidate, best: _Candidate) -> bool:
-    """The best itself, or the same place with one line more or less."""
+    """Return True for the best place itself, or the same place with one line more or less."""
     return one.first <= best.last and best.first <= one.last
 
 
 def _candidate_windows(coded: Coded, wanted: Sequence[str], firsts: list[int], end: int) -> Iterator[tuple[int, int]]:
-    """Places that begin and end with the right lines, and are about as long."""
+    """Yield places that start and end with the right lines and have about the right length."""
     slack = max(1, len(wanted) // 4)
     for first in firsts:
         low = first + max(1, len(wanted) - 1 - slack)
@@ -72,13 +72,13 @@ def _make_candidate(lines: Sequence[str], wanted: Sequence[str], first: int, las
             score += b - a
         elif tag == "replace":
             score += sum(SequenceMatcher(None, *pair).ratio() for pair in zip(wanted[a:b], there[c:d], strict=False))
-    # The anchors are equal by choice, so they say nothing: the middle alone is judged.
+    # The anchors are equal by construction, so only the middle is scored.
     middle = max(len(wanted), len(there)) - 2
     return _Candidate(first, last, tuple(mapping), (score - 2) / middle if middle > 0 else 0.0)
 
 
 def _changed_lines(edit: Edit) -> list[int]:
-    """The searched lines that the replacement does not repeat."""
+    """Return the indexes of the searched lines that the replacement does not repeat."""
     from halocline.edits.alignment import list_steps
 
     return [i for _, a, b, _, _ in list_steps(edit.search, edit.replace) for i in range(a, b)]

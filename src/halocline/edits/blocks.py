@@ -1,4 +1,4 @@
-"""SEARCH/REPLACE blocks: the text a model writes, parsed. Lenient where the meaning is plain, a named error elsewhere.
+"""Parse SEARCH/REPLACE blocks as models write them. Lenient where the meaning is clear, an error elsewhere.
 
     ------- SEARCH
     lines to find
@@ -7,8 +7,8 @@
     +++++++ REPLACE
 
 `<<<<<<< SEARCH` and `>>>>>>> REPLACE` mean the same; markers have three or more symbols and may end in `>`. Content
-that looks like a marker stays content when it has another number of symbols than the block's first line. A block
-without its REPLACE marker was cut off, for all we know: what it would put there is not whole, so nothing is done.
+that looks like a marker stays content if it has a different number of symbols than the block's first line. A block
+without its REPLACE marker may have been cut off, so its replacement may be incomplete, and nothing is done.
 """
 
 import re
@@ -23,16 +23,18 @@ from halocline.edits.text import EditError, to_lf
 _MARKER = re.compile(r"(?:([-<]{3,}) SEARCH>?|(={3,})>?|([+>]{3,}) REPLACE>?)[ \t]*")
 _NO_DIVIDER = "Block {} has no line `=======` between its SEARCH and REPLACE parts."
 _MISCOUNT = 2
-"""By how many symbols a REPLACE marker may miss the number of the block's first line. One that misses it by more is
-content: taken for the end, it would make half a block look whole."""
+"""The number of symbols by which a REPLACE marker may differ from the block's first line.
+
+With a larger difference it is content: taken for the end, it would make half a block look complete.
+"""
 _ADVICE = (
-    "Send the blocks again in the described form. Where content itself has a line like a marker, write all three "
-    "markers of that block with another number of symbols, such as 9."
+    "Send the blocks again in the documented format. If the content itself has a line like a marker, write all three "
+    "markers of that block with a different number of symbols, such as 9."
 )
 
 
 class MalformedBlocks(EditError):
-    """The markers do not make whole blocks."""
+    """The markers do not form complete blocks."""
 
     code = "malformed_blocks"
 
@@ -48,7 +50,7 @@ class _Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """`line` counts from 0; `size` is the number of symbols."""
+    """A marker line. `line` counts from 0; `size` is the number of symbols."""
 
     kind: _Kind
     line: int
@@ -68,7 +70,7 @@ class Marker:
 
 
 def parse_blocks(diff: str) -> list[Edit]:
-    """The blocks of a diff, in its order.
+    """Return the blocks of a diff, in order.
 
     Raises:
         MalformedBlocks: there is no block, or a marker is missing, doubled or in the wrong place.
@@ -81,29 +83,29 @@ def parse_blocks(diff: str) -> list[Edit]:
         block, at = _parse_block(lines, markers, start, len(blocks) + 1)
         blocks.append(block)
     if not blocks:
-        raise MalformedBlocks("The diff has no block. A block begins with the line `------- SEARCH`.")
+        raise MalformedBlocks("The diff has no block. A block starts with the line `------- SEARCH`.")
     return blocks
 
 
 def marker_in(line: str, i: int) -> Marker | None:
-    """The marker that a line is, if it is one."""
+    """Return a line as a marker; None if it is not one."""
     found = _MARKER.fullmatch(line)
     return Marker(_Kind(found.lastindex), i, len(found[found.lastindex])) if found and found.lastindex else None
 
 
 def _next_start(lines: list[str], at: int) -> Marker | None:
-    """The marker that opens the next block; only blank lines and code fences may stand before it."""
+    """Return the marker that opens the next block; only blank lines and code fences may come before it."""
     for i in range(at, len(lines)):
         marker = marker_in(lines[i], i)
         if marker and marker.opens:
             return marker
         if lines[i].strip() and not lines[i].startswith("```"):
-            raise MalformedBlocks(f"Line {i + 1} of the diff stands outside of any block: {lines[i][:80]!r}.")
+            raise MalformedBlocks(f"Line {i + 1} of the diff is outside any block: {lines[i][:80]!r}.")
     return None
 
 
 def _parse_block(lines: list[str], markers: list[Marker], start: Marker, number: int) -> tuple[Edit, int]:
-    """The block that `start` opens, and the line after it."""
+    """Return the block that `start` opens, and the line after it."""
     inside = _until_next_start(markers, start)
     end = _find_end(inside, start, number)
     divider = _find_divider([m for m in inside if m.kind is _Kind.DIVIDER and m.line < end], start, number)
@@ -121,7 +123,7 @@ def _until_next_start(markers: list[Marker], start: Marker) -> list[Marker]:
 
 
 def _find_end(inside: list[Marker], start: Marker, number: int) -> int:
-    """The line of the REPLACE marker."""
+    """Return the line of the REPLACE marker."""
     ends = [m for m in inside if m.kind is _Kind.END and abs(m.size - start.size) <= _MISCOUNT]
     if ends:
         return next((m.line for m in ends if m.size == start.size), ends[0].line)
@@ -130,8 +132,8 @@ def _find_end(inside: list[Marker], start: Marker, number: int) -> int:
     if not any(m.kind is _Kind.DIVIDER for m in inside):
         raise MalformedBlocks(_NO_DIVIDER.format(number))
     raise MalformedBlocks(
-        f"Block {number} is not whole: it has no line `{'+' * start.size} REPLACE` behind its last line. "
-        "It may have been cut off; send all of it, in smaller pieces if it is long."
+        f"Block {number} is incomplete: it does not end with the line `{'+' * start.size} REPLACE`. "
+        "It may have been cut off; send all of it, in smaller blocks if it is long."
     )
 
 

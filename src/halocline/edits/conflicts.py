@@ -1,4 +1,4 @@
-"""Edits that have no certain place, for the eye: what was looked for, what is there, what would have been put there."""
+"""Show edits without a certain place: what they search for, what is there instead, what they would put there."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from halocline.edits.nearest import nearest_line
 
 MOST = 20
 AROUND = 2
-"""Lines that are shown around the nearest place."""
+"""Context lines shown around the nearest place."""
 
 
 class Conflict(NamedTuple):
-    """One edit and `why` it has no place. `there` are lines from `first` on; none when nothing is like it."""
+    """One edit and `why` it has no place. `there` are the nearest lines, from `first` on; none if none are similar."""
 
     name: str
     why: str
@@ -24,7 +24,7 @@ class Conflict(NamedTuple):
 
 
 def find_conflicts(view: str, edits: Sequence[Edit]) -> list[Conflict]:
-    """Those of the edits that miss in this text, at most `MOST`. Lines count from 1."""
+    """Return the edits that have no place in this text, at most `MOST`. Lines count from 1."""
     locator = Locator(view)
     places = [place for edit in edits for place in locator.places(edit)]
     return [_describe_conflict(locator, place) for place in places if isinstance(place, Miss)][:MOST]

@@ -1,4 +1,4 @@
-"""A change as a unified diff, for the eye: counts are exact, the text is bounded."""
+"""Make unified diffs for display: counts are exact, the text is bounded."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ _CONTEXT = 3
 
 
 def make_diff(path: str, before: str | None, after: str | None, limit: int = 30_000) -> Diff:
-    """The diff from `before` to `after` (None: no such file), cut after about `limit` characters."""
+    """Return the diff from `before` to `after` (None: no such file), cut after about `limit` characters."""
     old, new = _keep_ends(before or ""), _keep_ends(after or "")
     body: list[str] = []
     added = removed = 0
@@ -33,7 +33,7 @@ def _keep_ends(text: str) -> list[str]:
 
 
 def _group_hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
-    """Changes that lie near each other, with the lines around them."""
+    """Yield groups of nearby changes with the lines around them."""
     hunk: list[Opcode] = []
     for tag, a, b, c, d in opcodes:
         if tag != "equal":
@@ -61,7 +61,7 @@ def _hunk_lines(hunk: list[Opcode], old: list[str], new: list[str]) -> Iterator[
 
 
 def _format_span(start: int, end: int) -> str:
-    """A range as unified diffs write it: from 1, the length left out when it is one, an empty one before its place."""
+    """Format a range as unified diffs do: from 1, without a length of one, an empty one before its place."""
     length = end - start
     return str(start + 1) if length == 1 else f"{start + (length > 0)},{length}"
 

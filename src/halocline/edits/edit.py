@@ -1,4 +1,4 @@
-"""What one wanted replacement says, whichever front end it came from, and how it may fail."""
+"""One requested replacement, whichever front end it came from, and its error."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,7 +7,7 @@ from halocline.edits.text import EditError
 
 
 class Grain(Enum):
-    """What the searched text may be a part of: whole lines only, lines cut between words, or any text."""
+    """The units that the searched text may match: whole lines only, lines cut between words, or any text."""
 
     LINES = 1
     WORDS = 2
@@ -16,10 +16,10 @@ class Grain(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Lines to find and lines to put there, without endings. `number` counts from 1, `name` is what reports call it.
+    """Lines to find and lines to put there, without endings. `number` counts from 1, `name` is its kind in reports.
 
-    `headers` are lines that stand before the place, outermost first. `at_end` says that the place is the file's end,
-    `everywhere` that every exact place is meant.
+    `headers` are lines before the place, outermost first. `at_end`: the place is the file's end; `everywhere`: every
+    exact place is meant.
     """
 
     number: int
@@ -33,16 +33,16 @@ class Edit:
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to search for."""
+        """True if there is nothing to search for."""
         return not "".join(self.search).strip()
 
     @property
     def title(self) -> str:
-        """How a sentence begins that speaks of it."""
+        """Its name at the start of a sentence, such as `Block 1`."""
         return f"{self.name.capitalize()} {self.number}"
 
 
 class UnplacedEdits(EditError):
-    """At least one edit has no certain place. The text says how each fared."""
+    """At least one edit has no certain place. The text gives the result of each."""
 
     code = "unplaced_edits"

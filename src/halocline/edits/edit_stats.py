@@ -1,4 +1,4 @@
-"""What is counted of an edit that grows: lines added and removed, and where its newest block belongs in which file."""
+"""Count a growing edit: lines added and removed, and where its newest block belongs in which file."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from halocline.edits.locate import Locator, Placement
 from halocline.edits.text import TextFile, lines_of
 
 SHOWN = 8
-"""Lines of the newest text that are kept to be shown."""
+"""The number of newest lines kept for display."""
 _MOST_MISSES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What is there so far. `number` counts blocks and hunks, `line` is where the newest one belongs (None: not known).
+    """The edit so far. `number` counts blocks and hunks, `line` is where the newest one belongs (None: unknown).
 
-    `lines` are the newest ones, each with its sign (`+`, `-` or a blank) before it.
+    `lines` are the newest ones, each with its sign (`+`, `-` or a space).
     """
 
     path: str = ""
@@ -29,7 +29,7 @@ class Growth:
 
 @dataclass(slots=True)
 class _Target:
-    """The file that is being written about. Until its text is known, what is to be found in it waits."""
+    """The file being edited. Until its text is known, searches in it wait."""
 
     path: str
     known: bool = False
@@ -48,7 +48,7 @@ class _Target:
 
 
 class EditStats:
-    """Counts. `wanted` names a file whose text would help."""
+    """The counters. `wanted` is the path of a file whose text is needed."""
 
     def __init__(self) -> None:
         self._shown: deque[str] = deque(maxlen=SHOWN)
@@ -67,7 +67,7 @@ class EditStats:
         return "" if self._target.known else self._target.path
 
     def know(self, file: TextFile | None) -> None:
-        """The text of the wanted file, None when there is none to be had."""
+        """Provide the text of the wanted file; None if it has none."""
         target = self._target
         target.known = True
         target.locator = Locator(file.view) if file else None
@@ -77,19 +77,19 @@ class EditStats:
         target.waiting.clear()
 
     def expect(self, file: TextFile) -> None:
-        """The file's lines are the old ones, unless new ones came before."""
+        """Count the file's lines as old ones, unless new ones came before."""
         if not self._added:
             self._stays.update(lines_of(file.view))
 
     def about(self, path: str) -> None:
-        """From now on it is about this file."""
+        """Switch to this file."""
         if path != self._target.path:
             waiting = self._target.waiting if not self._target.path else []
             self._target = _Target(path, waiting=waiting)
             self._line = None
 
     def begin(self) -> None:
-        """The next block or hunk begins."""
+        """Begin the next block or hunk."""
         self._number += 1
         self._line = None
         self._stays.clear()
@@ -110,12 +110,12 @@ class EditStats:
         self._shown.append(f" {line}")
 
     def gone(self) -> None:
-        """What of the old lines did not come again is removed."""
+        """Count the old lines that did not reappear as removed."""
         self._removed += self._stays.total()
         self._stays.clear()
 
     def find(self, edit: Edit) -> None:
-        """Look where it belongs, now or once the file is known."""
+        """Find where an edit belongs, now or once the file is known."""
         if self._line is not None:
             return
         if self._target.known:

@@ -1,4 +1,4 @@
-"""Exact replacement as other agents' models write it: an old text, a new text, and whether every place is meant."""
+"""Parse exact replacements as other agents' models write them: an old text, a new text, perhaps for every place."""
 
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.text import EditError, to_lf
@@ -11,10 +11,10 @@ class NothingToReplace(EditError):
 
 
 def parse_exact(old: str, new: str, *, everywhere: bool = False) -> list[Edit]:
-    """One edit. An old text that ends in a newline means whole lines. Raises NothingToReplace."""
+    """Return one edit. An old text that ends in a newline means whole lines. Raises NothingToReplace."""
     old, new = to_lf(old), to_lf(new)
     if old == new:
-        raise NothingToReplace("The old and the new text are the same.", "Send the text as it shall be.")
+        raise NothingToReplace("The old and new text are the same.", "Send the new text as it should be.")
     if old[-1:] in ("", "\n") and new[-1:] in ("", "\n"):
         old, new = old[:-1], new[:-1]
     search = tuple(old.split("\n")) if old else ()

@@ -1,6 +1,6 @@
-"""The text fields of a call's arguments while they are still being written as JSON, read as far as they are there.
+"""Read the text fields of a call's arguments while their JSON is still being written.
 
-However the text is cut, the same comes out. Each character is looked at once. What is not JSON gives nothing.
+However the text is cut, the result is the same. Each character is read once. What is not JSON yields nothing.
 """
 
 import json
@@ -16,7 +16,7 @@ _LONGEST_ESCAPE = 12
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """More text of a field; `ends` says that it is whole now."""
+    """More text of a field; `ends`: the field is complete."""
 
     field: str
     text: str
@@ -24,7 +24,7 @@ class Piece:
 
 
 class GrowingArguments:
-    """Fed with pieces of a JSON object. Only fields of the object itself count, not those of what is in it."""
+    """A reader fed with pieces of a JSON object. Only top-level fields count, not nested ones."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -34,7 +34,7 @@ class GrowingArguments:
         self._name: list[str] = []
 
     def feed(self, text: str) -> Iterator[Piece]:
-        """What the next piece of JSON adds to which field."""
+        """Yield what the next piece of JSON adds to which field."""
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text) and not self._held:

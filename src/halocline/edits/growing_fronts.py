@@ -1,4 +1,4 @@
-"""How the lines of each editing tool's text are understood while they are still being written, one after the other."""
+"""Interpret the lines of each editing tool's text, one by one, while they are still being written."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,7 +9,7 @@ from halocline.edits.edit_stats import EditStats
 
 
 class Front:
-    """How the lines of one tool's text are understood."""
+    """Interprets the lines of one tool's text."""
 
     fields: tuple[str, ...] = ()
     replaces_all = False
@@ -21,11 +21,11 @@ class Front:
         raise NotImplementedError
 
     def end(self, name: str) -> None:
-        """The field is whole."""
+        """Handle the end of a field."""
 
 
 class _Whole(Front):
-    """Every line is new but those that the file has."""
+    """A whole file: every line is new unless the file already has it."""
 
     fields = ("content",)
     replaces_all = True
@@ -98,7 +98,7 @@ class _Blocks(Front):
 
 
 class _Patch(Front):
-    """A patch over several files. A hunk is looked for with its first change, and once more when it is whole."""
+    """A patch over several files. A hunk is searched for at its first change, and again when it is complete."""
 
     fields = ("input",)
 
@@ -114,7 +114,7 @@ class _Patch(Front):
             self._updates = section[1] == "Update"
             self.tally.about(section[2])
         elif line.startswith("*** "):
-            self._hunk.append(line)  # it may say that the hunk is at the file's end
+            self._hunk.append(line)  # it may be the mark for the file's end
             self._settle()
         elif line.startswith("@@"):
             if self._changes:
@@ -164,4 +164,4 @@ FRONTS: Mapping[str, Callable[[EditStats], Front]] = {
     "write_to_file": _Whole,
     "apply_patch": _Patch,
 }
-"""The tools whose calls can be watched, by name."""
+"""The tools whose calls can be previewed, by name."""

@@ -1,7 +1,7 @@
-"""A replacement written at another depth than the file's lines: moved there, if it is certain how.
+"""Reindent a replacement that was written at another depth than the file's lines, if it is certain how.
 
-The model's SEARCH tells how its indentation relates to the file's. All its lines must tell the same, and the
-replacement must speak the model's indentation or the file's without doubt. Anything else is `Uneven`.
+SEARCH shows how the model's indentation relates to the file's. All its lines must agree, and the replacement must
+clearly use the model's indentation or the file's. Anything else is `Uneven`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,16 +12,16 @@ from halocline.edits.similarity import indent_of
 
 Pair = tuple[str, str]
 Move = Callable[[str], str | None]
-"""From the model's indentation to the file's; None when there is none for it."""
+"""Maps the model's indentation to the file's; None if it has no counterpart."""
 _UNITS = (2, 3, 4, 8)
 
 
 class Uneven(Exception):
-    """It is not certain which indentation is meant; the text says why."""
+    """It is uncertain which indentation is meant; the text says why."""
 
 
 def reindent(search: Sequence[str], found: Sequence[str], replace: Sequence[str]) -> tuple[str, ...]:
-    """The replacement at the depth of the lines that were found for `search`. Raises Uneven."""
+    """Return the replacement at the depth of the lines that were found for `search`. Raises Uneven."""
     pairs = [(indent_of(one), indent_of(other)) for one, other in zip(search, found, strict=True) if one.strip()]
     indents = [indent_of(line) for line in replace if line.strip()]
     if not indents or all(mine == theirs for mine, theirs in pairs) or _is_at_home(search, pairs, replace, indents):
@@ -29,7 +29,7 @@ def reindent(search: Sequence[str], found: Sequence[str], replace: Sequence[str]
     _require_certain(pairs, indents)
     move = _find_move(pairs, indents)
     if move is None:
-        raise Uneven("their indentation is not moved evenly")
+        raise Uneven("their indentation differs unevenly from that of SEARCH")
     return tuple(_indent_line(move, line) for line in replace)
 
 
@@ -38,12 +38,12 @@ def _indent_line(move: Move, line: str) -> str:
         return line
     indent = move(indent_of(line))
     if indent is None:
-        raise Uneven(f"the replacement's line `{line.strip()[:60]}` would have to begin left of the margin")
+        raise Uneven(f"the replacement's line `{line.strip()[:60]}` would need less than no indentation")
     return indent + line.lstrip()
 
 
 def _is_at_home(search: Sequence[str], pairs: list[Pair], replace: Sequence[str], indents: list[str]) -> bool:
-    """Whether the replacement already has the file's indentation, though SEARCH has not."""
+    """Return True if the replacement already has the file's indentation, although SEARCH does not."""
     mine, theirs = "".join(one for one, _ in pairs), "".join(other for _, other in pairs)
     given = "".join(indents)
     if given and mine and not set(given) & set(mine) and set(given) <= set(theirs):
@@ -57,14 +57,18 @@ def _is_at_home(search: Sequence[str], pairs: list[Pair], replace: Sequence[str]
 
 
 def _require_certain(pairs: list[Pair], indents: list[str]) -> None:
-    """Raises Uneven when the replacement may have been written for either place."""
+    """Raise Uneven if the replacement may have either indentation."""
     mine, theirs = (min((pair[side] for pair in pairs), key=len) for side in (0, 1))
     base = min(indents, key=len)
     if base != mine and base == theirs:
-        raise Uneven("the replacement has the file's indentation, or is meant to be deeper than SEARCH")
+        raise Uneven(
+            "it is unclear whether the replacement has the file's indentation or is meant to be deeper than SEARCH"
+        )
     rest = [len(indent) for indent in indents[1:]]
     if len(pairs) == 1 and not mine and not indents[0] and rest and min(rest) >= len(theirs):
-        raise Uneven("SEARCH leaves the indentation out, and the replacement's other lines may have it or not")
+        raise Uneven(
+            "SEARCH has no indentation, and it is unclear whether the replacement's other lines have the file's"
+        )
 
 
 def _find_move(pairs: list[Pair], indents: list[str]) -> Move | None:
@@ -99,14 +103,14 @@ def _to_tabs(pairs: list[Pair], indents: list[str]) -> Move | None:
     best = _move_to_tabs(pairs, unit)
     if best is None:
         return None
-    # A smaller unit may explain the same lines without moving them; then both must give the same.
+    # A smaller unit may explain the same lines without moving them; then both must give the same result.
     others = [other for size in _UNITS if not unit % size and (other := _move_to_tabs(pairs, size)) and other[1] == 0]
     outcomes = {tuple(map(move, indents)) for move, _ in (best, *others)}
     return best[0] if len(outcomes) == 1 else None
 
 
 def _move_to_tabs(pairs: list[Pair], unit: int) -> tuple[Move, int] | None:
-    """Spaces to tabs, and by how many tabs the place is deeper."""
+    """Return the move from spaces to tabs, and by how many tabs the place is deeper."""
     depths = {len(other) - len(one) // unit for one, other in pairs}
     if len(depths) != 1:
         return None

@@ -1,7 +1,7 @@
-"""A text cut into lines once, so that any number of edits find their places without reading it again.
+"""Index the lines of a text once, so that any number of edits find their places without reading it again.
 
-For each form in which lines are compared (as they are, trimmed, folded) every different line gets one character; the
-file is then a string of these characters, and a block of lines is found in it as a word is found in a text.
+For each form in which lines are compared (as they are, trimmed, folded) every distinct line gets one character. The
+file becomes a string of these characters, in which a block of lines is found by substring search.
 """
 
 from bisect import bisect_right
@@ -12,7 +12,7 @@ from halocline.edits.text import LF
 
 Form = Callable[[str], str]
 MOST = 100
-"""So many places are enough to say that there are many."""
+"""The number of places at which counting stops."""
 _LAST = 0x10FFFF
 
 
@@ -30,26 +30,26 @@ class Lines:
 
     @property
     def count(self) -> int:
-        """How many lines a person counts: a final newline adds none."""
+        """The number of lines, as a person counts them: a final newline adds none."""
         return len(self.texts) - (self.texts[-1] == "")
 
     def number(self, position: int) -> int:
-        """The line, from 1, that holds a position."""
+        """Return the line (from 1) of a position."""
         return min(bisect_right(self.starts, position), len(self.texts))
 
     def end(self, line: int) -> int:
-        """Where a line (from 0) ends, before its ending."""
+        """Return the position where a line (from 0) ends, before its newline."""
         return self.starts[line + 1] - 1
 
     def coded(self, form: Form) -> "Coded":
-        """The lines in a form; made when first asked for."""
+        """Return the lines in a form; built on first use."""
         if form not in self._coded:
             self._coded[form] = Coded(self.texts, form)
         return self._coded[form]
 
 
 class Coded:
-    """Lines in one form, searchable as a whole."""
+    """Lines in one form, searchable as a string."""
 
     def __init__(self, texts: Sequence[str], form: Form) -> None:
         self.lines = [form(text) for text in texts]
@@ -62,7 +62,7 @@ class Coded:
         self._text = "".join([codes[line] for line in self.lines])
 
     def places(self, search: Sequence[str], low: int = 0, high: int | None = None) -> list[int]:
-        """The lines, from 0, at which `search` begins, within `low` up to `high`; at most `MOST`."""
+        """Return the lines (from 0) at which `search` starts, from `low` up to `high`; at most `MOST`."""
         wanted = [self.form(line) for line in search]
         if any(line not in self._codes for line in wanted):
             return []
@@ -70,11 +70,11 @@ class Coded:
         found: list[int] = []
         at = self._text.find(needle, low, high)
         while at >= 0 and len(found) < MOST:
-            if self.lines[at : at + len(wanted)] == wanted:  # beyond the last code different lines share one
+            if self.lines[at : at + len(wanted)] == wanted:  # beyond the last code, different lines share one
                 found.append(at)
             at = self._text.find(needle, at + 1, high)
         return found
 
     def holds(self, line: str) -> bool:
-        """Whether a line in this form is there at all."""
+        """Return True if the text has this line, in this form."""
         return self.form(line) in self._codes

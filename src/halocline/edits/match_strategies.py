@@ -1,6 +1,6 @@
-"""The ways to find an edit's lines, from strict to lenient. The first way that finds anything decides.
+"""Strategies to find an edit's lines, from strict to lenient. The first one that finds anything decides.
 
-A way gives every place that it finds; whether one of them is meant is for `locate` to say. Nothing is ever found by
+A strategy returns every place that it finds; `locate` decides whether one of them is meant. Nothing is ever found by
 position alone.
 """
 
@@ -19,7 +19,7 @@ Scope = tuple[int, int]
 
 
 class How(StrEnum):
-    """By which way an edit found its place."""
+    """The strategy by which an edit found its place, as reports name it."""
 
     EXACT = "exact"
     TRAILING = "ignoring whitespace at line ends"
@@ -27,7 +27,7 @@ class How(StrEnum):
     LOOKALIKE = "ignoring look-alike characters"
     LOOKALIKE_INDENTED = "ignoring look-alike characters and indentation"
     ANCHORED = "by similar lines"
-    INSERTED = "at its place"
+    INSERTED = "inserted"
     WHOLE_FILE = "whole file"
 
 
@@ -35,7 +35,7 @@ class How(StrEnum):
 class Found:
     """A place: characters `start` up to `end` of the view, without the last line's ending.
 
-    `lines` says which line of the file each searched line is (None: it has no equal); empty for a part of a line.
+    `lines` maps each searched line to a line of the file (None: no match); empty for a part of a line.
     """
 
     start: int
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class MatchStrategy:
-    """One rung. `moves` says that the replacement may have to be moved to another depth."""
+    """One strategy. `moves`: the replacement may need another indentation."""
 
     how: How
     find: Callable[[Lines, Edit, Scope], list[Found]]
@@ -53,7 +53,7 @@ class MatchStrategy:
 
 
 def whole_lines(lines: Lines, first: int, count: int) -> Found:
-    """The place of some whole lines."""
+    """Return the place of some whole lines."""
     return Found(lines.starts[first], lines.end(first + count - 1), tuple(range(first, first + count)))
 
 
@@ -66,7 +66,7 @@ def _by_form(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
 
 
 def _find_texts(lines: Lines, edit: Edit) -> list[Found]:
-    """Where the searched text stands as it is, wherever lines begin and end."""
+    """Find the searched text verbatim, regardless of line boundaries."""
     if not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
         return []
     text = "\n".join(edit.search)
@@ -75,12 +75,12 @@ def _find_texts(lines: Lines, edit: Edit) -> list[Found]:
 
 
 def _match_literal(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-    """Any text, for an edit that is written in characters and not in lines."""
+    """Find any text, for an edit written in characters rather than lines."""
     return _find_texts(lines, edit) if edit.grain is Grain.CHARACTERS else []
 
 
 def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-    """Several whole lines, of which only the first lost its indentation, or the last the blanks at its end."""
+    """Find several whole lines of which only the first lost its indentation, or the last its trailing blanks."""
     if edit.grain is not Grain.WORDS or len(edit.search) < 2:
         return []
     return [
@@ -91,14 +91,14 @@ def _but_for_the_margin(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
 
 
 def _match_part(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-    """A part of a line that cuts no word; if no whole line was found, it is what was meant."""
+    """Find a part of a line that cuts no word; it is meant if no whole line was found."""
     if edit.grain is not Grain.WORDS or not edit.search[0].strip() or not edit.search[-1].strip():
         return []
     return [one for one in _find_texts(lines, edit) if _reads_as_lines(lines.view, one, edit)]
 
 
 def find_occurrences(view: str, text: str) -> Iterator[int]:
-    """Where a text stands, at most `MOST` times."""
+    """Yield the positions of a text, at most `MOST`."""
     at, count = view.find(text), 0
     while at >= 0 and count < MOST:
         yield at
@@ -106,7 +106,7 @@ def find_occurrences(view: str, text: str) -> Iterator[int]:
 
 
 def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
-    """No word is cut, and a replacement of several lines does not begin right after a margin that nobody wrote."""
+    """Return True if no word is cut, and a multi-line replacement does not start right after unsearched indentation."""
     before = _text_before(view, found)
     grows = len(edit.search) == 1 and len(edit.replace) > 1
     after_margin = before != "" and not before.strip()
@@ -114,7 +114,7 @@ def _reads_as_lines(view: str, found: Found, edit: Edit) -> bool:
 
 
 def _is_not_in_the_margin(view: str, found: Found, edit: Edit) -> bool:
-    """Text that begins with blanks is not taken out of a deeper indentation: another way knows how to move it."""
+    """Return False for text with leading blanks inside a deeper indentation: another strategy can reindent it."""
     before = _text_before(view, found)
     return not (before and not before.strip() and edit.search[0][:1].isspace())
 
@@ -133,7 +133,7 @@ def _cuts_a_word(view: str, at: int) -> bool:
 
 
 def _match_similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-    """Lines around that are the same, with a middle that is alike; nothing that the edit changes may differ."""
+    """Find equal first and last lines with a similar middle; no line that the edit changes may differ."""
     return [
         Found(lines.starts[first], lines.end(last), mapping)
         for first, last, mapping in find_anchored(lines.coded(folded_trimmed), edit, scope)
@@ -141,7 +141,7 @@ def _match_similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
 
 
 indented = _by_form(str.strip)
-"""The places of some lines, whatever stands at their ends."""
+"""Find some lines, ignoring whitespace at both ends."""
 
 LADDER: Sequence[MatchStrategy] = (
     MatchStrategy(How.EXACT, _by_form(as_is)),

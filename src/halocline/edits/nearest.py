@@ -1,4 +1,4 @@
-"""What a failed edit was probably meant for, and in what those lines differ from what was written."""
+"""Find what a failed edit was probably meant for, and how those lines differ from what was written."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ from halocline.edits.lines import Lines
 from halocline.edits.locate import Miss
 from halocline.edits.similarity import as_is, describe_difference, folded_trimmed
 
-_SHOWN, _TOLD = 12, 3
+_SHOWN, _REPORTED = 12, 3
 _SEARCHED, _COMPARED = 20_000, 5_000
 _LINE = 200
 
 
 def number_lines(lines: Sequence[str], first: int) -> str:
-    """Lines with their numbers, as read_file labels them."""
+    """Number lines as read_file does."""
     return "\n".join(f"{number} | {line[:_LINE]}" for number, line in enumerate(lines, first))
 
 
 def explain_miss(lines: Lines, miss: Miss) -> str:
-    """More sentences for a miss: the numbered lines that were probably meant and what differs there, or nothing."""
+    """Return more text about a miss: the numbered lines that were probably meant and how they differ, or nothing."""
     edit = miss.edit
     if edit.is_blank or "times (" in miss.why or "overlaps" in miss.why:
         return ""
@@ -32,7 +32,7 @@ def explain_miss(lines: Lines, miss: Miss) -> str:
 
 
 def nearest_line(lines: Lines, miss: Miss) -> int:
-    """The line, from 0, at which the place begins that a miss was probably meant for; -1 when nothing is like it."""
+    """Return the first line (from 0) of the place that a miss was probably meant for; -1 if nothing is similar."""
     first = next((line for line in miss.lines if line is not None), -1)
     return first if first >= 0 else _best_window(lines, miss.edit.search)
 
@@ -44,14 +44,15 @@ def _already_there(lines: Lines, edit: Edit) -> int | None:
 
 
 def _list_differences(lines: Lines, search: Sequence[str], first: int) -> str:
-    """The first lines that differ, each with how."""
+    """Describe the first lines that differ."""
     pairs = zip(range(first, min(first + len(search), lines.count)), search, strict=False)
-    told = [f"\nLine {at + 1}: {why}." for at, line in pairs if (why := describe_difference(lines.texts[at], line))]
-    return "".join(told[:_TOLD]) + (f"\nAnd {len(told) - _TOLD} more lines differ." if len(told) > _TOLD else "")
+    found = [f"\nLine {at + 1}: {why}." for at, line in pairs if (why := describe_difference(lines.texts[at], line))]
+    more = f"\nAnd {len(found) - _REPORTED} more lines differ." if len(found) > _REPORTED else ""
+    return "".join(found[:_REPORTED]) + more
 
 
 def _best_window(lines: Lines, search: Sequence[str]) -> int:
-    """The line, from 0, where most of the searched lines stand together; by likeness when none stands anywhere."""
+    """Return the line (from 0) where most of the searched lines are together; by similarity if none is in the file."""
     there = lines.coded(folded_trimmed).lines[:_SEARCHED]
     wanted = [folded_trimmed(line) for line in search]
     counts = Counter(line for line in wanted if line)
@@ -71,7 +72,7 @@ def _best_window(lines: Lines, search: Sequence[str]) -> int:
 
 
 def _window_scores(lines: Sequence[str], wanted: Counter[str], size: int) -> list[int]:
-    """For every window of `size` lines, how many of the wanted lines it holds."""
+    """Count, for every window of `size` lines, how many of the wanted lines it has."""
     held: Counter[str] = Counter()
     score, scores = 0, []
     for i, line in enumerate(lines):

@@ -1,12 +1,12 @@
-"""apply_patch: the envelope that GPT models are trained on, parsed. Lenient where the meaning is plain.
+"""Parse apply_patch, the envelope that GPT models are trained on. Lenient where the meaning is clear.
 
 *** Begin Patch
 *** Update File: path          (or `*** Add File: path` with + lines, or `*** Delete File: path`)
 *** Move to: other path
 @@ class Name
- a line that stays
--a line that goes
-+a line that comes
+ an unchanged line
+-a removed line
++an added line
 *** End of File
 *** End Patch
 """
@@ -22,7 +22,7 @@ from halocline.edits.text import EditError, to_lf
 
 _BEGIN, _END, _EOF = "*** Begin Patch", "*** End Patch", "*** End of File"
 SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*\S)\s*")
-"""The first line of a file's part: what is done, and the path."""
+"""The first line of a file's section: the action and the path."""
 _MOVE = re.compile(r"\*\*\* Move to: *(.*\S)\s*")
 _HEADER = re.compile(r"@@+(?: ?-\d+(?:,\d+)? \+\d+(?:,\d+)? @@+)?(.*)")
 _WRAPPER = re.compile(
@@ -30,13 +30,13 @@ _WRAPPER = re.compile(
 )
 _WRAPPER_END = re.compile(r"\s*(?:```|\w+|['\")]+)?\s*")
 _ADVICE = (
-    "Send the whole patch again: `*** Begin Patch`, file sections, `*** End Patch`. In an update every line begins "
-    "with a space (stays), `-` (goes) or `+` (comes)."
+    "Send the whole patch again: `*** Begin Patch`, file sections, `*** End Patch`. In an update, every line starts "
+    "with a space (unchanged), `-` (removed) or `+` (added)."
 )
 
 
 class MalformedPatch(EditError):
-    """The text is no whole patch."""
+    """The text is not a complete patch."""
 
     code = "malformed_patch"
 
@@ -45,7 +45,7 @@ class MalformedPatch(EditError):
 
 
 class Action(StrEnum):
-    """What becomes of a file."""
+    """The action on a file."""
 
     ADD = "add"
     UPDATE = "update"
@@ -54,7 +54,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One file of a patch. `lines` are a new file's content; `move_to` is empty when the file keeps its name."""
+    """One file of a patch. `lines` are a new file's content; `move_to` is empty if the file keeps its name."""
 
     action: Action
     path: str
@@ -64,31 +64,31 @@ class Section:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path that it touches."""
+        """Every path that the section touches."""
         return (self.path, self.move_to) if self.move_to else (self.path,)
 
 
 Numbered = tuple[int, str]
-"""A line of the patch with its number, from 1."""
+"""A line of the patch with its number (from 1)."""
 
 
 def parse_patch(text: str) -> list[Section]:
-    """The files of a patch, in its order.
+    """Return the files of a patch, in order.
 
     Raises:
-        MalformedPatch: an envelope line is missing, a line fits nowhere, or a file comes twice.
+        MalformedPatch: an envelope line is missing, a line belongs nowhere, or a file appears twice.
     """
     sections = [_parse_section(*part) for part in _split_files(_find_body(list(enumerate(to_lf(text).split("\n"), 1))))]
     if not sections:
         raise MalformedPatch("The patch changes no file.")
     paths = [path for section in sections for path in section.paths]
     if twice := [path for path in paths if paths.count(path) > 1]:
-        raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes of a file into one section.")
+        raise MalformedPatch(f"The patch names {twice[0]} twice. Put all changes to a file in one section.")
     return sections
 
 
 def _find_body(lines: list[Numbered]) -> list[Numbered]:
-    """What stands between the envelope's lines, without what a shell would have taken off."""
+    """Return what is between the envelope's lines, without a shell wrapper."""
     marks = [text.strip() for _, text in lines]
     begin = marks.index(_BEGIN) if _BEGIN in marks else None
     end = len(marks) - 1 - marks[::-1].index(_END) if _END in marks else None
@@ -97,24 +97,24 @@ def _find_body(lines: list[Numbered]) -> list[Numbered]:
             return _without_envelope(lines)
         case int(), int() if begin < end:
             before, after = lines[:begin], lines[end + 1 :]
-            _require_that(all(_WRAPPER.fullmatch(text) for _, text in before), before, "stands before the patch")
-            _require_that(all(_WRAPPER_END.fullmatch(text) for _, text in after), after, "stands after the patch")
+            _require_that(all(_WRAPPER.fullmatch(text) for _, text in before), before, "before the patch")
+            _require_that(all(_WRAPPER_END.fullmatch(text) for _, text in after), after, "after the patch")
             return lines[begin + 1 : end]
         case _:
             missing = _END if end is None else _BEGIN
-            raise MalformedPatch(f"The patch has no line `{missing}` in its place; it may have been cut off.")
+            raise MalformedPatch(f"The patch has no line `{missing}` where it belongs; it may have been cut off.")
 
 
 def _require_that(condition: bool, lines: Sequence[Numbered], where: str) -> None:
     if not condition:
-        raise MalformedPatch(f"Text {where}: {next(text for _, text in lines if text.strip())[:80]!r}.")
+        raise MalformedPatch(f"Unexpected text {where}: {next(text for _, text in lines if text.strip())[:80]!r}.")
 
 
 def _without_envelope(lines: list[Numbered]) -> list[Numbered]:
-    """The same for a patch without an envelope; it must begin with a file."""
+    """Return the body of a patch without an envelope; it must start with a file."""
     first = next((i for i, (_, text) in enumerate(lines) if SECTION.fullmatch(text)), None)
     if first is None or not all(_WRAPPER.fullmatch(text) for _, text in lines[:first]):
-        raise MalformedPatch(f"There is no patch: a patch begins with `{_BEGIN}`.")
+        raise MalformedPatch(f"This is not a patch: a patch starts with `{_BEGIN}`.")
     wrapped = any("<<" in text or "```" in text for _, text in lines[:first])
     last = len(lines)
     while wrapped and last and _WRAPPER_END.fullmatch(lines[last - 1][1]):
@@ -123,7 +123,7 @@ def _without_envelope(lines: list[Numbered]) -> list[Numbered]:
 
 
 def _split_files(body: list[Numbered]) -> Iterator[tuple[Numbered, list[Numbered]]]:
-    """Each file's first line, and the lines that belong to it. Only the very first one may have blanks before it."""
+    """Yield each file's first line and the lines that belong to it. Only the very first one may be indented."""
     first = next((at for at, (_, text) in enumerate(body) if text.strip()), 0)
     body = [(at, text.strip() if number == first else text) for number, (at, text) in enumerate(body)]
     begins = [i for i, (_, text) in enumerate(body) if SECTION.fullmatch(text)]
@@ -142,7 +142,7 @@ def _parse_section(first: Numbered, lines: list[Numbered]) -> Section:
         case Action.ADD:
             return Section(action, path, lines=tuple(_added_lines(_without_blank_end(lines))))
         case Action.DELETE:
-            _require_that(not any(text.strip() for _, text in lines), lines, f"belongs to no file, after `{first[1]}`")
+            _require_that(not any(text.strip() for _, text in lines), lines, f"after `{first[1]}`")
             return Section(action, path)
         case Action.UPDATE:
             return _parse_update(path, lines)
@@ -151,7 +151,9 @@ def _parse_section(first: Numbered, lines: list[Numbered]) -> Section:
 def _added_lines(lines: list[Numbered]) -> Iterator[str]:
     for number, text in lines:
         if text and not text.startswith("+"):
-            raise MalformedPatch(f"Line {number} of the patch is in a new file and has no `+`: {text[:80]!r}.")
+            raise MalformedPatch(
+                f"Line {number} of the patch is in a new file but does not start with `+`: {text[:80]!r}."
+            )
         yield text[1:]
 
 
@@ -167,9 +169,9 @@ def _parse_update(path: str, lines: list[Numbered]) -> Section:
 
 
 def parse_hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Iterator[Edit]:
-    """The hunks of one file, all with the number 1. Headers that follow each other lead to one place.
+    """Yield the hunks of one file, all with the number 1. Consecutive headers lead to one place.
 
-    A file that `only_moves` may have hunks that change nothing: Codex's grammar asks for one where a file is renamed.
+    With `only_moves`, hunks may change nothing: Codex's grammar requires one when a file is renamed.
     """
     headers: list[str] = []
     body: list[Numbered] = []
@@ -187,26 +189,26 @@ def parse_hunks(lines: Sequence[Numbered], *, only_moves: bool = False) -> Itera
         elif text[:1] in ("", " ", "+", "-", "\\"):
             body.append((number, text))
         else:
-            raise MalformedPatch(f"Line {number} of the patch begins with neither space, `-` nor `+`: {text[:80]!r}.")
+            raise MalformedPatch(f"Line {number} of the patch starts with neither a space, `-` nor `+`: {text[:80]!r}.")
     if any(line for _, line in body):
         yield _make_hunk(headers, body, only_moves)
     elif headers:
-        raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, with no line that changes.")
+        raise MalformedPatch(f"The patch ends after `@@ {headers[-1]}`, without a changed line.")
 
 
 def _make_hunk(headers: list[str], body: list[Numbered], only_moves: bool, *, at_end: bool = False) -> Edit:
-    """One hunk. Lines that come, with none to go by and no header, belong at the file's end."""
+    """Build one hunk. Added lines without context and header belong at the file's end."""
     lines = [text for _, text in _without_blank_end(body) if not text.startswith("\\")]
     search = tuple(line[1:] for line in lines if not line.startswith("+"))
     replacement = tuple(line[1:] for line in lines if not line.startswith("-"))
     if search == replacement and not only_moves:
-        where = f"Line {body[0][0]}" if body else _EOF
+        where = f"line {body[0][0]}" if body else _EOF
         raise MalformedPatch(f"The hunk at {where} of the patch changes nothing: it has no `-` and no `+` line.")
     return Edit(1, search, replacement, "hunk", Grain.LINES, tuple(headers), at_end or not (search or headers))
 
 
 def _without_blank_end(lines: list[Numbered]) -> list[Numbered]:
-    """Without the empty lines that only set the next part off; an empty line that is meant has its sign."""
+    """Drop trailing empty lines, which only separate parts; an intended empty line has its sign."""
     last = len(lines)
     while last and not lines[last - 1][1]:
         last -= 1

@@ -1,4 +1,4 @@
-"""Edits on one file: locate all of them, apply all or none (where that is wanted, those that fit), and report each."""
+"""Apply edits to one file: locate all of them, apply all or none (or, if requested, those that fit), report each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from halocline.edits.locate import Locator, Miss, Place, Placement, Splice
 from halocline.edits.nearest import explain_miss
 from halocline.edits.text import Offsets, TextFile
 
-_ADVICE = "Read the part you mean, then send fewer, smaller edits with whole lines copied exactly."
-_EXPLAINED, _LOOKED_FOR, _TOLD = 5, 20, 30
+_ADVICE = "Read that part of the file again, then send fewer, smaller edits with whole lines copied exactly."
+_EXPLAINED, _LOOKED_FOR, _REPORTED = 5, 20, 30
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one edit became: lines `first` to `last` of the new file, from 1; `last < first` when it only deleted."""
+    """An applied edit: lines `first` to `last` of the new file (from 1); `last < first` if it only deleted."""
 
     name: str
     first: int
@@ -30,7 +30,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A file after its edits: where each went, and of those that were left out what to say."""
+    """A file after its edits: where each was applied, and messages about those that were not."""
 
     file: TextFile
     applied: list[Applied]
@@ -38,7 +38,7 @@ class Made:
 
 
 def apply_edits(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[Applied]]:
-    """The file with every edit applied, and where each went.
+    """Return the file with every edit applied, and where each was applied.
 
     Raises:
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
@@ -48,7 +48,7 @@ def apply_edits(file: TextFile, edits: Sequence[Edit]) -> tuple[TextFile, list[A
 
 
 def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
-    """The file with every edit applied.
+    """Apply every edit to the file.
 
     Raises:
         UnplacedEdits: an edit was not found, found more than once, or overlaps another.
@@ -59,10 +59,10 @@ def all_or_none(file: TextFile, edits: Sequence[Edit]) -> Made:
 
 
 def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
-    """The file with those edits applied that have a certain place and disturb no other.
+    """Apply the edits that have a certain place and do not overlap another.
 
     Raises:
-        UnplacedEdits: there is none.
+        UnplacedEdits: there are none.
     """
     locator = Locator(file.view)
     found = _judge_places([place for edit in edits for place in locator.places(edit)])
@@ -75,7 +75,7 @@ def what_fits(file: TextFile, edits: Sequence[Edit]) -> Made:
 
 
 def _describe_failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ...]:
-    """Why edits failed, with the lines as they are numbered now."""
+    """Say why edits failed, with line numbers of the new file."""
     locator = Locator(after.view)
     now = [
         next((p for p in locator.places(miss.edit) if isinstance(p, Miss)), Miss(miss.edit, miss.why))
@@ -85,11 +85,11 @@ def _describe_failures(misses: Sequence[Miss], after: TextFile) -> tuple[str, ..
 
 
 def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Place]:
-    """Where the edits belong. After many misses nothing will be applied, so the rest is not looked for."""
+    """Yield the places of the edits. After many misses nothing will be applied, so the rest is not tried."""
     missed = 0
     for edit in edits:
         if missed >= _LOOKED_FOR:
-            yield Miss(edit, "it was not looked for, as so many before it failed")
+            yield Miss(edit, "it was not tried, because too many edits before it failed")
             continue
         places = locator.places(edit)
         missed += any(isinstance(place, Miss) for place in places)
@@ -97,7 +97,7 @@ def _until_too_many_miss(locator: Locator, edits: Sequence[Edit]) -> Iterator[Pl
 
 
 def settle_places(locator: Locator, places: Sequence[Place]) -> list[Placement]:
-    """The places in the file's order.
+    """Return the places in the file's order.
 
     Raises:
         UnplacedEdits: one is missing, or two overlap.
@@ -109,7 +109,7 @@ def settle_places(locator: Locator, places: Sequence[Place]) -> list[Placement]:
 
 
 def _judge_places(places: Sequence[Place]) -> list[Place]:
-    """The places without repeats; those that disturb each other are misses."""
+    """Return the places without repeats; overlapping ones become misses."""
     places = list(_without_repeats(places))
     clashes = _find_clashes(places)
     return [clashes.get(id(place), place) for place in places]
@@ -120,7 +120,7 @@ def _in_order(places: Sequence[Place]) -> list[Placement]:
 
 
 def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
-    """An edit written twice for the same place counts once."""
+    """Yield the places, counting an edit that is written twice for the same place once."""
     seen: set[tuple[int, int, tuple[Splice, ...]]] = set()
     for place in places:
         if isinstance(place, Placement):
@@ -132,13 +132,13 @@ def _without_repeats(places: Sequence[Place]) -> Iterable[Place]:
 
 
 def _find_clashes(places: Sequence[Place]) -> dict[int, Miss]:
-    """For each place that another one disturbs, a miss instead. Both may only share lines that neither changes."""
+    """Map each place that overlaps another to a miss. Places may only share lines that neither changes."""
     clashes: dict[int, Miss] = {}
     reaching: Placement | None = None
     for place in _in_order(places):
         if reaching is not None and _do_disturb(reaching, place):
             for one, other in ((reaching, place), (place, reaching)):
-                why = f"it overlaps {other.edit.name} {other.edit.number}; make one of the two"
+                why = f"it overlaps {other.edit.name} {other.edit.number}; combine the two into one"
                 clashes.setdefault(id(one), Miss(one.edit, why))
         if reaching is None or place.end >= reaching.end:
             reaching = place
@@ -158,23 +158,23 @@ def _do_meet(start: int, end: int, place: Placement) -> bool:
 
 
 def _describe_status(locator: Locator, found: Sequence[Place]) -> str:
-    """How each edit fared, the failed ones first; a very long list is cut."""
+    """Describe the result of each edit, failed ones first; a very long list is cut."""
     failed = [place for place in found if isinstance(place, Miss)]
     fine = [place for place in found if isinstance(place, Placement)]
     said = [
         f"{miss.edit.title} failed: {miss.why}.{explain_miss(locator.lines, miss) if number < _EXPLAINED else ''}"
-        for number, miss in enumerate(failed[:_TOLD])
+        for number, miss in enumerate(failed[:_REPORTED])
     ]
     said += [
         f"{place.edit.title} would match at line {locator.lines.number(place.start)} ({place.how})."
-        for place in fine[: _TOLD - len(said)]
+        for place in fine[: _REPORTED - len(said)]
     ]
     rest = len(found) - len(said)
-    return "\n".join([*said, f"… and {rest} more, {len(failed)} failed in all."] if rest else said)
+    return "\n".join([*said, f"… and {rest} more; {len(failed)} failed in total."] if rest else said)
 
 
 def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
-    """The file's own text with each changed part replaced; everything else keeps its bytes."""
+    """Return the file with each changed part replaced; everything else keeps its bytes."""
     offsets, pieces, at = Offsets(file.text), [], 0
     for splice in sorted((s for place in placements for s in place.splices), key=lambda s: (s.start, s.end)):
         pieces += [file.text[at : offsets.original(splice.start)], splice.text.replace("\n", file.eol)]
@@ -183,7 +183,7 @@ def rebuild_file(file: TextFile, placements: Sequence[Placement]) -> TextFile:
 
 
 def report_applied(locator: Locator, placements: Sequence[Placement]) -> list[Applied]:
-    """Which lines of the new file each edit became, by number; the placements are in the file's order."""
+    """Return the lines of the new file that each edit became, by number; the placements are in the file's order."""
     applied: dict[int, Applied] = {}
     shift = 0
     for place in placements:

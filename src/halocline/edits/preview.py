@@ -1,7 +1,7 @@
-"""What an edit looks like while the model still writes its call: nothing is decided here, and nothing fails.
+"""Preview an edit while the model is still writing its call: nothing is decided here, and nothing fails.
 
-However the call was cut into pieces, the same is seen at its end. Each line is taken once, each file is indexed once,
-and each block is looked for at most twice. A line that is not whole yet does not count.
+However the call is cut into pieces, the final result is the same. Each line is processed once, each file is indexed
+once, and each block is searched for at most twice. Incomplete lines do not count.
 """
 
 from collections import deque
@@ -14,10 +14,10 @@ from halocline.edits.text import TextFile
 
 
 class GrowingEdit:
-    """A call of one of `FRONTS`, fed with the pieces of its arguments."""
+    """A call of one of the `FRONTS` tools, fed with the pieces of its arguments."""
 
     def __init__(self, tool: str, names: Mapping[str, str] | None = None) -> None:
-        """`names` are other names of parameters, and what they stand for."""
+        """`names` maps aliases of parameters to their names."""
         self._arguments = GrowingArguments()
         self._names = names or {}
         self._tally = EditStats()
@@ -31,11 +31,11 @@ class GrowingEdit:
 
     @property
     def wanted(self) -> str:
-        """A file whose text would help; until `know` gives it, nothing goes on."""
+        """The path of a file whose text is needed; nothing proceeds until `know` provides it."""
         return self._tally.wanted
 
     def feed(self, arguments: str) -> None:
-        """Take in more of the arguments' JSON. What comes after a wanted file was named waits for `know`."""
+        """Feed more of the arguments' JSON. Everything after the name of a wanted file waits for `know`."""
         for piece in self._arguments.feed(arguments):
             name = self._names.get(piece.field, piece.field)
             if name == "path" or name in self._front.fields:
@@ -43,14 +43,14 @@ class GrowingEdit:
         self._advance()
 
     def know(self, file: TextFile | None) -> None:
-        """The text of the wanted file, None when there is none to be had."""
+        """Provide the text of the wanted file; None if it has none."""
         self._tally.know(file)
         if self._front.replaces_all and file is not None:
             self._tally.expect(file)
         self._advance()
 
     def _cut(self, name: str, piece: Piece) -> None:
-        """The whole lines that a piece makes, and None for the end of its field."""
+        """Queue the complete lines of a piece, and None for the end of its field."""
         *whole, rest = piece.text.split("\n")
         for line in whole:
             self._queue.append((name, "".join([*self._rest, line]).removesuffix("\r")))

@@ -1,7 +1,7 @@
-"""Where a hunk of a patch may lie: what the lines after `@@` name, such as a class and a function in it.
+"""Find the scope of a patch's hunk: the blocks named by the lines after `@@`, such as a class and a function in it.
 
-A header stands before the place. It reaches as far as its block does: over deeper lines, or in flat text up to the next
-line that begins alike. What a header does not cover is looked at only when the header's block has no place.
+A header comes before the place. It covers its block: deeper lines, or in flat text everything up to the next line that
+starts alike. Text outside the header's block is searched only if the block has no place.
 """
 
 import re
@@ -17,9 +17,9 @@ _WORD = re.compile(r"\w+|[^\w\s]+")
 
 
 def header_lines(lines: Lines, header: str, scope: Scope) -> list[int]:
-    """Where a header stands, by the strictest way that finds it; a line that only begins with it is the last.
+    """Return the lines of a header by the strictest form that finds it; a line that only starts with it comes last.
 
-    One that is written without indentation says nothing about it.
+    A header written without indentation matches any indentation.
     """
     for form in (*_INDENTED, *_TRIMMED) if header[:1].isspace() else _TRIMMED:
         if found := lines.coded(form).places([header], *scope):
@@ -30,7 +30,7 @@ def header_lines(lines: Lines, header: str, scope: Scope) -> list[int]:
 
 
 def find_scopes(lines: Lines, headers: Sequence[str]) -> list[Scope]:
-    """The blocks that the headers name, each one inside the one before; the whole file without headers."""
+    """Return the blocks that the headers name, each inside the one before; the whole file without headers."""
     found: list[Scope] = [(0, len(lines))]
     for header in headers:
         found = [
@@ -40,7 +40,7 @@ def find_scopes(lines: Lines, headers: Sequence[str]) -> list[Scope]:
 
 
 def _end_of_block(lines: Lines, header: int, end: int) -> int:
-    """The line after the block of a header."""
+    """Return the line after the block of a header."""
     depth = _depth_of(lines.texts[header])
     following = ((i, lines.texts[i]) for i in range(header + 1, end) if re.search(r"\w", lines.texts[i]))
     return next(_does_end(following, depth, lines.texts[header]), end)

@@ -1,6 +1,6 @@
-"""A patch that was handed to a shell: `apply_patch <<'EOF'` and its kin, told apart from real commands.
+"""Recognize a patch that was sent as a shell command: `apply_patch <<'EOF'` and the like.
 
-Only a command that does nothing but apply one patch is one. What the shell would have expanded in it is left as it is:
+Only a command that does nothing but apply one patch counts. What the shell would have expanded in it stays as it is:
 the patch is meant, not its expansion.
 """
 
@@ -23,14 +23,14 @@ _DEEPEST = 3
 
 @dataclass(frozen=True, slots=True)
 class ShellPatch:
-    """`folder` is what its paths are relative to, as the command says it; empty when it says nothing."""
+    """A patch from a shell command. Its paths are relative to `folder`, as written; empty if the command has none."""
 
     folder: str
     text: str
 
 
 def shell_patch(command: str, depth: int = 0) -> ShellPatch | None:
-    """The patch that a command applies; None when it is any other command."""
+    """Return the patch that a command applies; None for any other command."""
     command = command.replace("\r\n", "\n")
     if "patch" not in command or depth > _DEEPEST:
         return None
@@ -56,7 +56,7 @@ def _find_heredoc(command: str) -> str | None:
 
 
 def _read_document(text: str, word: str, *, tabs: bool) -> str | None:
-    """The lines up to the closing word, after which nothing else may stand."""
+    """Return the lines up to the closing word, which must be the last line."""
     lines = text.rstrip().split("\n")
     bare = [line.lstrip("\t") for line in lines] if tabs else lines
     if word not in bare or bare.index(word) < len(bare) - 1:
@@ -65,7 +65,7 @@ def _read_document(text: str, word: str, *, tabs: bool) -> str | None:
 
 
 def _find_argument(command: str) -> str | None:
-    """`apply_patch '*** Begin Patch …'`."""
+    """Return the patch of `apply_patch '*** Begin Patch …'`."""
     if not re.match(rf"\s*{_PROGRAM}\s+[\"'$]", command):
         return None
     words = _split_words(re.sub(rf"^(\s*{_PROGRAM}\s+)\$(?=')", r"\1", command))

@@ -1,6 +1,6 @@
-"""When two lines are as good as the same, and in which words they differ.
+"""Compare lines leniently, and describe how they differ.
 
-Folding is for comparing only: what a file holds is never written folded.
+Folding is for comparing only: folded text is never written to a file.
 """
 
 import re
@@ -20,12 +20,12 @@ _SHOWN = 120
 
 
 def as_is(line: str) -> str:
-    """The line itself."""
+    """Return the line itself."""
     return line
 
 
 def fold_line(line: str) -> str:
-    """The line without what eyes do not tell apart: kinds of quotes, dashes, blanks and composed accents."""
+    """Return the line without invisible differences: kinds of quotes, dashes, blanks and composed accents."""
     if line.isascii() and "`" not in line:
         return line.rstrip()
     import unicodedata  # only needed for a line that is not plain
@@ -36,23 +36,23 @@ def fold_line(line: str) -> str:
 
 
 def folded_trimmed(line: str) -> str:
-    """The same, without outer whitespace."""
+    """Return the folded line without outer whitespace."""
     return fold_line(line).strip()
 
 
 def indent_of(line: str) -> str:
-    """The whitespace a line begins with."""
+    """Return the whitespace that a line starts with."""
     return line[: len(line) - len(line.lstrip())]
 
 
 def describe_difference(found: str, wanted: str) -> str:
-    """In which way a line of the file differs from the one that was written, for a sentence; empty when it does not."""
+    """Say, as a clause, how a line of the file differs from the one that was written; empty if it does not."""
     if found == wanted:
         return ""
     if found.rstrip() == wanted.rstrip():
         return _at_the_end(found, wanted)
     if found.strip() == wanted.strip():
-        return f"it begins with {_name_blanks(indent_of(found))} where you wrote {_name_blanks(indent_of(wanted))}"
+        return f"it starts with {_name_blanks(indent_of(found))} where you wrote {_name_blanks(indent_of(wanted))}"
     if folded_trimmed(found) == folded_trimmed(wanted):
         return _describe_lookalikes(found.strip(), wanted.strip())
     return f"it is `{_cut_line(found.strip(), wanted.strip())}`, you wrote `{_cut_line(wanted.strip(), found.strip())}`"
@@ -65,7 +65,7 @@ def _at_the_end(found: str, wanted: str) -> str:
 
 
 def _name_blanks(blanks: str) -> str:
-    """`2 tabs and 4 spaces`."""
+    """Describe blanks as in `2 tabs and 4 spaces`."""
     runs = [
         f"{len(run[0])} {_blank_name(run[0][0])}{'' if len(run[0]) == 1 else 's'}"
         for run in re.finditer(r"(.)\1*", blanks)
@@ -89,7 +89,7 @@ def _name_character(char: str) -> str:
 
 
 def _cut_line(line: str, other: str) -> str:
-    """The line, or of a long one the part where it begins to differ."""
+    """Return the line; if it is long, only the part where it starts to differ."""
     if len(line) <= _SHOWN:
         return line
     at = next((i for i, (a, b) in enumerate(zip(line, other, strict=False)) if a != b), 0)

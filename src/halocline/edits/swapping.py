@@ -1,7 +1,7 @@
-"""Hunks of a unified diff taken back from a text, or put into it again: exactly, or not at all. Pure.
+"""Revert or reapply hunks of a unified diff: exactly, or not at all. Pure.
 
-A hunk belongs where its numbers say. When the text has moved meanwhile, it belongs where its lines stand, if that is
-one place.
+A hunk belongs where its line numbers say. If the text has moved since, it belongs where its lines are, if that is one
+place.
 """
 
 import re
@@ -13,22 +13,22 @@ from halocline.protocol.values import Value
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _BARE = "\\"
-"""How a diff says that the line before has no line end."""
+"""Starts the line of a diff which says that the line before has no newline."""
 
 
 class DoesNotFit(EditError):
-    """A hunk does not stand in the text as the diff says."""
+    """A hunk does not match the text as the diff says."""
 
 
 class Side(Value, frozen=True):
-    """A hunk's lines before or after it, and the line (from 1) they begin at; an empty side stands before its line."""
+    """A hunk's lines before or after the change, and their first line (from 1); an empty side is before its line."""
 
     line: int
     text: str
 
 
 def list_hunks(diff: str) -> Iterator[tuple[Side, Side]]:
-    """Before and after, of each hunk. Raises DoesNotFit when one was cut short."""
+    """Yield each hunk's sides before and after the change. Raises DoesNotFit if a hunk was cut off."""
     parts = re.split(r"^(?=@@ -\d)", diff, flags=re.MULTILINE)
     for part in parts:
         if head := _HUNK.match(part):
@@ -40,27 +40,27 @@ def _make_side(line: str, count: str | None, lines: list[str], other: str) -> Si
     wanted = int(count or 1)
     text: list[str] = []
     last = ""
-    for said in lines:
-        if said.startswith(_BARE):
+    for hunk_line in lines:
+        if hunk_line.startswith(_BARE):
             if last != other and text:
                 text[-1] = text[-1].removesuffix("\n")
             continue
-        last = said[:1]
+        last = hunk_line[:1]
         if last != other and len(text) < wanted:
-            text.append(f"{said[1:]}\n")
+            text.append(f"{hunk_line[1:]}\n")
     if len(text) != wanted:
-        raise DoesNotFit("The diff is not whole, so nothing can be done exactly.", "Go back to a checkpoint instead.")
+        raise DoesNotFit("The diff is incomplete, so it cannot be applied exactly.", "Restore a checkpoint instead.")
     return Side(int(line) + (not wanted), "".join(text))
 
 
 def swap_hunks(text: str, diff: str, *, back: bool) -> str:
-    """The text without the hunks of the diff (`back`), or with them. Raises DoesNotFit."""
+    """Return the text with the hunks of the diff applied, or reverted with `back`. Raises DoesNotFit."""
     for before, after in reversed(list(list_hunks(diff))):
         there, wanted = (after, before) if back else (before, after)
         if holds_mark(wanted.text):
             raise DoesNotFit(
-                "These lines had a secret, which was left out of what was shown, so they cannot be put back from it.",
-                "Go back to a checkpoint, or change the file by hand.",
+                "These lines contained a secret, which the diff does not show, so they cannot be restored from it.",
+                "Restore a checkpoint, or edit the file by hand.",
             )
         at = _find_place(text, there)
         text = text[:at] + wanted.text + text[at + len(there.text) :]
@@ -74,10 +74,10 @@ def _find_place(text: str, there: Side) -> int:
         return at
     found = [start for start in starts if there.text and _does_stand(text, there.text, start)]
     if len(found) != 1:
-        raise DoesNotFit("The file is not as it was when this was shown.", "Look at the changes again, then decide.")
+        raise DoesNotFit("The file changed since this diff was made.", "Review the changes again, then decide.")
     return found[0]
 
 
 def _does_stand(text: str, lines: str, at: int) -> bool:
-    """Whether these are whole lines there; without a line end of their own they are the last ones."""
+    """Return True if the text has these whole lines at `at`; without a final newline they must be the last ones."""
     return text.startswith(lines, at) and (not lines or lines.endswith("\n") or at + len(lines) == len(text))

@@ -1,7 +1,7 @@
-"""Bytes to text and back without loss: encoding, byte order mark and line endings survive whatever is edited between.
+"""Convert bytes to text and back without loss: encoding, byte order mark and line endings survive edits.
 
-`decode_text` then `encode_text` gives the same bytes for every input that is accepted. Line endings stay in `text` as
-the file has them; `view` is the same text with LF only, which is what models read and write, and `Offsets` leads back.
+`decode_text` followed by `encode_text` returns the same bytes for every accepted input. `text` keeps the file's line
+endings; `view` is the same text with LF only, as models read and write it, and `Offsets` maps back.
 """
 
 import codecs
@@ -19,13 +19,13 @@ _LEGACY = ("cp1252", "latin-1")
 
 
 class EditError(ToolFailure):
-    """An edit that cannot be made; nothing was changed. `text` says why, `hint` what to do instead."""
+    """An edit that cannot be made; nothing was changed. `text` says why, `hint` says what to do instead."""
 
     code = "edit_failed"
 
 
 class BinaryContent(EditError):
-    """The bytes hold NUL, so they are no text."""
+    """The bytes contain NUL, so they are not text."""
 
     code = "binary_content"
 
@@ -38,7 +38,7 @@ class NotEncodable(EditError):
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with the endings it has."""
+    """A file's content: `text` without its byte order mark (`bom`), in `encoding`, with its own line endings."""
 
     text: str
     encoding: str = "utf-8"
@@ -46,56 +46,56 @@ class TextFile:
 
     @cached_property
     def eol(self) -> str:
-        """The ending most lines have; LF when there is none or a tie."""
+        """The most common line ending; LF if there is none or a tie."""
         crlf = self.text.count(CRLF)
         return CRLF if crlf > self.text.count(LF) - crlf else LF
 
     @cached_property
     def view(self) -> str:
-        """The text with every CRLF as LF."""
+        """The text with LF line endings."""
         return self.text.replace(CRLF, LF)
 
     def with_view(self, view: str) -> "TextFile":
-        """The same kind of file with other content; its lines get the dominant ending."""
+        """Return the same kind of file with other content, whose lines get the most common ending."""
         text = to_lf(view).removeprefix("\ufeff")
         return replace(self, text=text.replace(LF, self.eol))
 
 
 class Offsets:
-    """Positions in a view to positions in the text it was made from."""
+    """Maps positions in a view to positions in the original text."""
 
     def __init__(self, text: str) -> None:
         self._shrunk = [found.start() - i for i, found in enumerate(re.finditer(CRLF, text))]
 
     def original(self, position: int) -> int:
-        """Where `position` of the view lies in the text; at a line's end, before the whole ending."""
+        """Return the position in the text for one in the view; at a line's end, before the whole ending."""
         return position + bisect_left(self._shrunk, position)
 
 
 def to_lf(text: str) -> str:
-    """What was written with CRLF, with LF."""
+    """Replace CRLF with LF."""
     return text.replace(CRLF, LF)
 
 
 def count_lines(lines: int) -> str:
-    """`1 line`, `2 lines`."""
+    """Format a count as `1 line` or `2 lines`."""
     return f"{lines} line{'' if lines == 1 else 's'}"
 
 
 def lines_of(view: str) -> list[str]:
-    """The lines without their endings; a final newline ends the last line and adds none."""
+    """Return the lines without their endings; a final newline adds no line."""
     lines = view.split(LF)
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def common_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many items (characters, lines) both begin with."""
+    """Return the number of items (characters, lines) that both start with."""
     pairs = zip(left, right, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
 
 def decode_text(data: bytes) -> TextFile:
-    """Read bytes as UTF-8, as UTF-16 when a byte order mark says so, else as Windows-1252 or Latin-1.
+    """Decode bytes as UTF-8, as UTF-16 if a byte order mark says so, else as Windows-1252 or Latin-1.
 
     Raises:
         BinaryContent: the content has NUL characters.
@@ -107,7 +107,7 @@ def decode_text(data: bytes) -> TextFile:
 
 
 def encode_text(file: TextFile) -> bytes:
-    """The bytes of the file.
+    """Return the bytes of the file.
 
     Raises:
         NotEncodable: a character does not exist in the file's encoding.
@@ -117,8 +117,8 @@ def encode_text(file: TextFile) -> bytes:
     except UnicodeEncodeError as error:
         culprit = file.text[error.start]
         raise NotEncodable(
-            f"The file is encoded as {file.encoding}, which cannot hold {culprit!r} (U+{ord(culprit):04X}).",
-            "Use characters of that encoding.",
+            f"The file is encoded as {file.encoding}, which cannot encode {culprit!r} (U+{ord(culprit):04X}).",
+            "Use only characters of that encoding.",
         ) from None
 
 

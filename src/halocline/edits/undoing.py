@@ -1,7 +1,7 @@
-"""Undoes edits exactly, from what the log says of them: each has what the file held before and after, and its cause.
+"""Undo edits exactly, from the log: each entry has the file's content before and after, and its cause.
 
-It needs no checkpoints. A file that somebody else wrote meanwhile is known by its content and
-never overwritten unasked.
+It needs no checkpoints. A file that something else changed since is recognized by its content and never overwritten
+without asking.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from halocline.protocol.values import Value
 
 
 class Cause(Value, frozen=True):
-    """The call that wrote a file, its tool, and where in the log that stands."""
+    """The call that wrote a file, its tool, and its position in the log."""
 
     call: str
     tool: str
@@ -23,10 +23,10 @@ class Cause(Value, frozen=True):
 
 
 class FileUndo(Value, frozen=True):
-    """One file on its way back: `found` is what it must hold now, `wanted` what it shall hold; blobs, None for no file.
+    """The undo of one file: `found` is its required content now, `wanted` its new content; blobs, None for no file.
 
-    `causes` are undone, the oldest first. `is_mixed`: between them, or after them, something else wrote the file, and
-    that would be lost.
+    `causes` are the undone calls, oldest first. `is_mixed`: between or after them something else wrote the file, and
+    that change would be lost.
     """
 
     path: str
@@ -39,9 +39,9 @@ class FileUndo(Value, frozen=True):
 def undo_plan(
     events: Iterable[DurableEvent], after: int = 0, calls: Collection[str] | None = None
 ) -> tuple[FileUndo, ...]:
-    """How to undo the edits that came after this seq, or those of them that these calls made.
+    """Plan the undo of the edits after this seq, or only of those by these calls.
 
-    What an edit and its undoing leave as it was is not in it.
+    Files whose content would not change are not in it.
     """
     tools: dict[str, str] = {}
     changes: dict[str, list[FileChanged]] = {}
@@ -61,7 +61,7 @@ def _plan_file(
     chosen = [n for n, change in enumerate(changes) if calls is None or change.cause in calls]
     if not chosen:
         return None
-    # All that follows the first one that is undone is undone with it; `is_mixed` says so when it was not asked for.
+    # Everything after the first undone change is undone too; `is_mixed` says so if it was not asked for.
     undone = changes[chosen[0] :]
     is_broken = any(one.after != other.before for one, other in pairwise(undone))
     causes = tuple(Cause(change.cause, tools.get(change.cause, ""), change.seq) for change in undone)
@@ -70,10 +70,10 @@ def _plan_file(
 
 
 def planned_writes(plan: Iterable[FileUndo], workspace: Path, blobs: Blobs) -> tuple[FileWrite, ...]:
-    """The plan as one change of files, which fails as a whole when a file is not what the plan says.
+    """Return the plan as one set of writes, which fails as a whole if a file is not as the plan expects.
 
     Raises:
-        KeyError: what a file held is not kept any more.
+        KeyError: a file's old content is no longer stored.
     """
 
     def content(blob: str | None) -> bytes | None:

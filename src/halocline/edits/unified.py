@@ -1,4 +1,4 @@
-"""A unified diff as git writes it, read into files, hunks and numbered lines. Pure; what is no diff gives nothing."""
+"""Parse unified diffs as git writes them into files, hunks and numbered lines. Pure; other text yields nothing."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ _BEGIN = "diff --git "
 
 
 class Hunk(Value, frozen=True):
-    """Lines with their signs; `numbers` are those of the new file, None for a line that it does not have."""
+    """Lines with their signs; `numbers` are line numbers of the new file, None for removed lines."""
 
     head: str
     lines: tuple[str, ...]
@@ -19,7 +19,7 @@ class Hunk(Value, frozen=True):
 
 
 class FileDiff(Value, frozen=True):
-    """What changed in one file. Without hunks it is binary, or only its name or mode changed."""
+    """The changes to one file. Without hunks it is binary, or only its name or mode changed."""
 
     path: str
     hunks: tuple[Hunk, ...]
@@ -31,14 +31,14 @@ class FileDiff(Value, frozen=True):
 
 
 def parse_diff(text: str) -> tuple[FileDiff, ...]:
-    """The files of a diff, in their order."""
+    """Return the files of a diff, in order."""
     return tuple(
         _parse_file(part) for part in re.split(rf"^(?={_BEGIN})", text, flags=re.MULTILINE) if part.startswith(_BEGIN)
     )
 
 
 def number_diff(files: Iterable[FileDiff]) -> Iterator[str]:
-    """The diff for a reader who is to name its lines."""
+    """Yield the diff with line numbers, for a reader who refers to its lines."""
     for file in files:
         yield f"## {file.path}"
         if not file.hunks:
@@ -50,7 +50,7 @@ def number_diff(files: Iterable[FileDiff]) -> Iterator[str]:
 
 
 def diff_with_remarks(file: FileDiff, remarks: tuple[Remark, ...]) -> Diff:
-    """The hunks on which somebody remarks, for the eye."""
+    """Return the hunks that have remarks, for display."""
     places = {remark.line for remark in remarks}
     kept = [hunk for hunk in file.hunks if places & set(hunk.numbers)]
     lines = [line for hunk in kept for line in (hunk.head, *hunk.lines)]
@@ -69,7 +69,7 @@ def _parse_file(text: str) -> FileDiff:
 
 
 def _parse_path(head: str) -> str:
-    """The new name; of a file that is gone, the old one."""
+    """Return the new name; for a deleted file, the old one."""
     names = {line[:4]: line[4:].rstrip("\t") for line in head.split("\n") if line.startswith(("--- ", "+++ "))}
     for name in (names.get("+++ ", ""), names.get("--- ", "")):
         if name and name != "/dev/null":
@@ -79,7 +79,7 @@ def _parse_path(head: str) -> str:
 
 
 def _unquote_name(name: str) -> str:
-    """The name behind git's quotes."""
+    """Return a name without git's quoting."""
     if not name.startswith('"'):
         return name
     return name[1:-1].encode("latin-1", "replace").decode("unicode_escape").encode("latin-1").decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Reaching servers: the HTTP client, proxies, TLS. It knows nothing of models; every room above may use it."""
+"""Network access: the HTTP client, proxies, TLS. It knows nothing about models; every package above may use it."""

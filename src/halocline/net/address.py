@@ -1,4 +1,4 @@
-"""Where something listens, read from an http or https URL. User names and passwords of a URL are no part of it."""
+"""The address of a server, read from an http or https URL, without the URL's user name and password."""
 
 from urllib.parse import urlsplit
 
@@ -6,7 +6,7 @@ from halocline.protocol.values import Value
 
 
 class Address(Value, frozen=True):
-    """A host, its port, and whether TLS is spoken there. IPv6 addresses stand without brackets."""
+    """A host, its port, and whether it uses TLS. IPv6 addresses have no brackets."""
 
     hostname: str
     port: int
@@ -14,13 +14,13 @@ class Address(Value, frozen=True):
 
     @property
     def authority(self) -> str:
-        """`host:port`, as HTTP writes it."""
+        """`host:port`, as in HTTP."""
         host = f"[{self.hostname}]" if ":" in self.hostname else self.hostname
         return f"{host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether this machine talks to itself there."""
+        """True for an address of this machine itself."""
         name = self.hostname.lower().rstrip(".")
         if name == "localhost" or name.endswith(".localhost"):
             return True
@@ -34,15 +34,15 @@ class Address(Value, frozen=True):
 
 
 def address_of(url: str) -> Address | None:
-    """None when the URL is no http or https address."""
+    """Return the address of a URL; None if it is not an http or https URL."""
     try:
         parts = urlsplit(url)
         hostname, port = parts.hostname, parts.port
-    except ValueError:  # of a port that is no number, or a bracket that is not closed
+    except ValueError:  # an invalid port or an unclosed bracket
         return None
     if not hostname or parts.scheme not in ("http", "https"):
         return None
     if not (hostname.isascii() and hostname.isprintable()) or " " in hostname:
-        return None  # HTTP could not carry it
+        return None  # not allowed in HTTP
     tls = parts.scheme == "https"
     return Address(hostname, port or (443 if tls else 80), tls)

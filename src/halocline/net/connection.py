@@ -12,18 +12,18 @@ _BARREN_LIMIT = 131_072
 
 
 class ConnectionLost(Exception):
-    """The connection ended before one byte of an answer."""
+    """The connection ended before any byte of a response."""
 
 
 class ProtocolError(Exception):
-    """What came is no answer of HTTP/1.1."""
+    """The data received is not an HTTP/1.1 response."""
 
 
 class Answer:
-    """One answer, as the parser tells of it. What the server says before it is passed over, as are trailers.
+    """One response, as reported by the parser. Interim (1xx) responses and trailers are skipped.
 
-    `status` is 0 until the head is whole; header names are in lower case. `pieces` is what came of the body and was not
-    taken yet. `exceeded` tells that something followed the answer.
+    `status` is 0 until the head is complete; header names are lower case. `pieces` are parts of the body not yet taken.
+    `exceeded`: data followed the response.
     """
 
     def __init__(self) -> None:
@@ -36,16 +36,16 @@ class Answer:
         self._barren = 0
         self._keep_alive = False
         self._parser = HttpResponseParser(self)
-        # Simple servers end the lines of a head with LF alone, or pad the sizes of chunks.
+        # Simple servers end header lines with LF alone, or pad chunk sizes.
         self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True)
 
     @property
     def leaves_connection(self) -> bool:
-        """Whether the connection stands as before the request."""
+        """True if the connection can be reused after this response."""
         return self.complete and self._keep_alive and not self.exceeded
 
     def feed(self, data: bytes) -> None:
-        """Raises ProtocolError when this is no answer, or when too much comes that is not of the body."""
+        """Feed received data. Raises ProtocolError if it is not a response, or has too much outside the body."""
         self.heard = True
         try:
             self._parser.feed_data(data)
@@ -55,28 +55,28 @@ class Answer:
             self.exceeded = True
         self._barren = 0 if self.pieces else self._barren + len(data)
         if self._barren > _BARREN_LIMIT and not self.complete:
-            raise ProtocolError("a head or a trailer without an end")
+            raise ProtocolError("a head or trailer without an end")
 
     def end(self) -> None:
-        """The connection ended. Raises ConnectionError when more was to come."""
+        """Handle the end of the connection. Raises ConnectionError if the response is incomplete."""
         if not self.status or not self.headers.keys().isdisjoint(("content-length", "transfer-encoding")):
-            raise ConnectionAbortedError("The answer ended early.")
+            raise ConnectionAbortedError("The response ended early.")
         self.complete = True
 
     def take(self) -> bytes:
-        """What has come of the body since the last time."""
+        """Return the part of the body received since the last call."""
         data = b"".join(self.pieces)
         self.pieces.clear()
         return data
 
     def check(self) -> None:
-        """Raises ProtocolError when the body that the head tells of cannot be read."""
+        """Raise ProtocolError if the head announces a body that cannot be read."""
         if self.status == 101:
-            raise ProtocolError("it wants to speak another protocol")
+            raise ProtocolError("it asked to switch protocols")
         if self.headers.get("transfer-encoding", "chunked").lower() != "chunked":
-            raise ProtocolError("an encoding that was not asked for")
+            raise ProtocolError("an unsupported transfer encoding")
 
-    # The parser calls these. It hides what they raise, so they raise nothing.
+    # Called by the parser, which hides exceptions, so these raise none.
 
     def on_message_begin(self) -> None:
         self.exceeded = self.complete
@@ -92,7 +92,7 @@ class Answer:
         is_preliminary = status // 100 == 1 and status != 101
         if not self.status and not is_preliminary:
             self.status = status
-            # It can be asked now only: the parser forgets it with the end of the message.
+            # Only available now: the parser forgets it at the end of the message.
             self._keep_alive = self._parser.should_keep_alive()
 
     def on_body(self, body: bytes) -> None:
@@ -104,7 +104,7 @@ class Answer:
 
 
 class Connection:
-    """A socket with its protocol state. Whoever holds it must `abort` it or give it back to its client."""
+    """A socket with its protocol state. Its holder must `abort` it or give it back to its client."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -116,7 +116,7 @@ class Connection:
         return not (self._reader.at_eof() or self._writer.is_closing())
 
     async def quiet(self) -> bool:
-        """Whether it is open and nothing came since the last answer: what comes unasked is no answer to anything."""
+        """Return True if it is open and nothing was received since the last response: unrequested data is an error."""
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(0):
                 await self._reader.read(1)
@@ -124,17 +124,17 @@ class Connection:
         return self.usable
 
     async def ask(self, head: bytes, parts: Sequence[bytes]) -> Answer:
-        """Send a request and wait for the head of its answer.
+        """Send a request and wait for the head of its response.
 
         Raises:
             ConnectionLost: the connection ended before any byte came back.
-            ProtocolError: what came back is no answer.
+            ProtocolError: what came back is not a response.
         """
         self._answer = answer = Answer()
         try:
             for batch in _join_batches([head, *parts]):
                 self._writer.write(batch)
-            # A server may answer and close before it has read everything; then its answer counts.
+            # A server may respond and close before it has read everything; its response still counts.
             with suppress(ConnectionError):
                 await self._writer.drain()
             while not answer.status:
@@ -147,7 +147,7 @@ class Connection:
         return answer
 
     async def chunk(self, stall_timeout: float) -> bytes:
-        """The next piece of the body; empty at its end. Raises TimeoutError after so many seconds of silence."""
+        """Return the next piece of the body; empty at its end. Raises TimeoutError after `stall_timeout` seconds."""
         answer = self._answer
         if not (answer.pieces or answer.complete):
             async with asyncio.timeout(stall_timeout):
@@ -156,7 +156,7 @@ class Connection:
         return answer.take()
 
     def ready_again(self) -> bool:
-        """Whether the connection can carry another request."""
+        """Return True if the connection can carry another request."""
         return self._answer.leaves_connection and self.usable
 
     def abort(self) -> None:
@@ -171,7 +171,7 @@ class Connection:
 
 
 def _join_batches(parts: Sequence[bytes]) -> Iterator[bytes]:
-    """The parts, joined to pieces worth a write: the first is under way while the rest of a long history is joined."""
+    """Join parts into pieces worth a write: the first is being sent while the rest of a long history is joined."""
     batch: list[bytes] = []
     size = 0
     for part in parts:

@@ -1,6 +1,6 @@
-"""Opens connections to one server: straight away or through a proxy, with TLS where the address asks for it.
+"""Open connections to one server: directly or through a proxy, with TLS if the address requires it.
 
-A socket is closed at once when its opening fails, takes too long or is cancelled, whatever it was waiting for.
+If opening fails, times out or is cancelled, the socket is closed at once, whatever it was waiting for.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _WRONG = (OSError, UnicodeError, ConnectionLost, ProtocolError)
 
 
 class Dialer:
-    """Opens connections to `target`, which errors call `host`."""
+    """Opens connections to `target`, which error messages call `host`."""
 
     def __init__(self, target: Address, host: str, network: Network) -> None:
         self._target = target
@@ -30,15 +30,15 @@ class Dialer:
         self._context: ssl.SSLContext | None = None
 
     async def open(self) -> Connection:
-        """A connection that is ready for a request. Raises ModelError."""
+        """Return a connection that is ready for a request. Raises ModelError."""
         return Connection(*await self._open(secure=self._target.tls, tunnel=self._target.tls))
 
     async def plain(self) -> Streams:
-        """A way to the server, or to the proxy that reads requests to it, on which somebody else speaks HTTP."""
+        """Return streams to the server, or to the proxy for it, on which the caller speaks HTTP. Raises ModelError."""
         return await self._open(secure=False, tunnel=False)
 
     async def tunnel(self) -> Streams:
-        """A way to the server on which somebody else speaks, TLS or whatever it is. Raises ModelError."""
+        """Return streams to the server itself, on which the caller speaks TLS or anything else. Raises ModelError."""
         return await self._open(secure=False, tunnel=True)
 
     async def _open(self, *, secure: bool, tunnel: bool) -> Streams:
@@ -62,7 +62,7 @@ class Dialer:
 
     @asynccontextmanager
     async def _reaching(self, peer: str, deadline: float) -> AsyncGenerator[None, None]:
-        """What goes wrong in here, or lasts too long, is laid to `peer`. Raises ModelError."""
+        """Attribute failures and timeouts in this block to `peer`. Raises ModelError."""
         try:
             async with asyncio.timeout_at(deadline):
                 yield
@@ -78,14 +78,14 @@ class Dialer:
     async def _through(
         self, proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, tunnel: bool
     ) -> None:
-        """Be understood by the proxy, and past it when the server is to be spoken to in secret."""
+        """Set up TLS to the proxy if it uses it, and a tunnel through it if requested."""
         if proxy.address.tls:
             await self._secure(writer, proxy.address)
         if tunnel:
             await self._tunnel(Connection(reader, writer), proxy)
 
     async def _tunnel(self, connection: Connection, proxy: Proxy) -> None:
-        """Have the proxy pass on everything from here, unread. Raises ModelError when it will not."""
+        """Ask the proxy for a tunnel (CONNECT). Raises ModelError if it refuses."""
         headers = {"host": self._target.authority}
         if proxy.authorization:
             headers["proxy-authorization"] = proxy.authorization
@@ -94,9 +94,9 @@ class Dialer:
             from halocline.net.network_failures import proxy_refused
 
             raise proxy_refused(proxy.name, self._host, answer.status)
-        # What is said here in the open would be read as the server's own words.
+        # Data received here in plain text would be taken for the server's.
         if answer.pieces or answer.exceeded or not await connection.quiet():
-            raise ProtocolError("it says more than that the way is open")
+            raise ProtocolError("unexpected data after the tunnel was opened")
 
     async def _secure(self, writer: asyncio.StreamWriter, peer: Address) -> None:
         if self._context is None:
@@ -105,7 +105,7 @@ class Dialer:
 
 
 async def _first_of(hosts: Sequence[str], port: int, deadline: float) -> Streams:
-    """A connection to the first host that takes it. Each has its share of the time. Raises OSError of the last."""
+    """Connect to the first host that accepts; each gets its share of the time. Raises the last host's OSError."""
     for left in range(len(hosts), 1, -1):
         now = asyncio.get_running_loop().time()
         with suppress(OSError):  # a TimeoutError is one
@@ -115,16 +115,19 @@ async def _first_of(hosts: Sequence[str], port: int, deadline: float) -> Streams
 
 
 def tls_context(ca_files: tuple[str, ...]) -> ssl.SSLContext:
-    """What the system trusts, and these files. Raises ModelError naming a file that holds no certificates."""
+    """Return a context that trusts the system's authorities and these files.
+
+    Raises ModelError naming a file without certificates.
+    """
     context = ssl.create_default_context()
     for file in ca_files:
         try:
             context.load_verify_locations(cafile=file)
         except OSError as error:
-            text = f"The CA file {file} holds no certificates that can be read."
-            hint = "Correct the setting ca_file (--ca-file) or the variable SSL_CERT_FILE; certificates are PEM."
+            text = f"The CA file {file} has no readable certificates."
+            hint = "Check the setting ca_file (--ca-file) or the variable SSL_CERT_FILE; certificates must be PEM."
             raise ModelError(ModelErrorKind.TLS, text, hint) from error
     if ca_files:
-        # Companies' own authorities often lack what Python 3.13 began to ask for, and older ones do without.
+        # Companies' own authorities often lack what Python 3.13 began to require.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context

@@ -1,7 +1,7 @@
-"""A small HTTP/1.1 client for streamed replies: httptools on asyncio streams.
+"""A small HTTP/1.1 client for streamed responses: httptools on asyncio streams.
 
-One connection is kept alive from request to request. A body that is left early closes its socket at once, so that the
-server stops generating. Every failure is a `ModelError` that names the host.
+One connection is kept alive between requests. Leaving a body early closes its socket at once, so that the server stops
+generating. Every failure is a `ModelError` that names the host.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Headers = Mapping[str, str]
 
 
 class Response:
-    """The head of an answer, and its body as it comes. Header names are in lower case."""
+    """The head of a response, and its body as it arrives. Header names are lower case."""
 
     def __init__(self, answer: Answer, connection: Connection, client: "HttpClient") -> None:
         self.status = answer.status
@@ -34,7 +34,7 @@ class Response:
         self._closed = False
 
     async def body(self) -> AsyncGenerator[bytes, None]:
-        """The body in the pieces in which it arrives.
+        """Yield the body in pieces as they arrive.
 
         Raises:
             ModelError: the connection broke (network) or was silent for too long (stalled).
@@ -52,9 +52,9 @@ class Response:
             self.close()
 
     async def read(self, limit: int, within: float | None = None) -> bytes:
-        """At most about `limit` bytes of the body; the rest is not waited for. Raises ModelError as `body` does.
+        """Return about the first `limit` bytes of the body. Raises ModelError like `body`.
 
-        What came `within` so many seconds is enough.
+        With `within`, return what arrived in so many seconds.
         """
         parts: list[bytes] = []
         clock = asyncio.timeout(within)
@@ -70,9 +70,9 @@ class Response:
         return b"".join(parts)
 
     async def drain(self, grace: float) -> None:
-        """Pass over what is left of a body whose content is complete, so that the connection can be used again.
+        """Skip the rest of a body whose content is complete, so that the connection can be reused.
 
-        A server that does not end the body within `grace` seconds loses the connection instead.
+        If the server does not end the body within `grace` seconds, the connection is closed instead.
         """
         with suppress(TimeoutError, ProtocolError, OSError):
             async with asyncio.timeout(grace):
@@ -80,36 +80,38 @@ class Response:
                     pass
 
     def close(self) -> None:
-        """Give the connection back when the body has come to its end, else close the socket at once."""
+        """Give the connection back if the body has ended, else close the socket at once."""
         if not self._closed:
             self._closed = True
             self._client.give_back(self._connection)
 
 
 class HttpClient:
-    """Requests to one server, over the network as `network` says."""
+    """A client for one server, with the network options in `network`."""
 
     def __init__(self, base_url: str, network: Network = DIRECT) -> None:
-        """Raises UsageError when `base_url` is no http or https address."""
+        """Raise UsageError if `base_url` is not an http or https address."""
         target = address_of(base_url)
         if target is None:
             shown = base_url.rpartition("@")[2]
-            raise UsageError(f"The base URL {shown!r} is no http or https address.", "Write it as https://host/path.")
+            raise UsageError(
+                f"The base URL {shown!r} is not an http or https address.", "Write it as https://host/path."
+            )
         url = urlsplit(base_url)
         self.host = url.netloc.rpartition("@")[2]
         self.network = network
-        # A proxy opens a tunnel to a TLS server, and reads the requests to any other: those name the whole URL.
+        # A proxy opens a tunnel to a TLS server and reads the requests to any other, which must name the whole URL.
         self._proxy = None if target.tls else network.proxy
         self._prefix = (f"http://{self.host}" if self._proxy else "") + url.path.rstrip("/")
         self._dialer = Dialer(target, self.host, network)
         self._idle: Connection | None = None
 
     async def post(self, path: str, headers: Headers, body_parts: Sequence[bytes]) -> Response:
-        """Send the parts as one body, and wait for the head of the answer, whatever its status. Raises ModelError."""
+        """Send the parts as one body and wait for the head of the response, whatever its status. Raises ModelError."""
         return await self._request("POST", path, headers, body_parts)
 
     async def get(self, path: str, headers: Headers) -> Response:
-        """Raises ModelError when there is no answer."""
+        """Send a request and wait for the head of the response, whatever its status. Raises ModelError."""
         return await self._request("GET", path, headers, ())
 
     async def close(self) -> None:
@@ -118,7 +120,7 @@ class HttpClient:
             self._idle = None
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection for the next request, when it can carry one."""
+        """Keep a connection for the next request if it can carry one."""
         if self._idle is None and connection.ready_again():
             self._idle = connection
         else:
@@ -131,7 +133,7 @@ class HttpClient:
         head = self._head(method, path, fields)
         kept, self._idle = self._idle, None
         if kept is not None and await self._can_carry(kept):
-            # The server may have closed it meanwhile; then nothing was answered and it is safe to ask again.
+            # The server may have closed it since; then there was no response and it is safe to retry.
             with suppress(ConnectionLost):
                 return await self._ask(kept, head, parts)
         try:
@@ -153,7 +155,7 @@ class HttpClient:
             return request_head(method, self._prefix + path, fields)
         except ValueError:
             # The cause would show the header's value, which may be the key.
-            text = f"The request to {self.host} holds characters that HTTP cannot carry."
+            text = f"The request to {self.host} contains characters that HTTP does not allow."
             raise ModelError(ModelErrorKind.INVALID_REQUEST, text, "Check the base URL and the key.") from None
 
     async def _ask(self, connection: Connection, head: bytes, parts: Sequence[bytes]) -> Response:
@@ -173,7 +175,7 @@ class HttpClient:
                 connection.abort()
 
     def _check_proxy(self, status: int) -> None:
-        """Raises ModelError when the answer is not the server's: only a proxy asks for a proxy's password."""
+        """Raise ModelError if the proxy, not the server, answered: only a proxy asks for a proxy's password."""
         if self._proxy is not None and status == 407:
             from halocline.net.network_failures import proxy_refused
 
@@ -183,10 +185,10 @@ class HttpClient:
 async def fetch_json(
     url: str, timeout: float, network: Network = DIRECT, headers: Headers | None = None, body: bytes = b""
 ) -> Any:
-    """Fetch a small JSON document, all within `timeout` seconds; with a body, by POST.
+    """Fetch a small JSON document within `timeout` seconds; with a body, by POST.
 
     Raises:
-        ModelError: nothing answered in time, or not with a JSON document.
+        ModelError: there was no answer in time, or it was not JSON.
     """
     address = urlsplit(url)
     client = HttpClient(f"{address.scheme}://{address.netloc}", network)
@@ -202,13 +204,13 @@ async def fetch_json(
     except TimeoutError:
         raise _stalled_error(client.host, timeout) from None
     except msgspec.DecodeError as error:
-        text = f"{client.host} did not answer with a JSON document ({error})."
+        text = f"{client.host} did not answer with JSON ({error})."
         raise ModelError(ModelErrorKind.MALFORMED, text, "Check the address.") from error
     finally:
         await client.close()
 
 
-# What failures mean is only read up when there is one.
+# The texts for failures are imported only when there is one.
 def _stalled_error(host: str, seconds: float) -> ModelError:
     from halocline.net.network_failures import stalled_error
 

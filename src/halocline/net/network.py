@@ -1,4 +1,4 @@
-"""How a server is reached: how long it may take, through which proxy, and whose certificates are trusted."""
+"""Network options: timeouts, proxy and trusted certificates."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from halocline.net.proxies import Proxy
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Times are in seconds.
+    """Options for reaching a server. Times are in seconds.
 
-    `connect_timeout` covers everything until a request can be sent: the name, the socket, the proxy, TLS.
-    `first_byte_timeout` bounds the wait for the head of an answer, and then the wait for the first byte of its body: a
-    server may send either while it still reads the prompt. `stall_timeout` bounds every later silence. `ca_files` are
-    trusted beside what the system trusts. `pinned` are addresses to connect to, so that the name is not looked up
-    again; a proxy looks it up itself.
+    `connect_timeout` covers everything until a request can be sent: name lookup, socket, proxy, TLS.
+    `first_byte_timeout` limits the wait for the head of a response, and then for the first byte of its body: a server
+    may send either while it still reads the prompt. `stall_timeout` limits every later silence. `ca_files` are trusted
+    in addition to the system's. `pinned` are addresses to connect to, so that the name is not looked up again; a proxy
+    looks it up itself.
     """
 
     connect_timeout: float = 10.0
@@ -25,4 +25,4 @@ class Network:
 
 
 DIRECT = Network()
-"""No proxy, and what the system trusts."""
+"""No proxy, default timeouts, and the system's trusted certificates."""

@@ -1,6 +1,6 @@
-"""Which proxy stands before a server: the one that was named, or the one of the usual environment variables.
+"""Choose the proxy for a server: the configured one, or the one in the usual environment variables.
 
-What must stay true: a proxy's user name and password show in no text and no repr.
+What must stay true: a proxy's user name and password appear in no text and no repr.
 """
 
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ VARIABLES = {
     "HTTPS_PROXY": "The proxy for servers at https addresses.",
     "HTTP_PROXY": "The proxy for servers at http addresses.",
     "ALL_PROXY": "The proxy for servers that neither of these covers.",
-    "NO_PROXY": "What to reach without a proxy: names with all below them, addresses, networks such as 10.0.0.0/8, "
-    "each also with a port, or `*`; commas between.",
+    "NO_PROXY": "Servers to reach without a proxy, separated by commas: host names (with their subdomains), addresses, "
+    "networks such as 10.0.0.0/8, each optionally with a port, or `*` for all.",
 }
-"""What is read from the environment. The lower-case spelling of a name wins over it."""
+"""The environment variables. A variable's lower-case spelling takes precedence."""
 
 NO_PROXY_AT_ALL = "none"
-"""What is named instead of a proxy, so that none is used."""
+"""The value of the proxy setting that means no proxy at all."""
 
 _FORM = "Write it as http://host:port, or http://user:password@host:port."
 
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """An HTTP proxy. `authorization` is the value of the Proxy-Authorization header; empty: none is sent."""
+    """An HTTP proxy. `authorization` is the value of the Proxy-Authorization header; empty if none is sent."""
 
     address: Address
     authorization: str = field(default="", repr=False)
@@ -37,10 +37,10 @@ class Proxy:
 
 
 def proxy_for(target: Address, named: str, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy to reach `target` through; None: straight away.
+    """Return the proxy for `target`; None for a direct connection.
 
-    A `named` one is for every server. Those of the environment are never for this machine itself, nor for what NO_PROXY
-    lists. Raises UsageError when what stands there is no http or https proxy.
+    A `named` proxy is used for every server. Those from the environment are not used for this machine itself, or for
+    servers in NO_PROXY. Raises UsageError if a value is not an http or https proxy.
     """
     if named:
         return None if named == NO_PROXY_AT_ALL else _parse_proxy(named, "The setting proxy")
@@ -57,10 +57,10 @@ def _read_variable(environ: Mapping[str, str], name: str) -> str:
 
 
 def _parse_proxy(url: str, source: str) -> Proxy:
-    # The URL is not shown: it may hold a password, wherever it is broken.
+    # The URL is not shown: even a malformed one may contain a password.
     address = address_of(url if "://" in url else f"http://{url}")
     if address is None:
-        raise UsageError(f"{source} holds no http or https proxy.", f"{_FORM} SOCKS proxies are not spoken.")
+        raise UsageError(f"{source} is not an http or https proxy.", f"{_FORM} SOCKS proxies are not supported.")
     return Proxy(address, _basic_authorization(url))
 
 
@@ -90,12 +90,12 @@ def _covers_target(entry: str, target: Address) -> bool:
     name, host = target.hostname.lower().rstrip("."), host.removeprefix("*").strip(".")
     if not host or _is_within(name, host):
         return bool(host)
-    # An address has no names below it: 1.10.0.0.1 is not below 10.0.0.1.
+    # An address has no subdomains: 1.10.0.0.1 is not below 10.0.0.1.
     return name == host or name.endswith(f".{host}")
 
 
 def _split_entry(entry: str) -> tuple[str, str]:
-    """The host and the port of an entry; the port is empty when it names none."""
+    """Return the host and the port of an entry; the port is empty if it has none."""
     if entry.startswith("["):
         host, _, rest = entry[1:].partition("]")
         return host, rest.removeprefix(":")
@@ -104,7 +104,7 @@ def _split_entry(entry: str) -> tuple[str, str]:
 
 
 def _is_within(host: str, network: str) -> bool:
-    """Whether `host` is an address of a network, or the one address that is written as one."""
+    """Return True if `host` is an address in a network, or equal to a single address."""
     import ipaddress
 
     try:

@@ -1,6 +1,6 @@
-"""The head of a request, as bytes.
+"""Build the head of a request, as bytes.
 
-What HTTP cannot carry is refused, so that nothing put into a header can become another header or another request.
+Characters that HTTP does not allow are refused, so that no header value can become another header or request.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def request_head(method: str, target: str, fields: Mapping[str, str]) -> bytes:
-    """Raises ValueError, without what it holds, when a part of it cannot be sent."""
+    """Return the head of a request. Raises ValueError, which does not show the content, if a part cannot be sent."""
     if not (_is_printed(method + target) and " " not in target and all(map(_can_be_sent, fields, fields.values()))):
         raise ValueError("it cannot be sent")
     lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
@@ -17,10 +17,10 @@ def request_head(method: str, target: str, fields: Mapping[str, str]) -> bytes:
 
 
 def _can_be_sent(name: str, value: str) -> bool:
-    # A blank at an end would be lost on the way.
+    # A leading or trailing space would be lost in transit.
     return bool(name) and _NAME.issuperset(name) and _is_printed(value) and value == value.strip(" ")
 
 
 def _is_printed(text: str) -> bool:
-    """Nothing but ASCII from the blank to the tilde."""
+    """Return True for printable ASCII only."""
     return text.isascii() and text.isprintable()

@@ -1,1 +1,1 @@
-"""The one gate: may this be done? Pure decisions with reasons."""
+"""The approval gate: pure decisions with reasons."""

@@ -1,4 +1,4 @@
-"""A call taken apart into what is judged one by one: the paths it touches, its command, the server it asks."""
+"""Split a call into acts that are judged one by one: the paths it touches, its command, the server it contacts."""
 
 from typing import TYPE_CHECKING
 
@@ -38,20 +38,19 @@ OFFERED = {
     "vitest": 1,
     "yarn": 2,
 }
-"""Programs of which more than one exact command is offered for good, and by how many of their first words.
+"""Programs for which a grant wider than one exact command is offered, with how many first words it covers.
 
-No shells, interpreters, wrappers and runners of other packages' programs: leave for those is leave for everything.
+No shells, interpreters, wrappers or package runners: a grant for those would allow everything.
 """
 
 
 class Act(Value, frozen=True):
-    """One thing that a call does, judged by itself.
+    """One thing that a call does, judged on its own.
 
-    `argv` are the words of a simple command; None when they are not known. `command` is a whole command, with its
-    place, and `parts` are the acts that it is made of, `within` those that stand inside others (in `env`, `xargs`).
-    `reads` says that a part only reads; `in_sandbox` and `risky` are as in a `Summary`.
-    `mcp`, `read_only`, `changed` and `agent` are as in a `Summary`. `scripts` are files of the workspace that a command
-    runs, or how an MCP tool is defined. `grant` is what *always* would cover, `wider` more of the kind.
+    `argv` are the words of a simple command; None if unknown. `command` is a whole command line with its place, `parts`
+    are the acts in it, `within` those wrapped in others (by `env`, `xargs`). `reads`: a part only reads. `in_sandbox`,
+    `risky`, `mcp`, `read_only`, `changed` and `agent` are as in a `Summary`. `scripts` are the workspace files that a
+    command runs, or the definition of an MCP tool. `grant` is what *always* would cover, `wider` a broader offer.
     """
 
     kind: ToolKind
@@ -82,25 +81,25 @@ class Act(Value, frozen=True):
 
 
 def acts_of(summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
-    """Everything that a call does. A command comes first. Raises ToolFailure when its URL is none."""
+    """Return everything that a call does, a command first. Raises ToolFailure if its URL is invalid."""
     whole = Act(kind=summary.kind, tool=summary.tool, mcp=summary.mcp, read_only=summary.read_only, agent=summary.agent)
     if summary.mcp:
         return [_of_server(whole, summary)]
     if summary.command:
         return _command_acts(whole, summary, paths, where)
-    acts = [replace(whole, path=path, grant=_leave_for(summary.kind, path)) for path in paths]
+    acts = [replace(whole, path=path, grant=_path_grant(summary.kind, path)) for path in paths]
     if summary.url:
         acts.append(_server_act(whole, summary))
     return acts or [replace(whole, grant=Grant(summary.kind))]
 
 
-def _leave_for(kind: ToolKind, path: Resolved) -> Grant:
-    """What *always* means: the whole project, or just this path elsewhere."""
+def _path_grant(kind: ToolKind, path: Resolved) -> Grant:
+    """Return what *always* covers: the whole project, or just this path elsewhere."""
     return Grant(kind, "" if path.place is Place.PROJECT else path.path)
 
 
 def _of_server(whole: Act, summary: Summary) -> Act:
-    """A tool of an MCP server: leave is for it as it is defined, or for all that the server has."""
+    """Return the act of an MCP tool: a grant covers the tool as defined now, or all tools of its server."""
     scripts = (f"{summary.mcp}={summary.definition}",) if summary.definition else ()
     grant = Grant(summary.kind, mcp=summary.mcp, scripts=scripts)
     wider = Grant(summary.kind, mcp=f"{summary.mcp.rpartition('/')[0]}/{ALL}")
@@ -117,7 +116,7 @@ def _server_act(whole: Act, summary: Summary) -> Act:
 
 
 def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
-    """A command, and the folder where it runs: leave for it is for both."""
+    """Return the acts of a command and of the folder it runs in; one grant covers both."""
     exactly = f"{summary.command} (in {summary.place})" if summary.place else summary.command
     judged = judge_command(summary.command, where)
     command = replace(
@@ -143,7 +142,7 @@ def _part_act(whole: Act, part: "JudgedPart") -> Act:
 
 
 def _wider_grant(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
-    """Leave for commands that begin as this one, when it is of a program whose beginning says what it does."""
+    """Return a grant for commands that begin like this one, if the program is one of `OFFERED`."""
     more = [part for part in judged.simple if not part.reads]
     if len(more) != 1 or not more[0].argv or more[0].place:
         return None

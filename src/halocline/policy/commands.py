@@ -1,8 +1,8 @@
-"""May this command run? Its parts are judged (`policy.shell`), and the mode says which of them need a person.
+"""Decide whether a command may run: judge its parts (`policy.shell`); the mode says which of them need approval.
 
-Auto mode lets run what reads, what is known to be ordinary work (`policy.shell.ordinary_programs`), and what writes
-new files in the workspace. None of this is a boundary; only a sandbox is one. What takes commands apart is imported
-with the first command that is judged.
+Auto mode allows what reads, what is known to be ordinary work (`policy.shell.ordinary_programs`), and what writes new
+files in the workspace. None of this is a security boundary; only a sandbox is one. The parser is imported with the
+first command.
 """
 
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 8_000
 
 _LOSES = (
-    (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes without asking"),
+    (r"\brm\s+(-\w+\s+)*-\w*[rRf]", "deletes files without asking"),
     (r"\bfind\b.*\s-(delete|exec|execdir|ok)\b", "may delete or run what it finds"),
     (r"\b(shred|mkfs\S*|fdisk|parted|wipefs)\b", "destroys data"),
     (
@@ -36,14 +36,14 @@ _LOSES = (
 
 @cache
 def _compile_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Compiled when the first command is judged, not at every start."""
+    """Compile the patterns with the first command, not at every start."""
     return tuple((re.compile(pattern), why) for pattern, why in _LOSES)
 
 
 class Circumstances(Value, frozen=True):
-    """Where a command would run, and how much is done without asking. `typed` is one that goes into a running program.
+    """The place and modes in which a command would run. `typed`: it is input for a running program.
 
-    `exported` are the variables that earlier commands changed in the shell, `path` is the PATH where it is among them.
+    `exported` are the variables that earlier commands changed in the shell, `path` is PATH if it is one of them.
     """
 
     workspace: Path
@@ -62,9 +62,9 @@ class Circumstances(Value, frozen=True):
 
 
 class JudgedPart(Value, frozen=True):
-    """One simple command, for the rules of people. `argv` is None when its words are known only when it runs.
+    """One simple command, for matching rules. `argv` is None if its words are known only when it runs.
 
-    `place` is the kind of place that it reads or changes, where that needs care.
+    `place` is the kind of sensitive place that it reads or changes, if any.
     """
 
     argv: tuple[str, ...] | None
@@ -75,12 +75,12 @@ class JudgedPart(Value, frozen=True):
 
 
 class CommandJudgement(Value, frozen=True):
-    """`canonical` is the form in which an allowed command is run; None: as it was written.
+    """The judgement of a command line.
 
-    A `binding` one holds whatever a person or a mode allowed before. `simple` are its simple commands, and `within` the
-    words of those that stand in others; `effect` is that of the gravest. `scripts` are files of the workspace that it
-    runs, with what stands for their content. `only_form` is the form of one that would pass a
-    floor if it ran as it was written: whoever allows it, it runs in that.
+    `canonical` is the form in which an allowed command is run; None: as written. A `binding` judgement holds whatever
+    grants or modes allow. `simple` are its simple commands, `within` the words of those wrapped in others; `effect` is
+    the gravest of all. `scripts` are the workspace files that it runs, each with a fingerprint. `only_form` is set if
+    the command would be forbidden as written: whatever allows it, it runs in that form.
     """
 
     decision: Verdict
@@ -97,7 +97,7 @@ class CommandJudgement(Value, frozen=True):
 
     @property
     def reads(self) -> bool:
-        """It only reads, and was allowed as that."""
+        """True if it only reads and was allowed as such."""
         return self.canonical is not None
 
 
@@ -120,7 +120,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     analysis = analyse_command(command, ground)
     note_impostors(analysis, ground)
     if len(command) > MAX_LENGTH or len(analysis.findings) > MOST_COMMANDS:
-        analysis.problem = "it is too long to judge" if len(command) > MAX_LENGTH else "it has too many parts to judge"
+        analysis.problem = "it is too long" if len(command) > MAX_LENGTH else "it has too many parts"
     elif odd := _odd_characters(command):
         analysis.problem = odd
     if where.typed or not analysis.reads:
@@ -133,7 +133,7 @@ def judge_command(command: str, where: Circumstances) -> CommandJudgement:
 
 
 def _only_form(analysis: "Analysis", where: Circumstances) -> str | None:
-    """The form of what only reads in it, and would pass a floor as it was written."""
+    """Return the form of a command that only reads in that form but would be forbidden as written."""
     if not analysis.reads:
         return None
     written = copy(analysis)
@@ -148,7 +148,7 @@ def _with_parts(judged: CommandJudgement, analysis: "Analysis", most: int) -> Co
     effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
     simple = [_judged_part(finding) for finding in analysis.findings]
     if analysis.problem:
-        # Nobody's rule says yes to what was not understood.
+        # No rule can allow what was not understood.
         simple.append(JudgedPart(None, Effect.UNKNOWN))
     return replace(
         judged,
@@ -179,7 +179,7 @@ def _judge_floor(analysis: "Analysis", where: Circumstances) -> CommandJudgement
 
 
 def _judge_unsure(analysis: "Analysis") -> CommandJudgement | None:
-    """What may turn out to be what no mode allows: a person decides, even where nobody is asked otherwise."""
+    """Ask, even in yolo mode, about what may turn out to be something that no mode allows."""
     from halocline.policy.shell.findings import Rule
 
     finding = analysis.first(Rule.LEADS_ANYWHERE)
@@ -202,7 +202,7 @@ def _judge_permitted(command: str, analysis: "Analysis", where: Circumstances) -
 
 
 def _judge_in_plan(analysis: "Analysis", where: Circumstances) -> CommandJudgement | None:
-    """In plan mode commands only look."""
+    """Deny in plan mode what does more than read."""
     from halocline.policy.shell.findings import Rule
 
     if where.mode is not Mode.PLAN or analysis.reads:
@@ -210,8 +210,8 @@ def _judge_in_plan(analysis: "Analysis", where: Circumstances) -> CommandJudgeme
     worst = None if analysis.problem else _worst_finding(analysis)
     if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
         return None
-    why = analysis.problem or (worst.part.reason if worst else "it is no command that is known to only read")
-    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode only reads: {why}", binding=True)
+    why = analysis.problem or (worst.part.reason if worst else "it is not known to be read-only")
+    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode is read-only: {why}", binding=True)
 
 
 def _only_looks(analysis: "Analysis") -> bool:
@@ -227,12 +227,12 @@ def _worst_finding(analysis: "Analysis") -> "Finding | None":
 
 
 def _by_mode(command: str, analysis: "Analysis", where: Circumstances) -> CommandJudgement:
-    """The table of the modes, for what nothing forbids."""
+    """Judge by the approval mode what nothing forbids."""
     mode = where.approval_mode
     if analysis.reads and not where.risky:
         return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
     if analysis.reads:
-        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     worst = _worst_finding(analysis)
     if mode is not ApprovalMode.AUTO:
         why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
@@ -247,32 +247,32 @@ def _judge_in_auto(command: str, analysis: "Analysis", worst: "Finding | None", 
     from halocline.policy.shell.findings import Rule
 
     if analysis.problem:
-        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be judged: {analysis.problem}")
+        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
     if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
         return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
     if shown := _why_unguarded(analysis):
         return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
     if risky:
-        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself calls it risky")
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
     return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
 
 
 def _why_unguarded(analysis: "Analysis") -> str:
-    """Why a line that runs as it was written may show secrets, which a part of it would leave out if it ran alone."""
+    """Say why a line that runs as written may show secrets, which a part of it would leave out on its own."""
     from halocline.policy.shell.program import may_read_folders
 
     found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
-    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it alone" for words in found), "")
+    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")
 
 
 def _odd_characters(command: str) -> str:
-    """Characters that a person would not see, or that a terminal would obey."""
+    """Name the first character that you would not see, or that a terminal would interpret."""
     found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
-    return "" if found is None else f"it holds the invisible character U+{ord(found):04X}"
+    return "" if found is None else f"it contains the invisible character U+{ord(found):04X}"
 
 
 def may_lose(command: str, judged: CommandJudgement) -> str:
-    """Why a person should look at it even in a sandbox: the workspace may lose something. Empty for nothing known."""
+    """Say how a command may destroy work in the workspace, which a sandbox does not prevent; empty if it does not."""
     if any(part.effect is Effect.DESTRUCTIVE for part in judged.simple):
-        return "may lose files of the workspace"
+        return "may destroy work in the workspace"
     return next((why for pattern, why in _compile_patterns() if pattern.search(command)), "")

@@ -1,6 +1,6 @@
-"""Where a URL leads, as far as its text and the addresses of its name say it. Nothing is looked up here.
+"""Classify the server of a URL by its text and by addresses that were looked up elsewhere.
 
-What must stay true: an address that is not plainly public counts as private.
+What must stay true: an address that is not clearly public counts as private.
 """
 
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ from halocline.protocol.values import Value
 PORTS = {"http": 80, "https": 443}
 PRIVATE_ENDINGS = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa", ".home", ".corp", ".private")
 METADATA = frozenset({"100.100.100.200", "168.63.129.16", "fd00:ec2::254"})
-"""Where clouds answer their machines, besides link-local addresses."""
+"""Cloud metadata addresses that are not link-local."""
 _KEPT = "%/:=&?~+!$,;'@()*[]|"
 
 
 class Net(StrEnum):
-    """What kind of network an address is in."""
+    """The kind of network an address is in."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -26,7 +26,7 @@ class Net(StrEnum):
 
 
 class Destination(Value, frozen=True):
-    """A server, and the URL in the form in which it is sent. `by_address`: it is named by an IP address."""
+    """A server, and the normalized URL that is sent. `by_address`: the URL names an IP address."""
 
     url: str
     hostname: str
@@ -36,22 +36,22 @@ class Destination(Value, frozen=True):
 
     @property
     def exactly(self) -> str:
-        """Host and port: what leave for a private network is given for."""
+        """`host:port`, the scope of a grant for a private network."""
         host = f"[{self.hostname}]" if ":" in self.hostname else self.hostname
         return f"{host}:{self.port}"
 
 
 def parse_destination(url: str) -> Destination:
-    """Read a URL as a model wrote it. Raises ToolFailure when it is no http or https address."""
+    """Read a URL as a model wrote it. Raises ToolFailure if it is not an http or https address."""
     try:
         parts = urlsplit(url.strip())
         hostname, port = _ascii_name(parts.hostname or ""), parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError):
-        raise ToolFailure(f"{url!r} is no http or https URL. Nothing was fetched.") from None
+        raise ToolFailure(f"{url!r} is not an http or https URL. Nothing was fetched.") from None
     if not hostname:
-        raise ToolFailure(f"{url!r} names no host. Nothing was fetched.")
+        raise ToolFailure(f"{url!r} has no host. Nothing was fetched.")
     if parts.username is not None:
-        raise ToolFailure("A URL with a user name or password is not fetched. Leave them out.")
+        raise ToolFailure("A URL with a user name or password is not fetched. Remove them and try again.")
     host = f"[{hostname}]" if ":" in hostname else hostname
     netloc = host if port == PORTS[parts.scheme] else f"{host}:{port}"
     path, query = quote(parts.path or "/", safe=_KEPT), quote(parts.query, safe=_KEPT)
@@ -66,13 +66,13 @@ def parse_destination(url: str) -> Destination:
 
 
 def worst_net(addresses: Iterable[str]) -> Net:
-    """The least public network that one of the addresses is in; public when there are none."""
+    """Return the least public network that any of the addresses is in; public if there are none."""
     nets = {net_of_address(address) or Net.PRIVATE for address in addresses}
     return next((net for net in (Net.LINK_LOCAL, Net.PRIVATE) if net in nets), Net.PUBLIC)
 
 
 def net_of_address(text: str) -> Net | None:
-    """None when the text is no IP address. One that carries an IPv4 address inside is judged by that."""
+    """Return the network of an IP address; None for other text. An embedded IPv4 address decides."""
     import ipaddress
 
     try:
@@ -96,7 +96,7 @@ def _net_of_name(hostname: str) -> Net:
 
 
 def _ascii_name(hostname: str) -> str:
-    """The name as DNS knows it. Raises ValueError (UnicodeError is one) when it cannot be one."""
+    """Return a host name in its DNS form. Raises ValueError (UnicodeError is one) if it is invalid."""
     name = hostname.lower() if hostname.isascii() else hostname.encode("idna").decode("ascii")
     if not name.isprintable() or any(c in name for c in " /\\@"):
         raise ValueError(hostname)

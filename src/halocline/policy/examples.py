@@ -1,4 +1,4 @@
-"""Checks a rule against the examples that stand beside it: commands, URLs or paths, whatever the rule speaks of."""
+"""Check a rule against its examples: commands, URLs or paths, whichever the rule is about."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ NOWHERE = Path("/nowhere")
 
 
 def failing_example(rule: Rule, matches: Sequence[str], not_matches: Sequence[str]) -> str:
-    """What is wrong with the first example that is; empty when all are right."""
+    """Say what is wrong with the first failing example; empty if all hold."""
     for example in matches:
         if not _covers_example(rule, example):
             return f"it should match {example!r}"
@@ -57,5 +57,5 @@ def _example_act(rule: Rule, example: str, workspace: Path) -> Act:
     summary = Summary(example, kind, command=example, tool=tool, agent=agent)
     where = Circumstances(workspace, NOWHERE, str(workspace), NoFacts(), Mode.ACT, ApprovalMode.ASK)
     (act, *_) = acts_of(summary, (), where)
-    # An example of an effect is one by its words: what it would do here is not asked.
+    # An example for a rule about effects counts as having the effect; what it would really do is not checked.
     return replace(act, effect=rule.effects[0]) if rule.effects and not rule.argv else act

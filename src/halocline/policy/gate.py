@@ -1,9 +1,9 @@
-"""The one gate: may this be done? A pure decision with the rule that made it and the reason.
+"""The approval gate: decide whether a call may run, with the rule that decided and the reason. Pure.
 
-A call is taken apart into acts, each is judged by itself, and the strictest decision holds. The first layer that speaks
-decides, and the order is: what nothing may lift (own state, ignored files, rules that deny, what no command may do,
-plan mode, a person's *never*), what only the administrator may lift, what the person allowed for good, the person's
-other rules, places that need care, then what the approval mode says. Where a file of rules cannot be read, nothing is
+A call is split into acts. Each act is judged on its own, and the strictest decision wins. For one act, the first layer
+with an opinion decides, in this order: what nothing may override (Halocline's own files, ignored files, deny rules,
+commands that are never allowed, plan mode, the user's *never*), what only the administrator may override, permanent
+grants, the user's other rules, sensitive places, then the approval mode. While a rules file cannot be read, nothing is
 allowed without asking.
 """
 
@@ -25,20 +25,20 @@ from halocline.protocol.permission_rules import OtherRoot, Place, Rule, RuleBook
 from halocline.protocol.values import Value
 
 LEAVES = "leaves-sandbox"
-"""The rule that asks before a command leaves the sandbox; nobody gives leave for that for good."""
+"""The rule that asks before a command runs outside the sandbox; it cannot be granted permanently."""
 REMEMBERS = "memory"
-"""The rule that asks before a note is kept for later tasks; nobody gives leave for that for good either."""
+"""The rule that asks before a note is kept for later tasks; it cannot be granted permanently either."""
 HARMLESS = (ToolKind.THINK, ToolKind.OTHER)
 
 _STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
 
 class Decision(Value, frozen=True):
-    """`rule` names what decided; `reason` says it to a person; `grant` is what *always* would cover, `wider` more.
+    """The verdict on a call, with the `rule` that decided and the `reason` to show.
 
-    `places` is where the call's paths led when it was judged, `identities` what was there. `parts` are what a command
-    was found to be made of, and `canonical` is the form in which one that was allowed as reading is run. `scripts` are
-    files of the workspace that it runs, with what stands for their content.
+    `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
+    judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
+    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
     """
 
     verdict: Verdict
@@ -54,11 +54,11 @@ class Decision(Value, frozen=True):
 
 
 class PolicyContext(Value, frozen=True):
-    """Everything a decision depends on besides the call itself. `outputs` has copies of what its commands printed.
+    """Everything a decision depends on besides the call itself.
 
-    `exported` are the variables that earlier commands changed in the shell, `path` is the PATH where it is among them;
-    `sandbox` is how commands are held. `roots` are the task's folders beside the workspace. `subagent`: no person set
-    this mode, the task is to read only.
+    `outputs` is the folder with saved command output. `exported` are the variables that earlier commands changed in
+    the shell, `path` is PATH if it is one of them; `sandbox` is the state of the sandbox. `roots` are the task's
+    folders besides the workspace. `subagent`: plan mode was set for a read-only sub-agent, not by the user.
     """
 
     workspace: Path
@@ -81,7 +81,7 @@ def decide_call(summary: Summary, posture: PolicyContext) -> Decision:
     """Judge one call.
 
     Raises:
-        ToolFailure: a path or a URL is none.
+        ToolFailure: a path or URL is invalid.
     """
     paths = _resolve_paths(summary, posture)
     acts = acts_of(summary, paths, _find_circumstances(summary, paths, posture))
@@ -97,13 +97,13 @@ def decide_call(summary: Summary, posture: PolicyContext) -> Decision:
 
 
 def find_places(summary: Summary, posture: PolicyContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where a call's paths lead now, and what is there. Raises ToolFailure when one is none."""
+    """Return a call's resolved paths as of now, and the identities of the files there. Raises ToolFailure."""
     paths = _resolve_paths(summary, posture)
     return tuple(path.path for path in paths), tuple(path.identity for path in paths)
 
 
 def build_classifier(posture: PolicyContext) -> Classifier:
-    """Tells the kinds of places of a task apart."""
+    """Return the classifier of places for a task."""
     return Classifier(
         posture.workspace,
         posture.home,
@@ -114,7 +114,7 @@ def build_classifier(posture: PolicyContext) -> Classifier:
 
 
 def find_scripts(summary: Summary, posture: PolicyContext) -> tuple[str, ...]:
-    """The scripts that a command would run now. Raises ToolFailure when a path is none."""
+    """Return the scripts that a command would run now. Raises ToolFailure if a path is invalid."""
     paths = _resolve_paths(summary, posture)
     return acts_of(summary, paths, _find_circumstances(summary, paths, posture))[0].scripts
 
@@ -134,7 +134,7 @@ def _resolve_paths(summary: Summary, posture: PolicyContext) -> tuple[Resolved, 
 
 
 def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: PolicyContext) -> Circumstances:
-    """Where a command would run. One that has a place but no folder is typed into a program that runs there."""
+    """Describe where a command would run. With a place but no folder, it is typed into a program running there."""
     return Circumstances(
         workspace=posture.workspace,
         home=posture.home,
@@ -153,7 +153,7 @@ def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: 
 
 
 def _of_command(act: Act, decision: Decision, posture: PolicyContext) -> Decision:
-    """With what a command is made of. In plan mode what reads runs in no other form, whoever allowed it."""
+    """Add what a command consists of. In plan mode a read-only command always runs in its canonical form."""
     if act.judged is None:
         return decision
     always = posture.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
@@ -163,7 +163,7 @@ def _of_command(act: Act, decision: Decision, posture: PolicyContext) -> Decisio
 
 def _judge_act(act: Act, posture: PolicyContext) -> Decision:
     decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
-    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "nothing allows it"), act)
+    decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "no rule or mode allows it"), act)
     if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
         decision = _with_problems(decision, posture)
     if posture.subagent and decision.rule == "plan-mode":
@@ -177,14 +177,14 @@ def _judge_act(act: Act, posture: PolicyContext) -> Decision:
 
 
 def _in_its_form(decision: Decision, act: Act) -> Decision:
-    """Run a command in its form where a mode or a rule would let it run as it was written, and that passes a floor."""
+    """Force the canonical form on an allowed command that would be forbidden in every mode as written."""
     if act.judged and act.judged.only_form and decision.verdict is Verdict.ALLOW:
         return replace(decision, canonical=act.judged.only_form)
     return decision
 
 
 def _with_problems(decision: Decision, posture: PolicyContext) -> Decision:
-    """Nothing is allowed while a file of rules cannot be read, and each question says so."""
+    """Turn allow into ask while a rules file cannot be read, and say so in the reason."""
     problems = "; ".join(posture.book.problems)
     if decision.verdict is Verdict.ALLOW:
         return Decision(Verdict.ASK, "unreadable-rules", problems)
@@ -193,13 +193,13 @@ def _with_problems(decision: Decision, posture: PolicyContext) -> Decision:
 
 def _own_state(act: Act, posture: PolicyContext) -> Decision | None:
     if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
-        return Decision(Verdict.DENY, "own-state", "Halocline's own files are not touched by tools")
+        return Decision(Verdict.DENY, "own-state", "tools may not touch Halocline's own files")
     return None
 
 
 def _by_ignore_file(act: Act, posture: PolicyContext) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
-        reason = f"{act.path.shown} is hidden by an ignore file, which only the person may change"
+        reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
 
@@ -209,7 +209,7 @@ def _by_denial(act: Act, posture: PolicyContext) -> Decision | None:
 
 
 def _by_bound(act: Act, posture: PolicyContext) -> Decision | None:
-    """What no mode and no leave lifts for a command: the floor, the person's permissions, plan mode."""
+    """Apply what no mode and no grant overrides for a command: the floor, command permissions, plan mode."""
     if act.judged and act.judged.binding:
         return Decision(act.judged.decision, act.judged.rule, act.judged.reason)
     return None
@@ -219,22 +219,22 @@ def _plan_mode(act: Act, posture: PolicyContext) -> Decision | None:
     if posture.mode is Mode.PLAN and act.mcp:
         return _plan_for_servers(act, posture)
     if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
-        more = "" if posture.subagent else "; the person switches to act mode"
-        return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads{more}")
+        more = "" if posture.subagent else "; only the user can switch to act mode"
+        return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only{more}")
     return None
 
 
 def _plan_for_servers(act: Act, posture: PolicyContext) -> Decision | None:
-    """What its server does not declare to only read is not done, unless a rule says so of plan mode by name."""
+    """Deny tools that their server does not declare read-only, unless an allow rule names plan mode."""
     named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
     if act.read_only or find_allowing(named, act, posture.workspace, posture.mode):
         return None
-    return Decision(Verdict.DENY, "plan-mode", f"plan mode only reads, and {act.mcp} is not declared to only read")
+    return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only, and {act.mcp} is not declared read-only")
 
 
 def _by_refusal(act: Act, posture: PolicyContext) -> Decision | None:
-    if act.grant and replace(act.grant, scripts=()) in {replace(said, scripts=()) for said in posture.refusals}:
-        return Decision(Verdict.DENY, "refused", "the person said never in this task")
+    if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in posture.refusals}:
+        return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
     return None
 
 
@@ -243,44 +243,48 @@ def _by_managed(act: Act, posture: PolicyContext) -> Decision | None:
 
 
 def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
-    """What a sandbox that is required forbids. To leave one is asked every time, whatever the mode."""
+    """Apply a required sandbox. Leaving the sandbox asks every time, in every mode."""
     box = posture.sandbox
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
-        return Decision(Verdict.DENY, "sandbox-required", f"commands need a sandbox here: {'; '.join(box.lacks)}")
+        return Decision(
+            Verdict.DENY,
+            "sandbox-required",
+            f"commands must run in a complete sandbox here, which is not available: {'; '.join(box.lacks)}",
+        )
     if box.required and not act.in_sandbox:
-        return Decision(Verdict.DENY, "sandbox-required", "no command leaves the sandbox here")
+        return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")
     if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
-        return Decision(Verdict.ASK, LEAVES, "a person decides this each time")
+        return Decision(Verdict.ASK, LEAVES, "it would run outside the sandbox, which needs approval each time")
     return None
 
 
 def _by_memory(act: Act, posture: PolicyContext) -> Decision | None:
-    """A note steers every later task, so a person reads each one: no leave and no mode but yolo goes without."""
+    """Ask before each note, which steers every later task: no grant and no mode but yolo skips that."""
     if act.tool == "remember" and posture.approval_mode is not ApprovalMode.YOLO:
-        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder begins with what is remembered")
+        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder starts by reading this note")
     return None
 
 
 def _by_grant(act: Act, posture: PolicyContext) -> Decision | None:
     if is_granted(act, posture.grants):
-        return Decision(Verdict.ALLOW, "granted", "the person said always in this task")
+        return Decision(Verdict.ALLOW, "granted", "the user allowed this for the rest of the task")
     return _allowed_by(act, posture, Source.GRANT)
 
 
 def _link_local(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is Net.LINK_LOCAL:
-        reason = f"{act.server.exactly} is an address at which machines are given their keys"
+        reason = f"{act.server.exactly} is a link-local or cloud metadata address, which may hand out credentials"
         return Decision(Verdict.ASK, "link-local", reason)
     return None
 
 
 def _another_tool(act: Act, posture: PolicyContext) -> Decision | None:
-    """A server that redefines a tool has not been given leave for the new one by anybody, in any mode."""
+    """Ask when a server redefined a tool: nobody allowed the new definition, in any mode."""
     if not act.changed or act.grant in posture.grants:
         return None
-    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} is defined otherwise than when you last let it run")
+    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
 
 
 def _by_asking_rule(act: Act, posture: PolicyContext) -> Decision | None:
@@ -296,16 +300,16 @@ def _by_yolo(act: Act, posture: PolicyContext) -> Decision | None:
 
 
 def _by_sandbox(act: Act, posture: PolicyContext) -> Decision | None:
-    """Commands in a sandbox that holds are free in auto mode, but for those that may lose files of the workspace."""
+    """Allow sandboxed commands in auto mode, except those that may destroy work in the workspace."""
     held = act.in_sandbox and posture.sandbox.standing is SandboxStanding.FULL
     if not held or act.judged is None or posture.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
         return None
-    asks = act.judged.decision is not Verdict.ALLOW  # what runs without a sandbox runs in one, too
+    asks = act.judged.decision is not Verdict.ALLOW  # what is allowed without a sandbox is allowed in one
     if asks and (why := may_lose(act.command, act.judged)):
         return Decision(Verdict.ASK, "risky-command", f"the command {why}")
     if act.risky:
-        return Decision(Verdict.ASK, "model-warned", "the model itself calls it risky")
-    return Decision(Verdict.ALLOW, "sandboxed", "the sandbox holds what the command can reach")
+        return Decision(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
+    return Decision(Verdict.ALLOW, "sandboxed", "it runs in the sandbox")
 
 
 def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
@@ -316,15 +320,17 @@ def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
         case Place.OUTSIDE if path:
             return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
         case _ if path and path.linked and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "hard-link", f"{path.shown} has another name, which would change as well")
+            return Decision(
+                Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too"
+            )
         case Place.RUNS_LATER if path and act.kind in CHANGES:
-            return Decision(Verdict.ASK, "runs-later", f"{path.shown} is run or obeyed by other programs later")
+            return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
     return None
 
 
 def _private_network(act: Act, posture: PolicyContext) -> Decision | None:
     if act.server and act.server.net is not Net.PUBLIC:
-        reason = f"{act.server.exactly} is on this machine or in a private network"
+        reason = f"{act.server.exactly} is on this machine or a private network"
         return Decision(Verdict.ASK, "private-network", reason)
     return None
 
@@ -343,7 +349,7 @@ def _by_preset(act: Act, posture: PolicyContext) -> Decision | None:
 
 
 def _by_strict_rule(act: Act, posture: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
-    """A rule that denies or asks; of a command it may speak of any part."""
+    """Find a deny or ask rule; it may match any part of a command."""
     rules = (rule for rule in posture.book.rules if rule.decision is verdict and rule.source in sources)
     return _rule_decision(
         next((rule for rule in rules if rule_applies(rule, act, posture.workspace, posture.mode)), None)
@@ -351,7 +357,7 @@ def _by_strict_rule(act: Act, posture: PolicyContext, verdict: Verdict, *sources
 
 
 def _allowed_by(act: Act, posture: PolicyContext, *sources: Source) -> Decision | None:
-    """Rules that allow; of a command, together, every part that does more than read."""
+    """Find allow rules; together they must cover every part of a command that does more than read."""
     rules = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
     return _rule_decision(find_allowing(rules, act, posture.workspace, posture.mode))
 
@@ -359,7 +365,7 @@ def _allowed_by(act: Act, posture: PolicyContext, *sources: Source) -> Decision 
 def _rule_decision(rule: Rule | None) -> Decision | None:
     if rule is None:
         return None
-    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says so")
+    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says {rule.decision}")
 
 
 LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (

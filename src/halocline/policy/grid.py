@@ -1,4 +1,4 @@
-"""The classic switches, as rules: each is on (allowed), off (asked about), or left to the approval mode."""
+"""The auto-approve switches as rules: each is on (allow), off (ask), or left to the approval mode."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -17,7 +17,7 @@ Switches = Mapping[ApprovalSwitch, bool | None]
 
 
 class AutoApprove(Value, frozen=True, forbid_unknown_fields=True):
-    """What is done without asking. None: as the approval mode says."""
+    """The switches: kinds of calls that run without asking. None: the approval mode decides."""
 
     read: bool | None = None
     read_outside: bool | None = None
@@ -44,12 +44,12 @@ _SWITCHES = {
 
 
 def rules_of(switches: AutoApprove) -> tuple[Rule, ...]:
-    """The rules that the switches of the settings stand for."""
+    """Return the rules that the switches in the settings stand for."""
     return tuple(_rules_of({ApprovalSwitch(name): on for name, on in asdict(switches).items()}))
 
 
 def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
-    """The rules, with those of these switches in the place of what the settings say of the same."""
+    """Return the rules with these switches replacing the same ones from the settings."""
     if not switches:
         return book
     left = (rule for rule in book.rules if _switch_of(rule) not in switches)
@@ -57,7 +57,7 @@ def with_switches(book: RuleBook, switches: Switches) -> RuleBook:
 
 
 def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:
-    """How each switch stands by the rules in force."""
+    """Return the state of each switch by the rules in force."""
     standing: dict[ApprovalSwitch, bool | None] = dict.fromkeys(ApprovalSwitch)
     for rule in book.rules:
         if switch := _switch_of(rule):
@@ -66,7 +66,7 @@ def switches_in(book: RuleBook) -> dict[ApprovalSwitch, bool | None]:
 
 
 def _switch_of(rule: Rule) -> ApprovalSwitch | None:
-    """The switch that a rule stands for; a person's own rule of the same name stands for none."""
+    """Return the switch that a rule stands for; a user's own rule of the same name stands for none."""
     return next((switch for switch, both in _all_rules().items() if rule in both), None)
 
 
@@ -78,8 +78,8 @@ def _all_rules() -> dict[ApprovalSwitch, tuple[Rule, ...]]:
 def _rules_of(switches: Switches) -> Iterator[Rule]:
     for switch, on in switches.items():
         if on is not None:
-            verdict, said = (Verdict.ALLOW, "on") if on else (Verdict.ASK, "off")
+            verdict, state = (Verdict.ALLOW, "on") if on else (Verdict.ASK, "off")
             name = f"auto_approve.{switch}"
-            rule = replace(_SWITCHES[switch], decision=verdict, name=name, reason=f"{name} is {said}")
-            # Off asks about all; on believes a server, but only that what it declares so reads.
+            rule = replace(_SWITCHES[switch], decision=verdict, name=name, reason=f"{name} is {state}")
+            # Off asks about all tools; on allows only those that their server declares read-only.
             yield replace(rule, read_only=True) if on and rule.mcp else rule

@@ -1,6 +1,6 @@
-"""Guarded files by their inodes: a hard link gives a file a second name, under which nobody would guard it.
+"""Find guarded files by inode: a hard link gives a file a second name, under which it would not be guarded.
 
-What must stay true: the search ends after so many entries, whatever the folders hold.
+What must stay true: the search stops after `MOST_ENTRIES` entries, whatever the folders hold.
 """
 
 import os
@@ -11,13 +11,13 @@ from halocline.protocol.permission_rules import Place
 
 MOST_ENTRIES = 10_000
 _SKIPPED = frozenset({".git", ".hg", "node_modules", ".venv", "venv", "__pycache__"})
-"""Folders of many files, none of which is a person's secret."""
+"""Folders with many files and no secrets of the user's."""
 _AT_HOME = ("", ".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".config/gcloud", ".azure")
-"""Folders of a person's home in which keys are kept, itself among them."""
+"""Folders in the user's home that hold keys, including the home itself."""
 
 
 def guarded_names(roots: Sequence[str], home: str, kind: Callable[[str], Place | None]) -> dict[int, tuple[str, ...]]:
-    """Paths of guarded files by inode: hidden and secret ones below the roots, our own, and keys of the person's."""
+    """Map inodes to paths of guarded files: hidden and secret ones below the roots, our own, and the user's keys."""
     found: dict[int, list[str]] = {}
     for entry in _files_below(roots):
         if kind(entry.path):
@@ -34,7 +34,7 @@ def _folders_at_home() -> list[str]:
 
 
 def _files_below(roots: Sequence[str]) -> "Iterator[os.DirEntry[str]]":
-    """Files below the folders, the nearest first; links are not followed."""
+    """Yield files below the folders, nearest first, without following links."""
     waiting, left = deque(roots), MOST_ENTRIES
     while waiting and left > 0:
         entries = _list_entries(waiting.popleft())[:left]

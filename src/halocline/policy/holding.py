@@ -1,11 +1,11 @@
-"""How a command would be held, in words for a person and for the log; pure."""
+"""Describe how a command would be sandboxed, for display and for the log. Pure."""
 
 from halocline.ports.tool import Summary
 from halocline.protocol.events import SandboxChecked, SandboxStanding
 
 
 def must_hold(summary: Summary, checked: SandboxChecked) -> str:
-    """Empty when no sandbox is wanted, or when the call starts no command."""
+    """Describe the sandbox for a call; empty if none is wanted or the call starts no command."""
     if summary.in_sandbox is None or checked.standing is SandboxStanding.OFF:
         return ""
     if checked.standing is SandboxStanding.NONE:

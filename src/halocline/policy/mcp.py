@@ -1,7 +1,7 @@
-"""Tools of MCP servers, as rules speak of them: by `server/tool`.
+"""MCP tools as rules name them: `server/tool`.
 
 What must stay true: a name cannot be mistaken for another server's. The last slash ends the server's name, and the
-tool's part has no sign that means something in a pattern, so a server gains nothing by how it names its tools.
+tool's part has no pattern characters, so a server gains nothing by how it names its tools.
 """
 
 import re
@@ -12,53 +12,53 @@ from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import Rule, Verdict
 
 ALL = "*"
-"""As a tool: all of a server's."""
+"""As a tool name: all tools of a server."""
 _STRANGE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def tool_name(server: str, tool: str) -> str:
-    """How a tool is called in `Summary.mcp`, in leave and in rules."""
+    """Return a tool's name as used in `Summary.mcp`, grants and rules."""
     return f"{server}/{_STRANGE.sub('_', tool)}"
 
 
 def is_one_of(name: str, patterns: str | Sequence[str]) -> bool:
-    """Whether any pattern speaks of a tool. One without a slash is of a server, with everything that it has."""
+    """Return True if any pattern matches a tool. A pattern without a slash matches all tools of a server."""
     return any(_matches(pattern, name) for pattern in ((patterns,) if isinstance(patterns, str) else patterns))
 
 
 def matches_pattern(text: str, pattern: str) -> bool:
-    """Whether a name is as a pattern says: `*` stands for any letters, `?` for one, a backslash takes their meaning."""
+    """Return True if a name matches a pattern: `*` is any characters, `?` is one, a backslash escapes them."""
     return _compile_pattern(pattern).fullmatch(text) is not None
 
 
 def literal_pattern(text: str) -> str:
-    """A name as a pattern that means only it."""
+    """Return a pattern that matches only this name."""
     return re.sub(r"([\\*?])", r"\\\1", text)
 
 
 def pattern_of(grant: Grant) -> str:
-    """What leave for a tool, or for all of a server's, is as a pattern."""
+    """Return a grant for a tool, or for all tools of a server, as a pattern."""
     server, _, tool = grant.mcp.rpartition("/")
     return f"{literal_pattern(server)}/{tool}"
 
 
 def is_granted(name: str, scripts: tuple[str, ...], grants: Iterable[Grant]) -> bool:
-    """Whether a person gave leave for a tool as it is defined, or for all of its server's."""
+    """Return True if a tool is granted as it is defined now, or all tools of its server are."""
     server = f"{name.rpartition('/')[0]}/{ALL}"
     return any(grant.mcp == server or (grant.mcp == name and grant.scripts == scripts) for grant in grants)
 
 
 def rules_of(server: str, always: Sequence[str] = (), *, believed: bool = False) -> Iterator[Rule]:
-    """The rules that a server's settings stand for.
+    """Yield the rules that a server's settings stand for.
 
-    `always` are tools that are not asked about (`autoApprove`); of a server that is `believed`, what it declares to
-    only read is not asked about either.
+    `always` are tools that run without asking (`autoApprove`). For a server that is `believed`, tools that it declares
+    read-only run without asking too.
     """
     if always:
         tools = tuple(f"{literal_pattern(server)}/{ALL if tool == ALL else tool_name('', tool)[1:]}" for tool in always)
         yield Rule(Verdict.ALLOW, "mcp.autoApprove", f"the settings of {server} allow it", mcp=tools)
     if believed:
-        reason = f"{server} is believed that it only reads"
+        reason = f"{server} is trusted to declare which of its tools only read"
         yield Rule(Verdict.ALLOW, "mcp.believed", reason, mcp=(f"{literal_pattern(server)}/{ALL}",), read_only=True)
 
 

@@ -1,7 +1,7 @@
-"""Finds the files that a command can change, where its words name all of them. Pure.
+"""Find the files that a command can change, if its words name all of them. Pure.
 
-A checkpoint asks, to tell what a command did from what a person did meanwhile. What is named too little counts as the
-person's, and stays; so only programs are listed here that change nothing but what they are told to.
+Checkpoints use this to tell a command's changes from those that a person made at the same time. A file that is missing
+here counts as the person's and is kept, so only programs are listed that change nothing but the files they name.
 """
 
 import re
@@ -17,7 +17,7 @@ _OPEN = "*?[{$`"
 
 
 def named_writes(parts: Sequence[CommandPart]) -> tuple[str, ...] | None:
-    """The files and folders that a command names to change; None when it may change others as well."""
+    """Return the files and folders that a command can change; None if it may change others too."""
     if not parts or not all(map(_is_exact, parts)):
         return None
     return tuple(dict.fromkeys(target for part in parts if part.effect in _WRITING for target in part.targets))

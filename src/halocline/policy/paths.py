@@ -1,4 +1,4 @@
-"""Where a path really leads, and what kind of place that is. Links are resolved; whole components are compared."""
+"""Resolve paths and classify the places they lead to. Links are resolved; paths are compared by whole components."""
 
 import os
 import stat
@@ -11,14 +11,14 @@ from halocline.protocol.permission_rules import OtherRoot, Place
 from halocline.protocol.values import Value
 
 IGNORE_FILES = (".haloclineignore", ".clineignore")
-"""Files that say, as `.gitignore` does, which files of the workspace are hidden from the model."""
+"""Files with `.gitignore` syntax that hide files of the workspace from the model."""
 
 
 class Resolved(Value, frozen=True):
-    """`path` is absolute with links resolved; `shown` is how a person reads it. `linked`: it has more names.
+    """A resolved path. `path` is absolute; `shown` is for display. `linked`: the file has other hard links.
 
-    `root` is the folder of the task that it is in, when that is not the workspace. `identity` tells the file or folder
-    apart that was there; empty for nothing.
+    `root` is the folder of the task that it is in, if that is not the workspace. `identity` identifies the file or
+    folder found there; empty if there was none.
     """
 
     path: str
@@ -30,7 +30,7 @@ class Resolved(Value, frozen=True):
 
 
 class Judged:
-    """Whether a resolved path is one that was judged, by another spelling at most, or lies in one of our folders."""
+    """A predicate: True if a resolved path was judged, perhaps spelled differently, or lies in one of our folders."""
 
     def __init__(self, places: tuple[str, ...], *folders: Path) -> None:
         self._places = places
@@ -43,14 +43,14 @@ class Judged:
 
 
 def is_spelt_alike(path: str, other: str) -> bool:
-    """A name in the same folder that differs only in invisible ways is found when the model writes it."""
+    """Return True if two paths are in the same folder and their names differ only in accents' form or blanks."""
     if os.path.dirname(path) != os.path.dirname(other):
         return False
     return plain_name(os.path.basename(path)) == plain_name(os.path.basename(other))
 
 
 def plain_name(name: str) -> str:
-    """The name with composed accents and with every kind of blank as a space."""
+    """Return a name with composed accents and every kind of blank as a space."""
     import unicodedata  # only needed for a wrong name
 
     return "".join(" " if char.isspace() else char for char in unicodedata.normalize("NFC", name))
@@ -65,31 +65,31 @@ def resolve_path(
     ignored: tuple[str, ...] = (),
     roots: tuple[OtherRoot, ...] = (),
 ) -> Resolved:
-    """Judge a path as the model wrote it: relative to the workspace, absolute, or with `~`.
+    """Resolve a path as the model wrote it: relative to the workspace, absolute, or with `~`.
 
-    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may look into; `ignored` are
-    the lines of the workspace's ignore files, and `roots` the task's other folders.
+    `home` is where Halocline keeps its own files, `outputs` the folder in it that the task may read; `ignored` are the
+    lines of the workspace's ignore files, and `roots` the task's other folders.
 
     Raises:
-        ToolFailure: it is no path.
+        ToolFailure: the path is invalid.
     """
     if "\0" in text:
-        raise ToolFailure("A path cannot hold a NUL character. Nothing was run.")
+        raise ToolFailure("A path cannot contain a NUL character. Nothing was run.")
     ground = Classifier(workspace, home, outputs=outputs, ignored=ignored, roots=roots)
-    spelt = os.path.join(ground.workspace, os.path.expanduser(text))
-    path = _real_path(spelt)
+    spelled = os.path.join(ground.workspace, os.path.expanduser(text))
+    path = _real_path(spelled)
     found = _look_at(path)
     root = ground.root_of(path)
     shown = os.path.relpath(path, ground.workspace) if root and root.path == ground.workspace else path
     place = ground.kind(path, found)
-    if place is Place.PROJECT and path != spelt and runs_later(ground.named_in_root(spelt)):
-        place = Place.RUNS_LATER  # a link of such a name, to a file of the project with another
+    if place is Place.PROJECT and path != spelled and runs_later(ground.named_in_root(spelled)):
+        place = Place.RUNS_LATER  # a link with such a name to a file of the project with another name
     other = root.path if root and root.path != ground.workspace else ""
     return Resolved(path, shown, place, bool(found and is_linked(found)), other, identity_of(found) if found else "")
 
 
 class Classifier:
-    """Tells kinds of places apart, by paths that are absolute and without links; the task's own are resolved once."""
+    """Classifies absolute, resolved paths into kinds of places; the task's own folders are resolved once."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Classifier:
         self._other_names: dict[int, tuple[str, ...]] | None = None
 
     def root_of(self, path: str) -> OtherRoot | None:
-        """The folder of the task that a path is in."""
+        """Return the folder of the task that a path is in."""
         return next((root for root in self.roots if is_within(path, root.path)), None)
 
     def named_in_root(self, path: str) -> str:
@@ -117,7 +117,7 @@ class Classifier:
         return os.path.relpath(path, root.path if root else self.workspace)
 
     def kind(self, path: str, found: os.stat_result | None = None) -> Place:
-        """The kind of a place; of a file with several names (`found` says so), the strictest of those known."""
+        """Return the kind of a place; for a file with several hard links (by `found`), the strictest one known."""
         if guarded := self.guarded_kind(path, found):
             return guarded
         root = self.root_of(path)
@@ -128,7 +128,7 @@ class Classifier:
         return Place.RUNS_LATER if runs_later(_path_in_root(path, root)) else Place.PROJECT
 
     def guarded_kind(self, path: str, found: os.stat_result | None = None) -> Place | None:
-        """The same of a place whose content is not given unasked; None for the others."""
+        """Return the kind if the content is not readable without asking; None for other places."""
         if self._outputs and is_within(path, self._outputs):
             return None
         kind = self._guarded_name(path)
@@ -147,7 +147,7 @@ class Classifier:
         return Place.SECRET if is_secret(inside or path) else None
 
     def _names_of(self, found: os.stat_result) -> list[str]:
-        """Other names of a file, of those that are guarded; looked for once."""
+        """Return other, guarded names of a file; they are searched for once."""
         if self._other_names is None:
             from halocline.policy.hard_links import guarded_names  # few files have several names
 
@@ -156,7 +156,7 @@ class Classifier:
 
 
 _GUARDED = (Place.OWN_STATE, Place.IGNORED, Place.SECRET)
-"""Kinds of places whose content is not given unasked, the strictest first."""
+"""Kinds of places whose content is not readable without asking, strictest first."""
 
 
 def _path_in_root(path: str, root: OtherRoot) -> str:
@@ -172,7 +172,7 @@ def _real_path(path: str) -> str:
     try:
         return find_place(path)
     except OSError:
-        raise ToolFailure(f"{path} changed while it was looked at. Nothing was done; try again.") from None
+        raise ToolFailure(f"{path} changed while it was being checked. Nothing was done; try again.") from None
 
 
 def _look_at(path: str) -> os.stat_result | None:
@@ -183,17 +183,17 @@ def _look_at(path: str) -> os.stat_result | None:
 
 
 def is_linked(found: os.stat_result) -> bool:
-    """Whether a file has several names (hard links), of which any may be outside."""
+    """Return True if a file has several names (hard links), any of which may be outside."""
     return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
 
 
 def identity_of(found: os.stat_result) -> str:
-    """Tells a file or folder apart from every other that is there now."""
+    """Return a string that identifies a file or folder among all that exist now."""
     return f"{found.st_dev}:{found.st_ino}"
 
 
 def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bool:
-    """Whether ignore files hide a path, which is relative to the workspace. `folds`: its disk takes any case."""
+    """Return True if ignore files hide a path, relative to the workspace. `folds`: its disk ignores letter case."""
     from halocline.policy.patterns import matches_any
 
     if path == ".":
@@ -204,7 +204,7 @@ def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bo
 
 
 def folds_case(folder: str) -> bool:
-    """Whether a folder that has an ignore file finds it by large letters as well."""
+    """Return True if a folder's ignore file is also found by its upper-case name."""
     return any(_is_there(folder, name.upper()) and _is_there(folder, name) for name in IGNORE_FILES)
 
 
@@ -213,5 +213,5 @@ def _is_there(folder: str, name: str) -> bool:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether a path is a folder or below it; both are absolute and free of links."""
+    """Return True if a path is a folder or below it; both are absolute and resolved."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")

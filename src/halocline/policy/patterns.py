@@ -1,4 +1,4 @@
-"""Patterns as in `.gitignore`."""
+"""Patterns in `.gitignore` syntax."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def matches_any(lines: tuple[str, ...], path: str) -> bool:
-    """Whether patterns as in `.gitignore` speak of a path, relative to where they are seen from. A folder fits too."""
+    """Return True if `.gitignore` patterns match a path, relative to their folder. The path may be a folder."""
     spec = _build_spec(lines)
     return spec.match_file(path) or spec.match_file(f"{path}/")
 

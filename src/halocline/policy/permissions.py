@@ -1,8 +1,8 @@
-"""What people bound all commands by: patterns over each simple command, in force in every mode, before approval.
+"""Command permissions: patterns over each simple command, enforced in every mode, before approval.
 
-They stand in files of rules (`[command_permissions]`) and in `CLINE_COMMAND_PERMISSIONS`, which goes over the person's
-own file; the project's and the administrator's hold beside it. A text that is no such JSON allows nothing by itself:
-every command is asked about, and the fault is shown.
+They come from rules files (`[command_permissions]`) and from `CLINE_COMMAND_PERMISSIONS`, which replaces those in the
+user's own file; the project's and the administrator's stay in force. If the variable is not valid JSON, every command
+asks and the error is shown.
 """
 
 import re
@@ -27,33 +27,33 @@ _OWNERS = {Source.MANAGED: "the administrator's", Source.USER: "your", Source.PR
 
 
 class Wrong(Exception):
-    """The variable cannot be read; says why."""
+    """The variable is not valid; the text says why."""
 
 
 @cache
 def read_permissions(text: str) -> CommandPermissions:
-    """Raises Wrong."""
+    """Parse the value of the variable. Raises Wrong."""
     try:
         return json_input.decode(text, type=CommandPermissions)
     except msgspec.DecodeError as error:
-        raise Wrong(f"{VARIABLE} is not as it must be: {error}") from None
+        raise Wrong(f"{VARIABLE} is not valid: {error}") from None
 
 
 def in_force(variable: str | None, files: Iterable[tuple[Source, CommandPermissions]]) -> list[Named]:
-    """The permissions that a command has to pass, each as its reasons name it. Raises Wrong."""
+    """Return the permissions that a command has to pass, each with its name for reasons. Raises Wrong."""
     kept = [(source, given) for source, given in files if variable is None or source is not Source.USER]
     named = [(f"{_OWNERS.get(source, source)} command_permissions", given) for source, given in kept]
     return [*named, (VARIABLE, read_permissions(variable))] if variable is not None else named
 
 
 def why_forbidden(text: str, analysis: Analysis, name: str, given: CommandPermissions) -> str:
-    """Why these permissions forbid a command; empty when they do not."""
+    """Say why these permissions forbid a command; empty if they do not."""
     if _LINE_ENDS.search(_QUOTED.sub("", text)):
-        return f"{name}: several lines are forbidden"
+        return f"{name}: commands of several lines are forbidden"
     if "`" in _SINGLE_QUOTED.sub("", text):
         return f"{name}: backticks are forbidden"
     if analysis.problem:
-        return f"{name}: the command could not be analysed: {analysis.problem}"
+        return f"{name}: the command could not be analyzed: {analysis.problem}"
     if analysis.redirects and not given.allow_redirects:
         return f"{name}: redirections are forbidden"
     found = (_of_segment(segment, given, redirects=analysis.redirects) for segment in analysis.segments)
@@ -61,7 +61,7 @@ def why_forbidden(text: str, analysis: Analysis, name: str, given: CommandPermis
 
 
 def _of_segment(segment: tuple[str, str], given: CommandPermissions, *, redirects: bool) -> str:
-    """A segment is written without its redirections: with one, `cat *` speaks of `cat` alone as well."""
+    """Check one segment. It has no redirections in it, so if there are any, `cat *` must match a bare `cat` too."""
     raw, plain = segment
     also = (f"{raw} ", f"{plain} ") if redirects else ()
     if rule := _first_match(given.deny, (*segment, *also)):

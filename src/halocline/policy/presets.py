@@ -1,4 +1,4 @@
-"""What the approval modes stand for, as rules: the first that speaks decides. Commands are judged in `commands`."""
+"""The approval modes as rules: the first match decides. Commands are judged in `commands`."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 LOOKS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.OTHER)
 
 _ANY = ("*",)
-_READS = Rule(Verdict.ALLOW, "reads", "it changes nothing", kinds=LOOKS)
+_READS = Rule(Verdict.ALLOW, "reads", "calls that change nothing are allowed", kinds=LOOKS)
 
 
 def _asking_rule(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple[str, ...] = ()) -> Rule:
@@ -18,22 +18,22 @@ def _asking_rule(mode: ApprovalMode, before: str, *kinds: ToolKind, hosts: tuple
 
 _EDITS = Rule(Verdict.ALLOW, "mode-edits", "edits in the workspace are allowed", kinds=CHANGES)
 
-_SERVERS = Rule(Verdict.ASK, "mcp", "tools of MCP servers are asked about until a rule allows them", mcp=_ANY)
+_SERVERS = Rule(Verdict.ASK, "mcp", "MCP tools need approval until a rule allows them", mcp=_ANY)
 
 PRESETS: Mapping[ApprovalMode, tuple[Rule, ...]] = {
     ApprovalMode.ASK: (
         _SERVERS,
         _READS,
         _asking_rule(ApprovalMode.ASK, "every change", *CHANGES),
-        _asking_rule(ApprovalMode.ASK, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asking_rule(ApprovalMode.ASK, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ASK, "acting on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ASK, "fetching anything", ToolKind.FETCH),
     ),
     ApprovalMode.ACCEPT_EDITS: (
         _SERVERS,
         _READS,
         _EDITS,
-        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is done on a page", ToolKind.EXECUTE, hosts=_ANY),
-        _asking_rule(ApprovalMode.ACCEPT_EDITS, "anything is fetched", ToolKind.FETCH),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "acting on a page", ToolKind.EXECUTE, hosts=_ANY),
+        _asking_rule(ApprovalMode.ACCEPT_EDITS, "fetching anything", ToolKind.FETCH),
     ),
     ApprovalMode.AUTO: (
         _SERVERS,

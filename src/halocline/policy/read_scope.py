@@ -1,7 +1,6 @@
-"""What one call may read: the places that were judged, and below them all but what nothing gives unasked.
+"""The files that one call may read: the judged places and everything below them, except guarded files.
 
-What must stay true: a file is judged by its place without links and by what its descriptor says, never by the path
-that led there.
+What must stay true: a file is judged by its resolved path and by its open descriptor, never by the path that led there.
 """
 
 import os
@@ -11,16 +10,16 @@ from pathlib import Path
 from halocline.policy.paths import Classifier, identity_of, is_linked, is_spelt_alike, is_within
 from halocline.protocol.permission_rules import OtherRoot, Place
 
-ELSEWHERE = "it leads elsewhere than when it was judged; send the call again"
+ELSEWHERE = "it now leads elsewhere: it changed after the call was checked, so send the call again"
 HIDDEN = "it is hidden by an ignore file"
 OWN_STATE = "it is one of Halocline's own files"
-SECRET = "it may hold secrets; name it by its own path to ask for it"
+SECRET = "it may hold secrets; to ask for it, name it by its own path"
 
 
 def judged_places(
     places: Sequence[str], identities: Sequence[str], workspace: Path, roots: Sequence[OtherRoot]
 ) -> dict[str, str]:
-    """Places with their identities. Whoever may read all of the workspace may read the task's other folders."""
+    """Map places to identities. A call that may read the whole workspace may read the task's other folders too."""
     judged = dict(zip(places, identities, strict=True))
     if os.path.realpath(workspace) in judged:
         judged |= {root.path: "" for root in roots}
@@ -28,10 +27,10 @@ def judged_places(
 
 
 class ReadScope:
-    """Fulfils `ports.host.Scope`. `judged` has the places of a call, each with the identity that was there.
+    """Implements `ports.host.Scope`. `judged` maps the places of a call to the identities found there.
 
-    `exact`: a person approved just these files, so another one in their place is none of them. `own` are folders of
-    Halocline's that a tool keeps something in.
+    `exact`: these very files were approved, so a different file in the same place is refused. `own` are Halocline's
+    folders in which a tool keeps data.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class ReadScope:
         self._exact = exact
 
     def refusal(self, place: str, found: os.stat_result | None = None) -> str:
-        """Why a place may not be read; empty when it may. `found` is what was opened there; None for a mere look."""
+        """Say why a place may not be read; empty if it may. `found` is what was opened; None if only listed."""
         if any(is_within(place, folder) for folder in self._own):
             return ""
         if place in self._judged:
@@ -57,19 +56,19 @@ class ReadScope:
 
     @property
     def hides_names(self) -> bool:
-        """Whether there is anything whose name is not given."""
+        """True if some names are hidden."""
         return self._kinds.has_ignored
 
     def hides(self, place: str) -> bool:
-        """Whether not even its name is given."""
+        """Return True if even the name of a place is hidden."""
         return self.hides_names and self._kinds.guarded_kind(place) is Place.IGNORED
 
     def is_secret(self, place: str) -> bool:
-        """Whether it may hold secrets, by its name; what was judged itself is none that is left out."""
+        """Return True if a place may hold secrets by its name and was not itself judged."""
         return place not in self._judged and self._kinds.guarded_kind(place) is Place.SECRET
 
     def _refusal_of_judged(self, place: str, found: os.stat_result) -> str:
-        """A file with several names is judged by its identity: another one may have come to the same name."""
+        """Check a judged place. A file with several names must be the very one that was judged."""
         known = self._judged[place]
         if (self._exact or is_linked(found)) and known != identity_of(found):
             return ELSEWHERE
@@ -79,12 +78,12 @@ class ReadScope:
         return any(is_within(place, judged) or is_spelt_alike(place, judged) for judged in self._judged)
 
     def _leads_to_judged(self, place: str) -> bool:
-        """Whether it is a folder on the way to a judged place, whose names tell what was meant."""
+        """Return True for a folder above a judged place; its names help to find what was meant."""
         return any(is_within(judged, place) for judged in self._judged)
 
 
 def _floor_of(kind: Place | None) -> str:
-    """What nothing may lift, said of a place of that kind."""
+    """Say why a place of this kind can never be read; empty if it can."""
     match kind:
         case Place.IGNORED:
             return HIDDEN

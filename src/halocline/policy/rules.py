@@ -1,8 +1,8 @@
-"""Whether a rule speaks of something: pure matching, condition by condition.
+"""Match rules against acts, condition by condition. Pure.
 
-What must stay true: an allowing rule never reaches further than its words. Unless it names paths or places, it does not
-cover files outside the workspace, secrets, or what other programs run or obey later, and unless it names tools it does
-not cover those of MCP servers.
+What must stay true: an allow rule covers nothing that it does not name. Unless it names paths or places, it covers no
+files outside the workspace, no secrets, and no files that other programs run or read as configuration. Unless it names
+tools, it covers no MCP tools.
 """
 
 import os
@@ -24,17 +24,17 @@ CAREFUL = frozenset({Place.OUTSIDE, Place.SECRET, Place.RUNS_LATER})
 
 
 def rule_covers(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """Whether all conditions of a rule are met."""
+    """Return True if all conditions of a rule are met."""
     return all(condition(rule, act, workspace, mode) for condition in _CONDITIONS)
 
 
 def rule_applies(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """Whether a rule that denies or asks speaks of an act, or of anything that it is made of."""
+    """Return True if a deny or ask rule matches an act or any part of it."""
     return any(rule_covers(rule, one, workspace, mode) for one in (act, *act.parts, *act.within))
 
 
 def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) -> Rule | None:
-    """The rule that allows an act; of a command, the first of those that together allow what does more than read."""
+    """Return the rule that allows an act; for a command, the first of those that together allow its non-read parts."""
     whole = next((rule for rule in rules if rule_reaches(rule, act, workspace, mode)), None)
     more = [part for part in act.parts if not part.reads]
     if whole or not more:
@@ -44,7 +44,7 @@ def find_allowing(rules: Sequence[Rule], act: Act, workspace: Path, mode: Mode) 
 
 
 def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """As `rule_covers`, for rules of people's that allow."""
+    """Return True if an allow rule covers an act; like `rule_covers`, but never beyond what the rule names."""
     if act.place in CAREFUL and not (rule.paths or rule.places):
         return False
     if act.mcp and not (rule.mcp or rule.tools):
@@ -53,24 +53,24 @@ def rule_reaches(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
 
 
 def withdrawn_tools(rules: Sequence[Rule], workspace: str) -> frozenset[str]:
-    """The tools that a rule denies whatever they are asked for, as it names them: a model need not be offered those."""
+    """Return the tools that a rule denies unconditionally, as it names them; they need not be offered to a model."""
     whole = (rule for rule in rules if _is_whole(rule) and _matches_workspace(rule, None, Path(workspace), Mode.ACT))
     return frozenset(name for rule in whole for name in rule.tools)
 
 
 def is_among(tool: str, names: frozenset[str]) -> bool:
-    """Tell whether a tool is meant by names as rules have them."""
+    """Return True if a tool matches any of these names, written as in rules."""
     return any(_matches_name(pattern, tool) for pattern in names)
 
 
 def _is_whole(rule: Rule) -> bool:
-    """Tell whether it denies by the names of tools alone."""
+    """Return True if a rule denies by tool names alone."""
     plain = replace(rule, name="", reason="", tools=(), workspace="", source=Source.USER)
     return plain == Rule(decision=Verdict.DENY)
 
 
 def is_granted(act: Act, grants: frozenset[Grant]) -> bool:
-    """Whether a person gave leave for exactly this, or for commands that begin as all its parts do."""
+    """Return True if a grant covers exactly this act, or grants for command prefixes cover all its parts."""
     if act.mcp:
         return mcp.is_granted(act.mcp, act.scripts, grants)
     if act.grant in grants:
@@ -87,15 +87,15 @@ def _begins_as(part: Act, grants: frozenset[Grant]) -> bool:
         if grant.argv and words[: len(grant.argv)] == grant.argv and follows_harmlessly(words, len(grant.argv))
     )
     if part.effect in _CHANGES_FILES:
-        return False  # what it prints goes into a file
+        return False  # its output goes into a file
     return part.place is None and any(grant.scripts == part.scripts for grant in begun)
 
 
 def changed_scripts(act: Act, grants: frozenset[Grant], rules: Sequence[Rule]) -> list[str]:
-    """The scripts of a command that are not as they were when a person gave leave for just that command."""
+    """Return the scripts of a command that changed since the command was granted."""
     words = [part.argv or () for part in act.parts]
-    told = [grant for grant in grants if (grant.kind, grant.mcp) == (act.kind, act.mcp)]
-    then = [grant.scripts for grant in told if act.mcp or _is_of(grant.subject, grant.argv, act, words)]
+    given = [grant for grant in grants if (grant.kind, grant.mcp) == (act.kind, act.mcp)]
+    then = [grant.scripts for grant in given if act.mcp or _is_of(grant.subject, grant.argv, act, words)]
     kept = (rule for rule in rules if rule.source is Source.GRANT and rule.scripts)
     then += [rule.scripts for rule in kept if _mcp_tool(rule, act) or _is_of(rule.command, rule.argv, act, words)]
     now = dict(entry.rpartition("=")[::2] for entry in act.scripts)
@@ -136,14 +136,14 @@ def _matches_path(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
         return True
     if act.path is None:
         return False
-    # What forbids holds in every folder of the task; leave for `a.py` is for that of the first folder.
+    # Deny and ask rules hold in every folder of the task; a grant for `a.py` is for the one in the first folder.
     further = act.path.root if rule.decision is not Verdict.ALLOW else ""
     folders = (workspace, Path(further)) if further else (workspace,)
     return any(_matches_pattern(pattern, act.path.path, folder) for pattern in rule.paths for folder in folders)
 
 
 def _matches_pattern(pattern: str, path: str, workspace: Path) -> bool:
-    """Whether a path, absolute and without links, is one that the pattern speaks of."""
+    """Return True if a path, absolute and resolved, matches a pattern."""
     full = os.path.expanduser(pattern) if pattern.startswith("~/") else pattern
     root = "/" if full.startswith("/") else os.path.realpath(workspace)
     inside = os.path.relpath(path, root)
@@ -187,7 +187,7 @@ def _matches_command(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
 
 
 def _matches_scripts(rule: Rule, act: Act, workspace: Path, mode: Mode) -> bool:
-    """Leave that was given for a script is for it as it was; what a person wrote down themselves is for any."""
+    """Match scripts: a grant covers a script as it was when granted; a hand-written rule covers any version."""
     if act.mcp and not rule.scripts:
         return True
     return rule.scripts == act.scripts if rule.scripts or rule.source is Source.GRANT else True

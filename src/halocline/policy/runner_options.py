@@ -1,7 +1,7 @@
-"""What may follow the words of a wider grant: names of files and tests, and options that are known to be harmless.
+"""The words that may follow those of a wider grant: names of files and tests, and options known to be harmless.
 
-An option or an assignment of a runner may make it run another program (`make SHELL=…`, `pytest -p …`, `npm test -- …`),
-so those that are not listed are asked about.
+Options and assignments can make a runner run another program (`make SHELL=…`, `pytest -p …`, `npm test -- …`), so those
+that are not listed here ask.
 """
 
 import re
@@ -32,20 +32,20 @@ HARMLESS = {
     "pyright": "--stats --verbose --warnings",
     "just": "-q -n --dry-run --quiet",
 }
-"""By program; their values, glued on or behind, are names."""
+"""Harmless options by program; their values, attached or as the next word, are names."""
 ONE_TASK = frozenset({"make", "gmake", "gradle", "mvn", "just"})
-"""Programs of which further operands are other tasks."""
+"""Programs whose further operands are other tasks."""
 _ASSIGNS = re.compile(r"[A-Za-z_][\w.]*[:+?!]*=")
 _GLUED = re.compile(r"(-[a-zA-Z])\w+")
 
 
 def is_operand(word: str) -> bool:
-    """Whether a word names something: it is no option, no assignment, and no file of further words."""
+    """Return True if a word is an operand: not an option, an assignment or a response file (`@file`)."""
     return not (word.startswith(("-", "+", "@")) or _ASSIGNS.match(word))
 
 
 def follows_harmlessly(words: Sequence[str], begun: int) -> bool:
-    """Whether what stands behind the first words of a command only says what they work on."""
+    """Return True if the words after the first `begun` ones only say what the command works on."""
     program, rest = words[0].rpartition("/")[2], list(words[begun:])
     harmless, takes_tasks = HARMLESS.get(program, "").split(), program not in ONE_TASK
     while rest:

@@ -1,7 +1,7 @@
-"""The names of files that hold secrets, and of files that other programs run or obey later: one list for every reader.
+"""The names of secret files, and of files that other programs run or read as configuration: one list for every reader.
 
-All names are in small letters, and what is compared with them goes through `fold_case` first, as some disks do not
-tell large letters from small ones. `*` and `?` are patterns, for the last part of a path only.
+All names are lower case, and what is compared with them goes through `fold_case` first, as some disks ignore case. `*`
+and `?` are patterns, for the last part of a path only.
 """
 
 import re
@@ -28,21 +28,21 @@ SECRET_FILES = (
     *("kubeconfig*", "*.kubeconfig", "*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json"),
     *(".*_history", "key4.db", "logins.json", "cookies.sqlite", "login?data"),
 )
-"""Patterns for names of files. What reads whole folders leaves them out."""
+"""Patterns for file names. Reading a whole folder skips them."""
 SECRET_PATHS = (
     *(".docker/config.json", ".kube/config", ".m2/settings.xml", ".m2/settings-security.xml", ".gem/credentials"),
     *(".gradle/gradle.properties", ".config/gh/hosts.yml", ".config/hub", ".mc/config.json", ".snowsql/config"),
     *(".config/sops/age/keys.txt", ".config/git/credentials", ".cargo/credentials.toml", ".svn/auth"),
 )
-"""Ends of paths, for names that mean nothing by themselves."""
+"""Path suffixes, for names that mean nothing on their own."""
 SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".secrets", ".config/gcloud", ".config/op")
-"""Folders of which everything counts as secret."""
+"""Folders in which everything counts as secret."""
 _KEYS = re.compile(r".*\.(pem|key|ppk|p8|p12|pfx|pkcs12|jks|bks|keystore|kdbx?|keytab|agekey)")
 _EXAMPLE = re.compile(
     r"(.*[._-])?(examples?|samples?|template|tmpl|tpl|dist|defaults?|schema)"
     r"(\.(env|json|ya?ml|toml|xml|ini|txt|csv|properties|tfvars|php))?"
 )
-"""Names like `.env.example` and `secrets.sample.yml`, which hold no secret."""
+"""Names such as `.env.example` and `secrets.sample.yml`, which hold no secrets."""
 
 _HISTORY = (
     *(".git", ".gitmodules", ".gitattributes", ".gitconfig", ".lfsconfig", ".hg", ".hgrc", ".hgsub", ".svn", ".jj"),
@@ -112,21 +112,21 @@ RUNS_LATER = tuple(
         (*_HISTORY, *_CI, *_EDITORS, *_SHELLS, *_INTERPRETERS, *_AGENTS, *OBEYED, *OBEYED_AT_HOME)
     )
 )
-"""Places whose content is executed, or obeyed, by some program later, Halocline among them; each between slashes."""
+"""Places that some program, such as Halocline, runs or reads as configuration; each between slashes."""
 MADE_BY_TOOLS = frozenset({".gradle", ".yarn", ".mvn", ".direnv", ".ipython", ".jupyter", ".settings", "pyvenv.cfg"})
-"""Those of them that builds and package managers make themselves, in a sandbox too."""
+"""Those of them that builds and package managers create themselves, even in a sandbox."""
 RUNS_LATER_FILES = (
     *("*.code-workspace", "*.sublime-project", "*.pth", ".envrc.*", ".mise.*.toml", "mise.*.toml", "jenkinsfile.*"),
     *("lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".lintstagedrc*", "lint-staged.config.*"),
     *(".simple-git-hooks.*", "simple-git-hooks.*", ".commitlintrc*", "commitlint.config.*", ".aider*.yml"),
     *("*.gitlab-ci.yml", "*.gitlab-ci.yaml", "*.gdbinit", ".bash_profile.*", "._pth"),
 )
-"""Patterns for names of such files."""
+"""Patterns for the names of such files."""
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad]")
 
 
 def fold_case(path: str) -> str:
-    """A path as disks compare it that ignore letter case, accents' composition and invisible characters."""
+    """Return a path as compared by disks that ignore case, accent composition and invisible characters."""
     if path.isascii():
         return path.lower()
     import unicodedata  # only needed for other scripts
@@ -136,7 +136,7 @@ def fold_case(path: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def is_secret(path: str) -> bool:
-    """Whether a file of that name may hold secrets. `path` is relative to a folder of the task, or absolute."""
+    """Return True if a file of this name may hold secrets. `path` is absolute or relative to a folder of the task."""
     folded = fold_case(path).rstrip("/")
     name = folded.rpartition("/")[2]
     if _EXAMPLE.fullmatch(name) and not _KEYS.fullmatch(name):
@@ -150,7 +150,10 @@ def is_secret(path: str) -> bool:
 
 
 def runs_later(path: str) -> bool:
-    """Whether other programs run or obey a file of that name. `path` is relative to a folder of the task."""
+    """Return True if other programs run a file of this name or read it as configuration.
+
+    `path` is relative to a folder of the task.
+    """
     folded = fold_case(path).rstrip("/")
     around = f"/{folded}/"
     name = folded.rpartition("/")[2]
@@ -159,7 +162,7 @@ def runs_later(path: str) -> bool:
 
 @cache
 def _one_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Compiled when the first path is judged, not at every start."""
+    """Compile the patterns with the first path, not at every start."""
     from fnmatch import translate
 
     return re.compile("|".join(map(translate, patterns)))

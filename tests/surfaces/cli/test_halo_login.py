@@ -57,7 +57,7 @@ async def test_a_key_can_be_stored_untried_when_the_server_is_out_of_reach(halo:
         ([], KEY, "No provider was named."),
         (["openai"], "", "No key on standard input."),
         (["openai"], "sk-ant-1234567890abcdef", "That looks like a key for Anthropic."),
-        (["openai", "--base-url", "nowhere"], KEY, "The base URL 'nowhere' is no http or https address."),
+        (["openai", "--base-url", "nowhere"], KEY, "The base URL 'nowhere' is not an http or https address."),
         (["groq", "--no-browser"], KEY, "Groq has no browser sign-in."),
     ],
 )

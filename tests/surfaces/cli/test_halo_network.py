@@ -37,7 +37,7 @@ async def test_a_certificate_that_is_not_trusted_ends_the_turn_at_once(halo: Hal
             "-p", "-m", "openai/x", "--base-url", server.url("openai"), "hi", env={"OPENAI_API_KEY": "k"}
         )
     assert done.code == 1
-    assert "shows a certificate of an authority that this machine does not know" in done.err
+    assert "presented a certificate from an authority that this machine does not know" in done.err
     assert "--ca-file" in done.err
     assert server.requests == []
     (error,) = (event for event in halo.log() if isinstance(event, ev.ErrorRaised))
@@ -47,5 +47,5 @@ async def test_a_certificate_that_is_not_trusted_ends_the_turn_at_once(halo: Hal
 async def test_a_proxy_of_another_kind_is_refused_without_its_password(halo: Halo) -> None:
     done = await halo.run("-p", *ASKS, "hi", env={"ALL_PROXY": "socks5://me:pa55word@host:1"})
     assert (done.code, halo.tasks) == (2, [])
-    assert "The variable ALL_PROXY holds no http or https proxy." in done.err
+    assert "The variable ALL_PROXY is not an http or https proxy." in done.err
     assert "pa55word" not in done.err

@@ -40,7 +40,7 @@ async def test_explain_goes_by_the_rules_in_force(halo: Halo, rules: None) -> No
 
 
 async def test_explain_tells_in_a_word_what_a_command_leaves_out(halo: Halo) -> None:
-    for command, form in (("grep -rn x .", "grep -r -n [without names of secrets] -- x ."), ("rg x", "rg [without")):
+    for command, form in (("grep -rn x .", "grep -r -n [excluding secret files] -- x ."), ("rg x", "rg [excluding")):
         explained = await halo.run("policy", "explain", command)
         assert f"runs as: {form}" in explained.out
 

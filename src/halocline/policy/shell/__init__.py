@@ -1,1 +1,1 @@
-"""Shell commands, taken apart and judged: parse → tree → judge → the form in which a harmless one runs."""
+"""Parse and judge shell commands: text → tree → findings → the form in which a harmless command runs."""

@@ -1,4 +1,4 @@
-"""Programs that are known to do more than read: what they do, and to which places."""
+"""Judge programs known to do more than read: what they do, and to which places."""
 
 import os
 import re
@@ -18,17 +18,17 @@ from halocline.policy.shell.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect, Place
 
 LONGEST_WORD = 4_000
-"""Characters; a longer one is no path."""
+"""In characters; a longer word is not a path."""
 
 
 def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    """What a program does that is known to do more than read; None when nothing is known."""
+    """Judge a program that is known to do more than read; None for an unknown one."""
     texts = [word.text for word in simple.words[1:]]
     base = name.rsplit("/", 1)[-1]
     if base in mutating_programs.RIGHTS:
-        return unknown_finding(simple.source, "it runs with other rights", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it runs with different privileges", Rule.RIGHTS)
     if base in mutating_programs.PERSISTS:
-        return unknown_finding(simple.source, "it starts what goes on, or begins, when the task has ended", Rule.LATER)
+        return unknown_finding(simple.source, "it starts something that runs after the task ends", Rule.LATER)
     if base == "git":
         return _judge_git(simple, texts, ground)
     if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
@@ -51,16 +51,17 @@ _EVERY_OPERAND = Actor(Effect.WRITES_INSIDE, "", "all")
 def _judge_network(base: str, texts: list[str], simple: Simple) -> Finding | None:
     sub = next((text for text in texts if not text.startswith("-")), "")
     if sub and sub in mutating_programs.NETWORK_COMMANDS.get(base, "").split():
-        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {sub} reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"{base} {sub} uses the network"), Rule.NETWORK)
     if base in ("python", "python3") and texts[:2] == ["-m", "pip"] and {"install", "download"} & set(texts):
-        return Finding(make_part(simple.source, Effect.NETWORK, "pip reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, "pip uses the network"), Rule.NETWORK)
     return None
 
 
 def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground) -> Finding | None:
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
         below = [] if is_narrowed(texts) else _names_below(simple)
-        return judge_touching(simple, ground) or _judge_deleting(simple, below, "deletes or writes", ground)
+        does = "deletes or writes" if below else "deletes or writes what it finds"
+        return judge_touching(simple, ground) or _judge_deleting(simple, below, does, ground)
     if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
@@ -74,19 +75,19 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
         if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
             return floor
     if base.startswith("mkfs"):
-        actor = Actor(Effect.DESTRUCTIVE, "makes anew", "all")
+        actor = Actor(Effect.DESTRUCTIVE, "formats", "all")
         return _on_targets(simple, changed_operands(simple, actor), actor, ground)
     if base == "chmod" and any(re.fullmatch(r"[ugoa]*[+=]\w*[st]\w*|0?[1-7]\d{3}", text) for text in texts):
-        return unknown_finding(simple.source, "it lets a program run with the rights of its owner", Rule.RIGHTS)
+        return unknown_finding(simple.source, "it may let a program run with its owner's privileges", Rule.RIGHTS)
     if base == "zip" and any(re.match(r"-\w*[mFdUT]|--", text) for text in texts):
-        return unknown_finding(simple.source, "zip may delete files, or run a program")
+        return unknown_finding(simple.source, "with this flag, zip may delete files or run a program")
     if base in ACTORS:
         return _on_targets(simple, changed_operands(simple, ACTORS[base]), ACTORS[base], ground)
     return None
 
 
 def _packed_archive(simple: Simple) -> list[Word] | None:
-    """The archive that `tar` makes; None when it unpacks, or does more."""
+    """Return the archive that `tar` creates; None if it unpacks or does more."""
     words = list(simple.words[1:])
     letters = words[0].text.lstrip("-") if words and not words[0].text.startswith("--") else ""
     asking = ASKING_FLAGS["tar"].split()
@@ -96,13 +97,13 @@ def _packed_archive(simple: Simple) -> list[Word] | None:
 
 
 def _names_below(simple: Simple) -> list[Word]:
-    """What `find` may find, as a pattern for each folder that it begins in."""
+    """Return what `find` may find, as a pattern for the folder it starts in."""
     starts = [word for word in simple.words[1:] if not word.text.startswith("-")][:1] or [Word(".", (Piece("."),))]
     return [wrappers.found_in(word) for word in starts]
 
 
 def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
-    """The words that are changed."""
+    """Return the words that name what the program changes."""
     words, ended, skip = [], False, False
     for word in simple.words[1:]:
         if skip:
@@ -132,12 +133,12 @@ def changed_operands(simple: Simple, actor: Actor) -> list[Word]:
 
 
 def _with_ending(word: Word, ending: str) -> Word:
-    """The first file that a program makes whose names begin with a word."""
+    """Return the name of the first file that a program creates with a word as prefix."""
     return Word(f"{word.source}{ending}", (*word.pieces, Piece(ending)), word.dynamic, word.quoted, could=word.could)
 
 
 def _with_target_folder(simple: Simple, words: list[Word]) -> list[Word]:
-    """The operands with the folder that `-t` names as the last."""
+    """Return the operands with the folder of `-t` moved to the end."""
     for number, word in enumerate(simple.words[1:], 1):
         name, equals, _ = word.text.partition("=")
         if re.fullmatch(r"-[a-zA-Z]*t|--target-directory|--target-dir\w*", word.text) and simple.words[number + 1 :]:
@@ -178,13 +179,13 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
-        return unknown_finding(simple.source, "what it is given is known only when it runs", Rule.DYNAMIC)
+        return unknown_finding(simple.source, "its arguments are known only when it runs", Rule.DYNAMIC)
     found = _all_targets(words, ground)
     if actor.into and (taken := _judge_copying(base, simple, words, ground)):
         return taken
     if len(found) < len(words):
         shown = tuple(word.source for word in words)
-        reason = f"it {actor.does} places that are known only when it runs"
+        reason = f"it {actor.does} paths that are known only when it runs"
         return Finding(make_part(simple.source, Effect.UNKNOWN, reason, shown), Rule.DYNAMIC)
     judged = (
         judge_writing(simple.source, found, actor.does)
@@ -202,7 +203,7 @@ def _is_unknown(word: Word) -> bool:
 
 
 def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
-    """Return what is packed, split or sorted into a file of the workspace is read, and can be read there."""
+    """Judge what is packed, split or sorted into a file of the workspace: it could be read there afterwards."""
     read = judge_reading(simple.source, _all_targets(changed_operands(simple, _EVERY_OPERAND), ground), None)
     if read.rule not in (Rule.SECRET, Rule.OUTSIDE):
         return None
@@ -210,19 +211,19 @@ def _reading_outside(simple: Simple, ground: Ground) -> Finding | None:
 
 
 def _moved_away(words: list[Word]) -> list[Word]:
-    """Return what `mv` moves: all but the last, unless that is a pattern, which may stand for several."""
+    """Return what `mv` moves: all words but the last, unless that is a pattern, which may match several names."""
     return words if words[-1:] and words[-1].is_pattern else words[:-1] or words
 
 
 def _judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
-    """What is moved away is gone from where it was."""
+    """Judge moving files as deleting them from where they were."""
     finding = _judge_deleting(simple, words, does, ground) if words else None
     grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
     return finding if finding and finding.rule in grave else None
 
 
 def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground) -> Finding | None:
-    """What `cp`, `mv`, `ln` and `install` take, and what it becomes in a folder."""
+    """Judge the sources of `cp`, `mv`, `ln` and `install`, and the files they become in the target folder."""
     operands = _with_target_folder(
         simple, changed_operands(simple, Actor(Effect.WRITES_INSIDE, "", "all", ACTORS[base].valued))
     )
@@ -236,10 +237,10 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
     if read.rule in (Rule.SECRET, Rule.OUTSIDE):
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, read.part.reason, read.part.targets), read.rule)
     if base == "ln" and (later := [one for one in taken if one.place is Place.RUNS_LATER]):
-        reason = f"{later[0].shown} is run or obeyed by other programs later"
+        reason = f"other programs run {later[0].shown} or read it as configuration"
         return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason), Rule.LATER)
     if any(word.text.endswith(("/.", "/..")) for word in sources):
-        reason = "it copies all that is in a folder, hidden files too"
+        reason = "it copies everything in a folder, hidden files too"
         return unknown_finding(simple.source, reason, Rule.DYNAMIC)
     made = [made for word in sources for made in _made_in(word, last, ground)]
     judged = judge_writing(simple.source, made, ACTORS[base].does) if made else None
@@ -249,13 +250,13 @@ def _judge_copying(base: str, simple: Simple, words: list[Word], ground: Ground)
 
 
 def _link_targets(word: Word, link: Word, ground: Ground) -> list[Found]:
-    """Where a symbolic link leads: seen from the folder that it is in."""
+    """Return where a symbolic link leads, relative to the folder that it is in."""
     folder = link.text if _is_folder(link, ground) else os.path.dirname(link.text)
     return ground.find(os.path.join(folder, word.text)) if word.value and "\0" not in word.text else []
 
 
 def _made_in(word: Word, folder: Word | None, ground: Ground) -> list[Found]:
-    """What a source is called in the folder that it is put into; nothing when it is put into none."""
+    """Return the path of a source in its target folder; nothing if the target is not a folder."""
     if word.dynamic or (folder is not None and not _is_folder(folder, ground)):
         return []
     names = ground.names(word) or [word.text]
@@ -270,7 +271,7 @@ def _is_folder(word: Word, ground: Ground) -> bool:
 
 
 def _judge_overwriting(base: str, simple: Simple, found: list[Found], ground: Ground) -> Finding | None:
-    """A file that is there is replaced. Some programs add to it, or change only what is told of it."""
+    """Judge replacing existing files. Some programs only append, or change metadata."""
     keeps = {"-n", "--no-clobber", "-a", "--append"} & set(_list_texts(simple)) or base in (
         "touch",
         "mkdir",
@@ -289,7 +290,7 @@ def _all_targets(words: list[Word], ground: Ground) -> list[Found]:
 
 
 def _judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
-    """Something that cannot be undone. What nobody may mean is never done."""
+    """Judge a deletion. Some deletions are never allowed."""
     found = _all_targets(words, ground)
     whole = [one for word in words for one in ground.base(word)]
     workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
@@ -319,7 +320,7 @@ def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | No
     if why := mutating_programs.git_destroys(rest):
         return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
     if rest[0] in mutating_programs.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating_programs.GIT_REACHES:
-        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} reaches the network"), Rule.NETWORK)
+        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
     if plain and mutating_programs.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
@@ -328,12 +329,12 @@ def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | No
 
 
 def _are_dynamic(simple: Simple) -> bool:
-    """Whether a word is known only when it runs. What a commit is told is only text."""
+    """Return True if a word is known only when it runs. Quoted words, such as commit messages, are only text."""
     return any(word.dynamic and not word.quoted for word in simple.words)
 
 
 def _checks_out_files(words: list[str], ground: Ground) -> bool:
-    """`git checkout NAME` throws away changes, when it is the name of a file or folder."""
+    """Return True if `git checkout NAME` may name a file or folder, whose changes it would discard."""
     names = [word for word in words[1:] if not word.startswith("-")]
     if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
         return False
@@ -342,7 +343,7 @@ def _checks_out_files(words: list[str], ground: Ground) -> bool:
 
 
 def judge_touching(simple: Simple, ground: Ground) -> Finding | None:
-    """The finding for a program one of whose words leads to what no tool may touch."""
+    """Return the finding for a program with a word that leads to what no tool may touch; None for any other."""
     for word in simple.words[1:]:
         text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
         if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:

@@ -1,6 +1,6 @@
-"""Arithmetic in a form that evaluates plain numbers only: bash would run commands that stand in the text of a variable.
+"""Rewrite arithmetic so that it evaluates plain numbers only: bash would run commands in the text of a variable.
 
-Each variable stands for what of its text are digits and a minus; so nothing depends on what was known of it before.
+Each variable is reduced to the digits and minus signs of its text, so nothing depends on what was known of it before.
 """
 
 import re
@@ -15,33 +15,33 @@ _TOKEN = re.compile(
 
 
 def guard_arithmetic(text: str) -> str | None:
-    """The expression in its safe form; None when it holds anything but plain numbers, variables and operators."""
+    """Return the safe form of an expression; None if it has anything but plain numbers, variables and operators."""
     tokens = _split_tokens(text)
     if tokens is None:
         return None
-    said: list[str] = []
+    form: list[str] = []
     while tokens:
         kind, found = tokens.pop(0)
         following = tokens[0][0] if tokens else ""
         match kind:
             case "name" if following == "sets":
                 operator = tokens.pop(0)[1]
-                said.append(f"{found}={_read_number(found) + operator[:-1] if len(operator) > 1 else ''}")
+                form.append(f"{found}={_read_number(found) + operator[:-1] if len(operator) > 1 else ''}")
                 if len(operator) > 1 and not _is_simple(tokens):
                     return None
             case "name" if following == "step":
                 sign = tokens.pop(0)[1][0]
-                said.append(f"({found}={_read_number(found)}{sign}1,{found}{'-' if sign == '+' else '+'}1)")
+                form.append(f"({found}={_read_number(found)}{sign}1,{found}{'-' if sign == '+' else '+'}1)")
             case "step" if following == "name":
                 name = tokens.pop(0)[1]
-                said.append(f"({name}={_read_number(name)}{found[0]}1)")
+                form.append(f"({name}={_read_number(name)}{found[0]}1)")
             case "name":
-                said.append(_read_number(found))
+                form.append(_read_number(found))
             case "step" | "sets":
                 return None
             case _:
-                said.append(found)
-    return " ".join(said)
+                form.append(found)
+    return " ".join(form)
 
 
 def _split_tokens(text: str) -> list[tuple[str, str]] | None:
@@ -61,5 +61,5 @@ def _read_number(name: str) -> str:
 
 
 def _is_simple(tokens: list[tuple[str, str]]) -> bool:
-    """Tell whether a single number or variable is left, so that an operator in front applies to all of it."""
+    """Return True if a single number or variable is left, so that an operator before it applies to all of it."""
     return len(tokens) == 1 and tokens[0][0] in ("number", "name")

@@ -1,6 +1,6 @@
-"""Blocks, judged: subshells, groups, conditions, loops, functions. Those that only read have a form that is run.
+"""Judge blocks: subshells, groups, conditions, loops, functions. Read-only ones get a form that is run.
 
-A loop over names that are known is run as its rounds one after the other, each with its name written out.
+A loop over known names is run unrolled, with each name written out.
 """
 
 from dataclasses import replace
@@ -26,10 +26,10 @@ _AROUND = {"subshell": "( {} )", "group": "{{ {}; }}", "negation": "! {}", "time
 
 
 class Blocks(SimpleCommands):
-    """What a block does, by its kind."""
+    """Judges blocks by their kind."""
 
     def block(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        """The form of a block, if it only reads; and where it leaves the shell."""
+        """Return the form of a block if it only reads, and the state of the shell after it."""
         forms: dict[int, str | None] = {}
         for script in inner(block):
             forms[id(script)], _ = self.node(script, ground)
@@ -57,8 +57,8 @@ class Blocks(SimpleCommands):
                 return self._case(block, ground, forms)
             case "arithmetic" if not block.items:
                 after = ground.with_variables(ground.variables.before_loop(block))
-                said = guard_arithmetic(block.words[0].source)
-                return f"(({said}))" if said else None, after
+                rendered = guard_arithmetic(block.words[0].source)
+                return f"(({rendered}))" if rendered else None, after
             case "test":
                 return self._test(block, ground, forms), ground
         for item in block.items:
@@ -80,35 +80,35 @@ class Blocks(SimpleCommands):
     def _around(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         form, after = self.node(block.items[0], ground)
         shown = None if not form else _AROUND[block.kind].format(form)
-        if block.kind == "negation":  # what stands behind `&&` runs where it failed
+        if block.kind == "negation":  # what follows `&&` runs where it failed
             after = ground.merged(after)
         return shown, ground if block.kind == "subshell" else after
 
     def _condition(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
-        said: list[str] = []
+        rendered: list[str] = []
         ends: list[Ground] = []
         here = ground
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, here)
-            said.append(f"{head} {form}" if form else "")
+            rendered.append(f"{head} {form}" if form else "")
             if head in ("if", "elif"):
                 here = here.merged(after)
             else:
                 ends.append(after)
         after = here.merged(*ends)
-        return (f"{'; '.join(said)}; fi" if all(said) else None), after
+        return (f"{'; '.join(rendered)}; fi" if all(rendered) else None), after
 
     def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
         here = ground.with_variables(ground.variables.before_loop(block))
-        said: list[str] = []
+        rendered: list[str] = []
         after = here
         for head, item in zip(block.heads, block.items, strict=True):
             form, after = self.node(item, after)
-            said.append(f"{head} {form}" if form and head else "")
+            rendered.append(f"{head} {form}" if form and head else "")
         if after.folders != here.folders:
             for item in block.items:
                 self.node(item, here.merged(after))
-        form = f"{'; '.join(said)}; done" if all(said) else None
+        form = f"{'; '.join(rendered)}; done" if all(rendered) else None
         if block.name == "((" and form:
             form = _counted_form(block, form)
         return form, here.merged(after)
@@ -119,13 +119,13 @@ class Blocks(SimpleCommands):
         subject, *patterns = block.words
         expanded = expand_value(subject, ground)
         text = render(expanded) if not expanded.dynamic else render_text(expanded, forms, ground, splits=False)
-        said: list[str] = []
+        rendered: list[str] = []
         for (form, _), head in zip(found, block.heads, strict=True):
             some, patterns = patterns[: int(head or 0)], patterns[int(head or 0) :]
             if form is None or not some or any(one.dynamic or one.scripts for one in some):
                 return None, after
-            said.append(f"{'|'.join(render(one) for one in some)}) {form or ':'};;")
-        return f"case {text} in {' '.join(said)} esac" if text and said else None, after
+            rendered.append(f"{'|'.join(render(one) for one in some)}) {form or ':'};;")
+        return f"case {text} in {' '.join(rendered)} esac" if text and rendered else None, after
 
     def _each(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         words = [one for given in block.words for one in expand_word(given, ground)]
@@ -134,19 +134,19 @@ class Blocks(SimpleCommands):
         names = self._names(words, ground)
         if names is None or len(names) > MOST_ROUNDS or block.kind == "select":
             return self._each_unknown(block, words, ground, forms)
-        said: list[str] = []
+        rendered: list[str] = []
         here = ground
         for name in names:
             before = len(self.analysis.findings)
             here = here.with_variables(here.variables.with_value(block.name, (name,)))
             form, here = self.node(block.items[0], here)
-            said.append(form or "")
+            rendered.append(form or "")
             self._drop_repeated(before)
-        form = _unroll(block, said) if said and all(said) else None
+        form = _unroll(block, rendered) if rendered and all(rendered) else None
         return form or (":" if not names else None), ground.merged(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
-        """What the variable of a loop is, round by round."""
+        """Return the values of a loop's variable in order; None if unknown."""
         found: list[str] = []
         for word in words:
             names = ground.names(word)
@@ -162,13 +162,19 @@ class Blocks(SimpleCommands):
         form, after = self.node(block.items[0], here)
         if after.folders != here.folders:
             form, _ = self.node(block.items[0], here.merged(after))
-        said = _listed_form(block, words, forms)
-        if not form or not said or not OWN_VARIABLE.fullmatch(block.name) or block.kind == "select" or ground.rebinds:
+        rendered = _listed_form(block, words, forms)
+        if (
+            not form
+            or not rendered
+            or not OWN_VARIABLE.fullmatch(block.name)
+            or block.kind == "select"
+            or ground.rebinds
+        ):
             return None, here.merged(after)
-        return f"set -f; for {block.name} in {said}; do set +f; {form}; done; set +f", here.merged(after)
+        return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merged(after)
 
     def _drop_repeated(self, begin: int) -> None:
-        """Findings of a round that say what an earlier one said."""
+        """Remove findings of a round that repeat earlier ones."""
         seen = {_core_of(one) for one in self.analysis.findings[:begin]}
         self.analysis.findings[begin:] = [one for one in self.analysis.findings[begin:] if _core_of(one) not in seen]
 
@@ -177,7 +183,9 @@ class Blocks(SimpleCommands):
         words = [one[0] if len(one) == 1 else word for one, word in zip(expanded, block.words, strict=True)]
         finding = judge_test("[[", tuple(words), block.source, forms, ground)
         if finding is None:
-            finding = Finding(make_part(block.source, Effect.UNKNOWN, "it asks for what is not judged"), Rule.ORDINARY)
+            finding = Finding(
+                make_part(block.source, Effect.UNKNOWN, "it uses a test that is not analyzed"), Rule.ORDINARY
+            )
         self.analysis.findings.append(replace(finding, as_written=rule_as_written(finding.canonical, words)))
         return finding.canonical if finding.reads else None
 
@@ -185,11 +193,11 @@ class Blocks(SimpleCommands):
 
     def _check_function(self, block: Block) -> None:
         if _calls_itself(block):
-            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts itself without end")
+            shown = make_part(block.source, Effect.DESTRUCTIVE, "it starts copies of itself without end")
             self.analysis.findings.append(Finding(shown, Rule.FLOOR))
 
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
-        """What a function does that is called with these words; None for one that nothing here calls."""
+        """Judge a function as called with these words (None: nothing calls it); return the ground after it."""
         self.analysis.called.add(name)
         if len(self.calls) > 4 or self.calls.count(name) > 1:
             return ground.with_variables(ground.variables.forgotten())
@@ -208,35 +216,35 @@ class Blocks(SimpleCommands):
         return self.analysis.functions.get(name, [])
 
 
-def _unroll(block: Block, said: list[str]) -> str:
-    """The rounds of a loop one after the other; as those of a loop, where one may be left before its end."""
+def _unroll(block: Block, rendered: list[str]) -> str:
+    """Return the rounds of a loop in sequence; as a numbered loop if a round may end early."""
     if not _has_jump(block):
-        return f"{{ {'; '.join(said)}; }}"
-    numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(said))
-    return f"for ROUND in {' '.join(map(str, range(len(said))))}; do case $ROUND in {numbered} esac; done"
+        return f"{{ {'; '.join(rendered)}; }}"
+    numbered = " ".join(f"{number}) {form};;" for number, form in enumerate(rendered))
+    return f"for ROUND in {' '.join(map(str, range(len(rendered))))}; do case $ROUND in {numbered} esac; done"
 
 
 def _counted_form(block: Block, form: str) -> str | None:
-    """The form of `for ((…; …; …))`, of whose body this is the form."""
+    """Return the form of `for ((…; …; …))`, given the form of its body."""
     clauses = [one.strip() for one in block.words[0].source.split(";")]
-    said = [guard_arithmetic(one) if one else "" for one in clauses]
-    if len(clauses) != 3 or None in said or len(block.items) > 1:
+    rendered = [guard_arithmetic(one) if one else "" for one in clauses]
+    if len(clauses) != 3 or None in rendered or len(block.items) > 1:
         return None
-    return f"for (({'; '.join(map(str, said))})); {form}"
+    return f"for (({'; '.join(map(str, rendered))})); {form}"
 
 
 def _listed_form(block: Block, words: list[Word], forms: Forms) -> str:
-    """The form of the words of a loop: known ones, and what commands print; empty where one is another."""
-    said: list[str] = []
+    """Return the form of a loop's words: known words and command output; empty if there is any other."""
+    rendered: list[str] = []
     for word in words:
         match word.parts:
             case _ if not word.dynamic:
-                said.append(render(word))
+                rendered.append(render(word))
             case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if forms.get(id(script)):
-                said.append(f"$({forms[id(script)]})")
+                rendered.append(f"$({forms[id(script)]})")
             case _:
                 return ""
-    return " ".join(said)
+    return " ".join(rendered)
 
 
 def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
@@ -244,7 +252,7 @@ def _core_of(finding: Finding) -> tuple[str, Rule, tuple[str, ...]]:
 
 
 def _has_jump(block: Block) -> bool:
-    """Whether a loop is left, or a round of it, before its end."""
+    """Return True if a loop, or a round of it, may end early."""
     jumps = ("break", "continue", "return", "exit")
     return any(isinstance(node, Simple) and node.words and node.words[0].text in jumps for node in every_node(block))
 

@@ -1,4 +1,4 @@
-"""Braces outside quotes, multiplied as bash does it: on the text of a word, before anything else is read in it."""
+"""Expand unquoted braces as bash does: on the text of a word, before anything else in it is read."""
 
 import re
 from collections.abc import Callable
@@ -10,15 +10,15 @@ _NUMBERS = re.compile(r"([-+]?\d{1,9})\.\.([-+]?\d{1,9})(?:\.\.([-+]?\d{1,9}))?"
 _LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.([-+]?\d{1,9}))?")
 
 Units = tuple[str, ...]
-"""The text of a word in units: quoted strings and expansions are one each, other characters stand alone."""
+"""The text of a word in units: one for each quoted string or expansion, one for every other character."""
 
 
 class TooMany(Exception):
-    """Braces make more words of it than are looked at."""
+    """Braces expand to more words than are analyzed."""
 
 
 def expand_braces(units: Units) -> list[Units]:
-    """The words that a word stands for; itself alone when it holds no braces that multiply. Raises TooMany."""
+    """Return the words that a word expands to; only itself if it has no braces that expand. Raises TooMany."""
     if units.count("{") > MOST_BRACES:
         raise TooMany
     begin = 0
@@ -37,7 +37,7 @@ def expand_braces(units: Units) -> list[Units]:
 
 
 def _first_brace(units: Units, begin: int) -> tuple[int, int] | None:
-    """The first brace that is closed, and where."""
+    """Return the positions of the first brace that is closed and of its end."""
     for at in range(begin, len(units)):
         if units[at] == "{" and (end := _find_end(units, at)):
             return at, end
@@ -54,7 +54,7 @@ def _find_end(units: Units, at: int) -> int:
 
 
 def _split_choices(units: Units) -> list[Units] | None:
-    """What stands between two braces, as words; None when they are only braces."""
+    """Return the choices between two braces; None if the braces are literal."""
     cuts, depth = [-1], 0
     for number, unit in enumerate(units):
         depth += {"{": 1, "}": -1}.get(unit, 0)
@@ -94,5 +94,5 @@ def _count_steps(first: int, last: int, step: int, show: Callable[[int], str]) -
 
 
 def _escape_letters(text: str) -> list[str]:
-    """Letters between `Z` and `a` are no quotes in a sequence."""
+    """Escape special characters between `Z` and `a`: in a sequence they are literal."""
     return [f"\\{char}" if char in "\\`[" else char for char in text]

@@ -1,4 +1,4 @@
-"""The compound commands of bash: blocks, conditions, loops, functions, tests."""
+"""Parse the compound commands of bash: blocks, conditions, loops, functions, tests."""
 
 import re
 from abc import abstractmethod
@@ -81,7 +81,7 @@ class Compounds(Scanner):
             case "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[":
                 self._at += len(kind)
                 return self._redirected(_COMPOUNDS[kind](self), begin)
-        raise NotUnderstood(f"{kind} stands where a command should be")
+        raise NotUnderstood(f"{kind} appears where a command should be")
 
     def _redirected(self, block: Block, begin: int) -> Block:
         redirects: list[Redirect] = []
@@ -91,7 +91,7 @@ class Compounds(Scanner):
             self._skip()
         end = self._at
         if self._peek() and self._peek() not in "\n;&|)":
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return replace(block, source=self._text[begin:end].rstrip(), redirects=tuple(redirects))
 
     def _round(self, begin: int) -> Block:
@@ -107,7 +107,7 @@ class Compounds(Scanner):
         return self._redirected(Block("subshell", "", (found,), heads=("",)), begin)
 
     def _arithmetic_block(self) -> Block:
-        """An expression as a word, and the commands inside it."""
+        """Parse an expression into a word and the commands inside it."""
         begin = self._at
         scripts = self._arithmetic("))")
         word = Word(self._text[begin : self._at - 2])
@@ -226,13 +226,13 @@ class Compounds(Scanner):
             self._skip()
             following = self._peek()
             if following not in ("|", ")") or not following:
-                raise NotUnderstood("a pattern of case is not closed")
+                raise NotUnderstood("a case pattern is not closed")
             self._at += 1
             if following == ")":
                 return found
 
     def _test(self) -> Block:
-        """`[[ … ]]`: its words, and its operators as they stand."""
+        """Parse `[[ … ]]`: its words, and its operators verbatim."""
         words: list[Word] = []
         self._skip(lines=True)
         while not re.compile(r"\]\](?=[\s;&|<>()]|$)").match(self._text, self._at):
@@ -250,20 +250,20 @@ class Compounds(Scanner):
         return Block("test", "", (), tuple(words))
 
     def _regex(self) -> Word:
-        """A regular expression: brackets and bars are part of it."""
+        """Parse a regular expression, which may contain brackets and bars."""
         begin, depth = self._at, 0
         units: list[Unit] = []
         while (char := self._peek()) and (depth or char not in " \t\n;&"):
             start = self._at
             depth += {"(": 1, ")": -1}.get(char, 0)
             if depth < 0 or char in "<>\n":
-                raise NotUnderstood("it holds a form of =~ that is not judged")
+                raise NotUnderstood("it contains a form of =~ that is not supported")
             parts = self._unit(char)
             units.append((self._text[start : self._at], parts))
         return replace(make_word(self._text[begin : self._at], units), verbatim=True)
 
     def _timed(self, begin: int) -> Node:
-        """`time` in front of a pipeline: a word more in front of a simple command, a block around any other."""
+        """Parse `time` before a pipeline: an extra word of a simple command, a block around any other."""
         self._at += len("time")
         word = Word("time", (Piece("time"),))
         words = [word]
@@ -349,7 +349,7 @@ _COMPOUNDS = {
 
 
 def chain_of(items: list[Node], joints: list[str]) -> Node:
-    """One command as itself, several as a chain. Of no command, one that does nothing."""
+    """Return one command as itself, several as a chain, none as a command that does nothing."""
     if not items:
         return Simple("", ())
     joints = [*joints, ""][: len(items)]

@@ -1,4 +1,4 @@
-"""Tests: `[ … ]`, `test` and `[[ … ]]`, as far as they only ask for files, and compare texts and plain numbers."""
+"""Judge `[ … ]`, `test` and `[[ … ]]` if they only check files and compare texts and plain numbers."""
 
 import re
 import shlex
@@ -48,22 +48,22 @@ _NUMBER = re.compile(r"-?\d{1,9}|\"\$\{[?#]\}\"")
 
 
 class Unjudged(Exception):
-    """The test is none of the plain ones."""
+    """The test is more than a plain one."""
 
 
 def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, ground: Ground) -> Finding | None:
-    """The finding for a test whose words are expanded; None when it may do more than look."""
+    """Return the finding for a test with expanded words; None if it may do more than read."""
     if kind == "[[" and len(words) == 3 and words[1].value in _COMPARES_NUMBERS:
-        kind = "["  # it takes no text for an expression
+        kind = "["  # unlike `[[`, it never evaluates text as arithmetic
     try:
         test = _Test(kind, words, forms, ground)
-        said = " ".join(test.judged())
+        rendered = " ".join(test.judged())
         found = [one for path in test.paths for one in ground.find(path, quoted=True)]
     except (Unjudged, ToolFailure):
         return None
     if not ground.folders and test.paths:
         return None
-    finding = judge_reading(source, found, f"[[ {said} ]]" if kind == "[[" else f"test {said}", names_only=True)
+    finding = judge_reading(source, found, f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}", names_only=True)
     return finding if words else Finding(make_part(source, Effect.READ_ONLY), Rule.UNKNOWN)
 
 
@@ -76,24 +76,24 @@ class _Test:
         self.paths: list[str] = []
 
     def judged(self) -> list[str]:
-        """The words of the form: tests, with a joint between two of them. Raises Unjudged."""
-        said: list[str] = []
+        """Return the words of the form. Raises Unjudged."""
+        rendered: list[str] = []
         opened = 0
         while True:
             while (value := self._words[0].value if self._words else None) in _FRONT and not self._is_compared():
                 opened += value == "("
-                said.append(str(self._words.pop(0).value))
+                rendered.append(str(self._words.pop(0).value))
             if not self._words:
                 raise Unjudged
-            said += self._one()
+            rendered += self._one()
             while self._words and self._words[0].value == ")" and self._kind == "[[":
                 opened -= 1
-                said.append(str(self._words.pop(0).value))
+                rendered.append(str(self._words.pop(0).value))
             if not self._words and not opened:
-                return said
+                return rendered
             if not self._words or self._words[0].value not in _JOINS[self._kind] or opened < 0:
                 raise Unjudged
-            said.append(str(self._words.pop(0).value))
+            rendered.append(str(self._words.pop(0).value))
 
     def _is_compared(self) -> bool:
         return len(self._words) > 2 and self._words[1].value in _COMPARES and self._words[0].value not in ("(", "!")

@@ -1,4 +1,4 @@
-"""Patterns that some shells take for the folder above: `.*` matches `..` in bash before 5.2."""
+"""Rewrite patterns that match the parent folder in some shells: `.*` matches `..` in bash before 5.2."""
 
 from fnmatch import fnmatchcase
 from itertools import groupby
@@ -10,7 +10,7 @@ _Chars = list[tuple[str, bool]]
 
 
 def without_parents(word: Word) -> Word:
-    """The word with `.*` written so that it never stands for `.` or `..`. Raises Unlisted for odd patterns that may."""
+    """Return the word with `.*` rewritten to never match `.` or `..`. Raises Unlisted for other such patterns."""
     if not word.is_pattern:
         return word
     chars = [(char, piece.active) for piece in word.pieces for char in piece.text]
@@ -30,5 +30,5 @@ def _without_parent(part: _Chars, word: Word) -> _Chars:
     if not any(fnmatchcase(name, pattern) for name in (".", "..")):
         return part
     if part[1:] != [("*", True)]:
-        raise Unlisted(f"{word.source} may stand for the folder above; write .[!.]*")
+        raise Unlisted(f"{word.source} may match the parent folder; write .[!.]*")
     return [part[0], *((char, True) for char in "[!.]*")]

@@ -1,6 +1,6 @@
-"""Small programs inside commands: of those for sed, awk and jq, only plain forms are known to be harmless.
+"""Check sed, awk and jq programs inside commands: only plain forms are known to be harmless.
 
-Each function gives the fault that it finds; empty means that the text only reads and prints.
+Each function returns the problem that it finds; empty means that the program only reads and prints.
 """
 
 import re
@@ -18,7 +18,10 @@ _AWK_FAULTS = (
     (re.compile(r"\bsystem\b|\bgetline\b|\bclose\b|\bfflush\b"), "it may run commands or read other files"),
     (re.compile(r"(?<!\|)\|(?!\|)|\|{3}|\|&|@"), "it may run commands or load code"),
     (re.compile(r"print.*>(?!=)|>>|\\\n.*>(?!=)", re.DOTALL), "it may write to files"),
-    (re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"), "it may read what it was not given"),
+    (
+        re.compile(r"\bENVIRON\b|\bPROCINFO\b|\bSYMTAB\b|\bARG[VC]\b|\bARGIND\b"),
+        "it may read its environment or arguments",
+    ),
 )
 _JQ_FAULTS = re.compile(
     r"\benv\b|\$ENV\b|\$__|\binclude\b|\bimport\b|\bmodulemeta\b|\bget_search_list\b|\binput_filename\b"
@@ -26,7 +29,10 @@ _JQ_FAULTS = re.compile(
 
 
 def check_sed(text: str) -> str:
-    """Addresses with `p`, `d`, `q`, `s` without `e` or `w`, and blocks of such. Brackets with a slash are ambiguous."""
+    """Accept addresses with `p`, `d`, `q`, `s` without `e` or `w`, and blocks of them.
+
+    Brackets with a delimiter in them are ambiguous.
+    """
     at = 0
     while at < len(text):
         if text[at] in "; \t\n}":
@@ -43,12 +49,12 @@ def check_sed(text: str) -> str:
 
 
 def check_awk(text: str) -> str:
-    """Without commands, files, loaded code and the environment, not even as words of a string."""
+    """Accept programs without commands, files, loaded code or the environment, even inside strings."""
     if text.startswith("-"):
-        return "this awk program begins like a flag"
+        return "this awk program starts like a flag"
     return next((f"this awk program cannot be judged: {why}" for fault, why in _AWK_FAULTS if fault.search(text)), "")
 
 
 def check_jq(text: str) -> str:
-    """Without the environment and modules."""
+    """Accept filters without the environment and modules."""
     return "this jq filter may read the environment or other files" if _JQ_FAULTS.search(text) else ""

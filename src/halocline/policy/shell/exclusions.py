@@ -1,7 +1,7 @@
-"""The files that reading whole folders leaves out: one list of secret names, in the language of each tool.
+"""Exclude secret files when whole folders are read: one list of names, in the syntax of each tool.
 
-Each tool takes the last word on a file: these stand behind all flags of the command, letter case does not count, and no
-flag in the tables goes over them.
+For each tool the last matching option wins, so these come after all flags of the command. They ignore letter case, and
+no flag in the tables overrides them.
 """
 
 import re
@@ -14,17 +14,17 @@ from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRE
 
 _MOST_CHOICES = 64
 _EXAMPLES = ("dist", "example", "sample", "template")
-"""Ends of names of `.env.` files that hold no secret."""
+"""Suffixes of `.env.` files that hold no secrets."""
 _LETTERS = re.compile(r"\[!([a-z]+)\]|[a-z]")
 _CHOICES = re.compile(r"\{([^{}]*)\}")
 _SET = re.compile(r"\[[!^]?(.)[^\]]*\]")
 _GUARDS = re.compile(r"LAST_FOLDER= LAST_PLACE= SECRET_NAMES=.*?\nhand_on_names\(\) \{.*?\n\}\n", re.DOTALL)
-"""The functions of `guards` in front of a form."""
+"""The functions of `guards` at the start of a form."""
 _LITERAL_END = re.compile(r"[^*?\[{!]{2}.*|.*[*?]\w[^*?\]}]{2,}")
 
 
 def _fold_letters(pattern: str) -> str:
-    """The pattern for tools that tell large letters from small ones."""
+    """Return the pattern for tools that are case-sensitive."""
     return _LETTERS.sub(
         lambda found: f"[!{found[1]}{found[1].upper()}]" if found[1] else _either_case(found[0]), pattern
     )
@@ -35,9 +35,9 @@ def _either_case(letter: str) -> str:
 
 
 def _spare_examples(pattern: str) -> tuple[str, ...]:
-    """`.env.*` as patterns that leave out `.env.example` and the like: no tool's patterns can say "but".
+    """Return `.env.*` as patterns that do not match `.env.example` and the like: no tool's patterns can say "but".
 
-    Whatever differs from all the examples does so at some letter: there is a pattern for each.
+    A name that differs from all the examples does so at some letter; there is a pattern for each.
     """
     if pattern != ".env.*":
         return (pattern,)
@@ -51,7 +51,7 @@ def _spare_examples(pattern: str) -> tuple[str, ...]:
 
 
 def _hidden_folders() -> tuple[str, ...]:
-    """Folders to leave out whole, where a tool looks at the last part of a path only."""
+    """Return the folders to exclude entirely, for tools that match only the last part of a path."""
     ends = (*SECRET_FOLDERS, *SECRET_PATHS)
     return tuple(dict.fromkeys(end.partition("/")[0] for end in ends))
 
@@ -88,14 +88,14 @@ FOR_FIND = _exclude_for_find()
 
 
 def shorten_form(form: str) -> str:
-    """The form of a command for people: told in a word what it leaves out, not how it checks names."""
+    """Return a form for display: what it excludes in a few words, without the code that checks names."""
     for kind in (FOR_GREP, FOR_DIFF, FOR_RIPGREP, FOR_GIT, (FOR_FIND,)):
-        form = form.replace(" ".join(kind), "[without names of secrets]")
+        form = form.replace(" ".join(kind), "[excluding secret files]")
     return _GUARDS.sub("", form)
 
 
 def names_secret(pattern: str) -> bool:
-    """Whether a pattern asks for secrets by name, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
+    """Return True if a pattern names secret files, as `.env`, `*.pem` and `.e*` do; `*` names nothing."""
     if pattern.startswith("!"):
         return False
     return any(_is_example(choice) for choice in _expand_choices(fold_case(pattern)))
@@ -110,7 +110,7 @@ def _is_example(pattern: str) -> bool:
 
 
 def _expand_choices(pattern: str) -> list[str]:
-    """The patterns that braces stand for."""
+    """Return the patterns that braces expand to."""
     parts = _CHOICES.split(pattern)
     choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
     found = ["".join(one) for one, _ in zip(product(*choices), range(_MOST_CHOICES), strict=False)]

@@ -1,6 +1,6 @@
-"""Explains exit code 1 of programs that answer with it: nothing found, files differ, test is false.
+"""Explain exit code 1 of programs that use it as an answer: nothing found, files differ, test is false.
 
-For those, 2 and above are failures. Of a line that could end with 1 for another reason, nothing is said. Pure.
+For those, 2 and above are failures. A line that could end with 1 for another reason gets no explanation. Pure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ ANSWERS: Mapping[str, str] = {
     "git config --get": "it is not set",
     "git show-ref": MISSING,
 }
-"""By the first words of a command; of `git`, a flag may stand anywhere behind the second."""
+"""Answers by the first words of a command; for `git`, a flag may be anywhere after the second."""
 _MOVES = "cd"
 
 
@@ -36,12 +36,12 @@ def find_answer(command: str, code: int | None, output: str) -> str:
         deciding = [*_deciding_commands(parse_command(command))]
     except NotUnderstood:
         return ""
-    said = [_answer_of(one, output) for one in deciding]
-    return next(filter(None, said), "") if all(one is not None for one in said) else ""
+    answers = [_answer_of(one, output) for one in deciding]
+    return next(filter(None, answers), "") if all(one is not None for one in answers) else ""
 
 
 def _deciding_commands(node: Node) -> Iterator[Node]:
-    """The commands whose exit code the line may end with, the last one first."""
+    """Yield the commands whose exit code the line may end with, last one first."""
     if not isinstance(node, Chain):
         yield node
         return

@@ -1,6 +1,6 @@
-"""Words as the shell would expand them, as far as that is known: tildes, variables, splitting, and simple commands.
+"""Expand words as the shell would, as far as that is known: tildes, variables, splitting, and simple commands.
 
-A word that is known becomes the words that a program gets. Any other stays one, with the words that it could become.
+A known word becomes the words that a program gets. Any other stays one word, with the words that it could become.
 """
 
 import os
@@ -25,11 +25,11 @@ _LONGEST_TRIMMED = 300
 _EVERYTHING = (["$@"], ["$*"])
 
 Fragment = Piece
-"""A part of one possible result: its text, whether it is a pattern, and whether it stands in quotes."""
+"""A part of one possible result: its text, whether it is a pattern, and whether it is quoted."""
 
 
 def expand_simple(simple: Simple, ground: Ground) -> Simple:
-    """A simple command with its words, assignments and redirections expanded."""
+    """Return a simple command with its words, assignments and redirections expanded."""
     words = tuple(found for word in simple.words for found in expand_word(word, ground))
     assignments = []
     for one in simple.assignments:
@@ -52,7 +52,7 @@ def _array_elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
 
 
 def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
-    """Expanded words with the names that patterns among them stand for, as far as they are known."""
+    """Return expanded words with patterns replaced by the names they match, as far as those are known."""
     named = [(one, ground.names(one) if one.is_pattern else None) for one in words]
     return tuple(
         made for one, names in named for made in ([_word_of_name(name, one) for name in names] if names else [one])
@@ -64,7 +64,7 @@ def _word_of_name(name: str, word: Word) -> Word:
 
 
 def expand_word(word: Word, ground: Ground) -> list[Word]:
-    """The words that one word becomes."""
+    """Return the words that one word expands to."""
     if word.verbatim or not word.parts:
         return [word]
     fast = len(word.parts) == 1 and isinstance(word.parts[0], Piece) and word.parts[0].text[:1] != "~"
@@ -86,14 +86,14 @@ def expand_word(word: Word, ground: Ground) -> list[Word]:
 
 
 def _all_arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
-    """The arguments of a function, for a word that stands for all of them."""
+    """Return a function's arguments for a word that is `$@` or `$*` alone; None for any other."""
     expansions = [part.source for part in word.parts if isinstance(part, Expansion)]
     alone = not any(part.text for part in word.parts if isinstance(part, Piece))
     return ground.variables.arguments if alone and expansions in _EVERYTHING else None
 
 
 def expand_value(word: Word, ground: Ground) -> Word:
-    """The value of an assignment, or a text of a heredoc: one word, neither split nor matched to names."""
+    """Expand the value of an assignment or a heredoc: one word, without splitting or globbing."""
     alternatives = _list_alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
     could = tuple(
         _known_word((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives
@@ -104,7 +104,7 @@ def expand_value(word: Word, ground: Ground) -> Word:
 
 
 def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
-    """A redirection whose target is expanded; of a heredoc, what the program reads."""
+    """Return a redirection with its target expanded; for a heredoc, with the text that the program reads."""
     if redirect.target is None:
         return redirect
     if redirect.operator in ("<<", "<<-"):
@@ -118,7 +118,7 @@ def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
 
 
 def _reads_oddly(word: Word) -> bool:
-    """A bare `$` behind an expansion, or a tilde behind `=` or in front of a colon: bash has ways of its own."""
+    """Return True for a bare `$` after an expansion, or a tilde after `=` or before a colon: special cases of bash."""
     bare = "".join(part.text for part in word.parts if isinstance(part, Piece) and not part.quoted)
     if "~" in bare and _ODD_TILDE.search(bare):
         return True
@@ -126,7 +126,7 @@ def _reads_oddly(word: Word) -> bool:
 
 
 def _known_word(pieces: tuple[Piece, ...], word: Word) -> Word:
-    """A word of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
+    """Return a word made of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
     kept = joined(list(pieces))
     found = Word("", kept, quoted="".join(piece.text for piece in kept[:1]).startswith("~"), parts=kept)
     return replace(found, source=render(found), scripts=word.scripts)
@@ -159,7 +159,7 @@ def _list_alternatives(
 
 
 def _make_fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
-    """The value of an expansion. Outside quotes, which `active` and `quoted` say together, it is split later."""
+    """Return the value of an expansion. `active` and `quoted` together mark it as unquoted, to be split later."""
     return (Piece(value, active=not part.quoted, quoted=True),)
 
 
@@ -180,7 +180,7 @@ def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
 
 
 def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
-    """The fields of one possible result."""
+    """Split one possible result into fields."""
     fields: list[list[Piece]] = []
     begun = False
     for piece in pieces:
@@ -200,7 +200,7 @@ def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Pi
 
 
 def _find_patterns(text: str) -> list[Piece]:
-    """The text of a variable outside quotes, with what is a pattern in it."""
+    """Return the text of an unquoted variable with its patterns marked."""
     found, at = list[Piece](), 0
     for one in _PATTERN.finditer(text):
         found += [Piece(text[at : one.start()]), Piece(one.group(), active=True)]
@@ -208,7 +208,7 @@ def _find_patterns(text: str) -> list[Piece]:
     return [piece for piece in (*found, Piece(text[at:])) if piece.text]
 
 
-# What expansions give.
+# The values of expansions.
 
 
 def _values_of_part(part: Expansion, ground: Ground) -> Values:
@@ -247,7 +247,7 @@ def _values_of_argument(word: Word, ground: Ground) -> Values:
 
 
 def _apply_default(operator: str, values: Values, argument: Values) -> Values:
-    """`${name:-argument}` and its kin. Without a colon, an empty value may be one that is not set."""
+    """Apply `${name:-argument}` and the like. Without a colon, an empty value may also mean unset."""
     kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
     found: list[str] = []
     for value in values:
@@ -263,7 +263,7 @@ def _apply_default(operator: str, values: Values, argument: Values) -> Values:
 
 
 def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
-    """A value without what a pattern matches in front or behind; unknown when that is not certain."""
+    """Return a value without what a pattern matches at its start or end; unknown if that is not certain."""
     if UNKNOWN in value + text or len(value) > _LONGEST_TRIMMED or any(isinstance(p, Expansion) for p in pattern.parts):
         return UNKNOWN
     plain = "".join(

@@ -1,4 +1,4 @@
-"""What the judge says of each simple command, and of the whole."""
+"""The findings about each simple command, and about the whole command line."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -9,7 +9,7 @@ from halocline.protocol.permission_rules import Effect
 
 
 class Rule(StrEnum):
-    """Why a part is as free or as bound as it is. The order is from free to strict."""
+    """The rule behind a finding, ordered from free to strict."""
 
     READS = "read-only"
     ORDINARY = "ordinary-work"
@@ -31,10 +31,10 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One part, why it is judged so, and the form in which it is run when all of the command only reads.
+    """One part, the rule for it, and the form in which it is run if the whole command only reads.
 
-    `argv` are its words; None when they are not known before it runs. `scripts` are files that it runs. `as_written` is
-    the rule where it does not run in that form, which then leaves out nothing.
+    `argv` are its words; None if they are known only when it runs. `scripts` are files that it runs. `as_written` is
+    the rule if it runs as written instead, without the exclusions and checks of that form.
     """
 
     part: CommandPart
@@ -52,9 +52,9 @@ class Finding:
 
 @dataclass(slots=True)
 class Analysis:
-    """All findings of a command line. `problem` says why it could not be analysed, or not wholly.
+    """All findings about a command line. `problem` says why it could not be analyzed completely.
 
-    `functions` are those that it defines, `called` the names of those that it also calls, `traps` texts that run last.
+    `functions` are those that it defines, `called` the names of those that it calls, `traps` texts that run at the end.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Analysis:
 
     @property
     def reads(self) -> bool:
-        """Whether it only reads, where reading needs nobody's leave, and can be run in a form that does no more."""
+        """True if it only reads, only where that needs no approval, and can be run in a form that does no more."""
         return (
             bool(self.findings)
             and not self.problem
@@ -83,7 +83,7 @@ class Analysis:
         )
 
     def run_as_written(self) -> None:
-        """Take back what only the form in which it would run makes harmless."""
+        """Raise the rules of findings that only their form makes harmless."""
         self.canonical = None
         for number, one in enumerate(self.findings):
             rule = one.as_written
@@ -97,16 +97,16 @@ class Analysis:
 
 
 def make_part(text: str, effect: Effect, reason: str = "", targets: tuple[str, ...] = ()) -> CommandPart:
-    """A part as it is shown: a long text only in its beginning."""
+    """Return a part for display, with long text cut."""
     short = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return CommandPart(short, effect, targets[:MOST_TARGETS], reason)
 
 
 def unknown_finding(text: str, reason: str, rule: Rule = Rule.UNKNOWN) -> Finding:
-    """A part of which nobody can say what it does."""
+    """Return the finding for a part whose effect is unknown."""
     return Finding(make_part(text, Effect.UNKNOWN, reason), rule)
 
 
-FORM_ONLY = "it uses names that are known only when it runs; run it alone"
+FORM_ONLY = "it uses names that are known only when it runs; run it on its own"
 MOST_SHOWN = 200
 MOST_TARGETS = 20

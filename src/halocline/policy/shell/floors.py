@@ -1,4 +1,4 @@
-"""Deletions that no mode may do, in forms that are no plain `rm`: by `find`, by `rsync`, by words not yet known."""
+"""Find deletions that no mode allows, in forms other than plain `rm`: by `find`, by `rsync`, by words not yet known."""
 
 import os
 import re
@@ -28,22 +28,22 @@ _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-empty", "-newer", "-mtime", "-mmin"}
     | {"-size"}
 )
-"""Tests of `find` by which it finds some names and not others."""
+"""Tests that make `find` match only some names."""
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "mv", "truncate"})
 _PACKS = frozenset({"gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "compress"})
 _CHANGES_TOO = frozenset({"sort", "zip", "patch", "zstd", "unzstd", "rename", "sponge"}) | _PACKS
 _MOVES_IN = re.compile(r"-[a-zA-Z]*m|--move")
 _KEEPS_CONTENT = frozenset({"chmod", "chown", "chgrp", "setfacl", "touch", "mkdir"})
-"""They change what is told of a file, not what it holds."""
+"""Programs that change a file's metadata, not its content."""
 _GOES_DOWN = _KEEPS_CONTENT | {"gzip", "gunzip", "zstd"}
 _EXECUTES = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
-LEAVE_OUT = "leave .git out of what is found, or write the path out"
+LEAVE_OUT = "exclude .git from the search, or spell out the path"
 
 
 def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
-    """The finding for a deletion that no mode allows, or that may turn out to be one; None for any other command."""
+    """Return the finding for a deletion that no mode allows, or a command that may turn out to be one; else None."""
     if finding.rule in _NEVER:
         return None
     name = _program_name(simple)
@@ -60,17 +60,17 @@ def passes_floor(simple: Simple, ground: Ground, finding: Finding) -> Finding | 
 
 
 def _may_delete(name: str, simple: Simple, emptied: list[Word], ground: Ground) -> str:
-    """Why a command may turn out to delete what nobody may; empty for one that may not."""
+    """Say how a command may turn out to delete protected files; empty if it may not."""
     deleted = _list_operands(simple) if name in _DELETES and _deletes_folders(simple, ground) else emptied
     harms = name == "find" and (_find_deletes(simple, ground) or _runs_there(simple, ground))
     if harms and any(leads_to_kept(text, ground) for text in names_found(simple, ground)):
-        return f"it may find what nobody may delete; {LEAVE_OUT}"
+        return f"it may find protected files; {LEAVE_OUT}"
     if any(ground.may_be_precious(word) for word in deleted):
         return "what it deletes is known only when it runs"
     if simple.words[0].value is None and any(_is_kept(word, ground) for word in simple.words[1:]):
-        return "the program is known only when it runs, and is given what nobody may delete"
+        return "the program is known only when it runs, and its arguments include protected files"
     if not ground.folders and any(may_end_in_history(word.text) for word in _replaced_files(simple, ground)):
-        return "the folder that it packs files of is known only when it runs"
+        return "the folder whose files it packs is known only when it runs"
     if (
         name in _DELETES
         and not ground.folders
@@ -85,7 +85,7 @@ def _program_name(simple: Simple) -> str:
 
 
 def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Finding | None:
-    """The finding for a program that is given names while it runs, `fed` among its words; None when they may be any."""
+    """Return the finding for a program that gets names (`fed`) while it runs; None if any names are harmless."""
     if finding.rule in _NEVER:
         return None
     name, words = _program_name(simple), changed_words(simple, ground)
@@ -94,7 +94,7 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
     deletes = name in _DELETES and _deletes_folders(simple, ground)
     if reaches or (deletes and any(leads_to_precious(text, ground) for text in given)):
         return _unsure_finding(
-            simple, finding, f"{fed.source} may lead to what nobody may {_harm_verb(name)}; {LEAVE_OUT}"
+            simple, finding, f"{fed.source} may lead to files that must not be {_harm_verb(name)}; {LEAVE_OUT}"
         )
     if fed in words and ground.mentioned and _is_unknown(fed) and name not in _KEEPS_CONTENT:
         return _unsure_finding(simple, finding, _may_be_mentioned(fed, simple, ground))
@@ -102,7 +102,7 @@ def fed_floor(simple: Simple, fed: Word, ground: Ground, finding: Finding) -> Fi
 
 
 def changed_words(simple: Simple, ground: Ground) -> list[Word]:
-    """The words that name what a program changes or deletes."""
+    """Return the words that name what a program changes or deletes."""
     name, texts = _program_name(simple), _possible_flags(simple, ground)
     match name:
         case "":
@@ -115,13 +115,13 @@ def changed_words(simple: Simple, ground: Ground) -> list[Word]:
 
 
 def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Finding | None:
-    """The finding for words of which it is known only in part what they are, and which may lead to what is kept."""
+    """Return the finding for partly known words that may lead to protected files."""
     changed = changed_words(simple, ground)
     for word in simple.words[1:]:
         names = _possible_names(word, ground) if word.dynamic else ()
         if any(_does_harm(_program_name(simple), name, word in changed, ground) for name in names):
             return _unsure_finding(
-                simple, finding, f"{word.source} may lead to what nobody may {_harm_verb(_program_name(simple))}"
+                simple, finding, f"{word.source} may lead to files that must not be {_harm_verb(_program_name(simple))}"
             )
     unknown = next((word for word in changed if _is_unknown(word)), None)
     if unknown and ground.mentioned and _program_name(simple) not in _KEEPS_CONTENT:
@@ -132,25 +132,25 @@ def _passes_by_value(simple: Simple, ground: Ground, finding: Finding) -> Findin
 
 
 def _may_be_mentioned(word: Word, simple: Simple, ground: Ground) -> str:
-    return f"{word.source} may be {ground.mentioned[0]}, which nobody may {_harm_verb(_program_name(simple))}"
+    return f"{word.source} may be {ground.mentioned[0]}, which must not be {_harm_verb(_program_name(simple))}"
 
 
 def _possible_names(word: Word, ground: Ground) -> Iterator[str]:
-    """Yield what a word may stand for, its patterns as the names that they match."""
+    """Yield what a word may expand to, patterns as the names that they match."""
     for one in word.could:
         names = ground.names(one) if one.is_pattern and UNKNOWN not in one.text else None
         yield from names or [one.text]
 
 
 def _is_unknown(word: Word) -> bool:
-    """Tell whether a word, or a part of it, may be anything."""
+    """Return True if a word, or a part of it, may be anything."""
     return word.dynamic != "" and (not word.could or any(has_unknown(one.text) for one in word.could))
 
 
 def _reached_below(simple: Simple, ground: Ground) -> str:
-    """Why a program that changes whole folders may come upon what is kept; empty for one that does not."""
+    """Say how a program that changes whole folders may reach protected files; empty if it does not."""
     if any(map(ground.may_be_precious, _list_operands(simple))):
-        return f"what {_program_name(simple)} goes down to is known only when it runs"
+        return f"the folder that {_program_name(simple)} goes through is known only when it runs"
     places = [
         one for word in _list_operands(simple) for one in ground.targets(word) if one.place is not Place.OWN_STATE
     ]
@@ -160,23 +160,23 @@ def _reached_below(simple: Simple, ground: Ground) -> str:
     else:
         lost = not ground.folders and any(not os.path.isabs(word.text) for word in _list_operands(simple))
         reached = lost or any(holds_kept(one.path, ground) for one in places)
-    return f"{_program_name(simple)} goes down to what nobody may delete; {LEAVE_OUT}" if reached else ""
+    return f"{_program_name(simple)} would reach protected files; {LEAVE_OUT}" if reached else ""
 
 
 def _may_lead_up(word: Word) -> bool:
-    """Tell whether a path may be that of the folder itself, or of one above."""
+    """Return True if a path may be that of the current folder or a parent."""
     return word.is_pattern or not {".", ".."}.isdisjoint(word.text.split("/"))
 
 
 def _does_harm(name: str, text: str, changes: bool, ground: Ground) -> bool:
-    """Tell whether a program given this text harms protected files. Changing its files harms a history."""
+    """Return True if a program given this text harms protected files; changing files in it harms a Git history."""
     if changes and name not in _KEEPS_CONTENT:
         return leads_to_kept(text, ground)
     return leads_to_untouched(text, ground, below=changes)
 
 
 def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
-    """The files that are gone when they are packed."""
+    """Return the files that are deleted once they are packed."""
     if _program_name(simple) == "zip":
         return _list_operands(simple) if any(map(_MOVES_IN.match, _possible_flags(simple, ground))) else []
     flags = [word.text for word in simple.words[1:] if word.text.startswith("-")]
@@ -185,7 +185,7 @@ def _replaced_files(simple: Simple, ground: Ground) -> list[Word]:
 
 
 def _goes_down(simple: Simple, ground: Ground) -> bool:
-    """Tell whether a program changes all files of the folders that it is given."""
+    """Return True if a program changes all files in the folders that it is given."""
     flags = _possible_flags(simple, ground)
     recurses = any(re.match(r"-[a-zA-Z]*[rR]|--recursive", text) for text in flags)
     moves = _program_name(simple) == "zip" and any(map(_MOVES_IN.match, flags))
@@ -193,7 +193,7 @@ def _goes_down(simple: Simple, ground: Ground) -> bool:
 
 
 def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
-    """The words that a program gets, or may get."""
+    """Return the words that a program gets, or may get."""
     texts: list[str] = []
     for word in simple.words[1:]:
         if word.dynamic:
@@ -204,17 +204,17 @@ def _possible_texts(simple: Simple, ground: Ground) -> list[str]:
 
 
 def _possible_flags(simple: Simple, ground: Ground) -> list[str]:
-    """The flags among them: a variable may hold one, and so may the name of a file that a pattern matches."""
+    """Return the flags among the possible texts; a variable or a file name that a pattern matches may be one too."""
     return [text for text in _possible_texts(simple, ground) if text.startswith("-")]
 
 
 def _harm_verb(name: str) -> str:
-    return "delete" if name in _DELETES else "change"
+    return "deleted" if name in _DELETES else "changed"
 
 
 def _unsure_finding(simple: Simple, finding: Finding, why: str) -> Finding:
     targets = finding.part.targets or tuple(word.source for word in _list_operands(simple))
-    why = why if why.endswith(LEAVE_OUT) else f"{why}; write the path out"
+    why = why if why.endswith(LEAVE_OUT) else f"{why}; spell out the path"
     shown = make_part(simple.source, Effect.DESTRUCTIVE, why, targets)
     return Finding(shown, Rule.LEADS_ANYWHERE)
 
@@ -224,7 +224,7 @@ def _list_operands(simple: Simple) -> list[Word]:
 
 
 def _deletes_folders(simple: Simple, ground: Ground) -> bool:
-    """Whether it takes folders with all that is in them, or only what is known to be a file."""
+    """Return True if it may delete folders with their contents."""
     texts = _possible_flags(simple, ground)
     recursive = any((not text.startswith("--") and set(text) & set("rR")) or text == "--recursive" for text in texts)
     unsplit = all(word.parts and not word.text.startswith("-") for word in simple.words[1:] if word.dynamic)
@@ -232,7 +232,7 @@ def _deletes_folders(simple: Simple, ground: Ground) -> bool:
 
 
 def _is_kept(word: Word, ground: Ground) -> bool:
-    """Tell whether a word leads to what nobody may delete, or to what no command may touch."""
+    """Return True if a word leads to files that must not be deleted, or that no command may touch."""
     return any(
         one.place in _UNTOUCHED or ground.is_precious(one.path) or ground.holds_own_state(one.path)
         for one in ground.targets(word)
@@ -240,20 +240,20 @@ def _is_kept(word: Word, ground: Ground) -> bool:
 
 
 def _find_deletes(find: Simple, ground: Ground) -> bool:
-    """Tell whether `find` deletes what it finds, or gives it to a program that does."""
+    """Return True if `find` deletes what it finds, or passes it to a program that does."""
     return "-delete" in _possible_flags(find, ground) or any(
         one in _EXECUTES and two.rpartition("/")[2] in _DELETES for one, two in pairwise(_possible_texts(find, ground))
     )
 
 
 def _runs_there(find: Simple, ground: Ground) -> bool:
-    """Tell whether a program that does more than read is run in the folders of what is found."""
+    """Return True if `find` runs a program that does more than read in the folders of what it finds."""
     texts = _possible_texts(find, ground)
     return any(one in ("-execdir", "-okdir") and two not in READERS for one, two in pairwise(texts))
 
 
 def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
-    """The folders that `find` empties, where no test narrows what it finds."""
+    """Return the folders that `find` empties if no test narrows what it finds."""
     texts = [word.text for word in simple.words]
     if not _find_deletes(simple, ground) or _NARROWS & set(texts):
         return []
@@ -263,7 +263,7 @@ def _emptied_by_find(simple: Simple, ground: Ground) -> list[Word]:
 
 
 def _emptied_by_rsync(simple: Simple, ground: Ground) -> list[Word]:
-    """The folder in which `rsync` deletes what its source does not have."""
+    """Return the folder in which `rsync` deletes what its source does not have."""
     deletes = any(flag.startswith("--del") for flag in _possible_flags(simple, ground))
     return [word for word in simple.words[1:] if not word.text.startswith("-")][-1:] if deletes else []
 

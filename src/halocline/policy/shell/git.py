@@ -1,7 +1,7 @@
-"""git's commands that only look, with their harmless flags.
+"""Git commands that only read, with their harmless flags.
 
-A repository may name programs in its configuration. What can be switched off by environment is; for the rest git is
-asked (`ShellFacts.git_doubt`), and where there is a doubt, every git command is asked about.
+A repository's configuration may name programs to run. What the environment can switch off is switched off; for the rest
+Git is asked (`ShellFacts.git_doubt`), and if there is a doubt, every git command asks.
 """
 
 import re
@@ -14,7 +14,7 @@ NAMED, TEXT = Role.NAMED, Role.TEXT
 
 _COLOR = "always|never|auto"
 OBJECT = re.compile(r"(.*-g)?[0-9a-fA-F]{4,64}(\^\{(blob|object)?\})?")
-"""The name of an object that may be of any kind."""
+"""The name of an object, which may be of any kind."""
 _DIFF = (
     "stat?list numstat shortstat name-only name-status summary patch no-patch raw cached staged unified=number "
     f"word-diff?color|plain|porcelain|none word-diff-regex=text color?{_COLOR} no-color color-words?text "
@@ -41,22 +41,22 @@ _PATCH = (
     "-p -u -U -W -c --patch --unified --function-context --word-diff --word-diff-regex --color-words --cc --binary "
     "--check"
 )
-"""Flags that make git print what is in files."""
+"""Flags that make git print file contents."""
 _BRIEF = (
     "--stat --numstat --shortstat --name-only --name-status --summary --dirstat --compact-summary --raw --quiet "
     "--no-patch -s -q"
 )
-"""Flags that make git print names where it would print what is in files."""
+"""Flags that make git print names instead of file contents."""
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv")
 WHOLE_HISTORY = ("--full-history", "--sparse")
-"""Keeps commits in a log whose changes are all left out."""
+"""Flags that keep commits in a log even if all their changes are excluded."""
 _LISTED = "contains:text no-contains:text merged:text no-merged:text points-at=text sort=text format=format ignore-case"
 
 
 def _only_lists(given: Given) -> str:
-    """Operands of `branch` and `tag` make new ones, unless it is told to list."""
+    """Accept operands of `branch` and `tag` only with a listing flag; otherwise they create new ones."""
     listing = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"}
-    return "it would make a new one" if given.operands and not listing & set(given.names) else ""
+    return "it would create a branch or tag" if given.operands and not listing & set(given.names) else ""
 
 
 def _reads_config(given: Given) -> str:
@@ -66,12 +66,12 @@ def _reads_config(given: Given) -> str:
 
 
 def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
-    """A second command word that must be one of these."""
+    """Return a check that the second command word is one of these."""
 
     def check(given: Given) -> str:
         if not given.operands:
-            return "" if empty else "it would do more than look"
-        return "" if given.operands[0].text in allowed else "it would do more than look"
+            return "" if empty else "it would do more than read"
+        return "" if given.operands[0].text in allowed else "it would do more than read"
 
     return check
 
@@ -79,7 +79,7 @@ def _first_word_of(*allowed: str, empty: bool = True) -> Callable[[Given], str]:
 def _check_remote(given: Given) -> str:
     if not given.operands or given.operands[0].text == "get-url":
         return ""
-    return "it would change remotes or ask one"
+    return "it would change or contact a remote"
 
 
 def _cat_file(given: Given) -> str:
@@ -89,7 +89,7 @@ def _cat_file(given: Given) -> str:
 
 
 def _at_most_one(given: Given) -> str:
-    return "" if len(given.operands) == 1 else "it would change what the name stands for"
+    return "" if len(given.operands) == 1 else "it would change the symbolic ref"
 
 
 def _build_spec(
@@ -121,7 +121,7 @@ def _build_spec(
 
 
 def _diff_spec(flags: str, valued: str, words: str, always: str = "") -> Spec:
-    """A command that shows changes: by a flag, or `always` unless a flag makes it brief."""
+    """Return the spec of a command that shows changes: by a flag, or `always` unless a flag makes it brief."""
     return _build_spec(flags, valued, words, added=_PLAIN_DIFF, shows=f"{always}{_PATCH}", brief=_BRIEF)
 
 
@@ -235,5 +235,7 @@ PATHS_BEGIN: dict[str, int | None] = {
     **dict.fromkeys(("blame", "annotate"), -1),
     "ls-tree": 1,
 }
-"""Commands whose revisions and paths stand on the two sides of `--`: the number of the first operand that is a path,
-from the end if negative; None where that is the first that names a file."""
+"""Commands with revisions before `--` and paths after it, with the index of the first operand that is a path.
+
+Negative indexes count from the end; None means the first operand that names a file.
+"""

@@ -1,7 +1,7 @@
-"""The operands of git's commands: revisions and paths are told apart as git does it, and `--` is put between them.
+"""Sort the operands of git commands: tell revisions from paths as git does, and put `--` between them.
 
-Nothing that git takes for a path is judged as a revision only, nor the other way round: a name with a colon is both.
-What shows the content of files gets pathspecs that leave out secrets; with them, `git diff` never compares two files
+What git may take for a path is never judged only as a revision, or the other way round: a name with a colon is both.
+Commands that show file contents get pathspecs that exclude secrets; with those, `git diff` never compares two files
 outside a repository.
 """
 
@@ -26,7 +26,7 @@ _STASH = re.compile(r"\d{1,6}")
 
 
 def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """`stash show -p` as the `diff` that it is, which can leave out files."""
+    """Rewrite `stash show -p` as the equivalent `diff`, which can exclude files."""
     texts = [word.text for word in words]
     if texts[:2] != ["stash", "show"] or not any(_PATCH.fullmatch(text) for text in texts[2:]):
         return words
@@ -40,7 +40,7 @@ def rewrite_stash(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
-    """The number of the first operand that git takes for a path."""
+    """Return the index of the first operand that git takes for a path."""
     count, begin = len(given.operands), PATHS_BEGIN.get(name, len(given.operands))
     if name == "diff" and "--no-index" in given.names:
         return 0
@@ -53,7 +53,7 @@ def find_paths(name: str, spec: Spec, given: Given, ground: Ground) -> int:
 
 
 def _count_patterns(name: str, given: Given) -> int:
-    """How many operands are patterns to search for."""
+    """Count the operands that are search patterns."""
     return int(name == "grep" and "-e" not in given.names)
 
 
@@ -65,23 +65,23 @@ def _names_file(word: Word, ground: Ground) -> bool:
 
 
 def judged_words(name: str, spec: Spec, given: Given, ground: Ground) -> list[Word]:
-    """What of the operands has to be judged as a path. Raises Unlisted."""
+    """Return the parts of the operands that must be judged as paths. Raises Unlisted."""
     begin, patterns = find_paths(name, spec, given, ground), _count_patterns(name, given)
     for number, word in enumerate(given.operands):
         if word.dynamic or (word.checked and not patterns <= number < begin):
             raise Unlisted(f"{word.source}: {word.dynamic or 'it is known only when it runs'}")
     if begin < patterns:
-        raise Unlisted("write the text to search for behind -e")
+        raise Unlisted("write the search text after -e")
     for word in given.operands[:begin]:
         if word.is_pattern:
-            raise Unlisted(f"{word.source} may stand for a flag; write it behind --")
+            raise Unlisted(f"{word.source} may expand to a flag; write it after --")
     found = [path for word in given.operands[patterns:begin] for path in _of_revision(word)]
     found += [path for word in given.operands[begin:] for path in _of_pathspec(word)]
     return found
 
 
 def _of_revision(word: Word) -> Iterator[Word]:
-    """A revision, judged as a path too; of `REVISION:PATH` and `:STAGE:PATH` also the path."""
+    """Yield a revision, which is judged as a path too, and the path of `REVISION:PATH` and `:STAGE:PATH`."""
     yield word
     parts = word.text.split(":")
     for at in range(1, len(parts)):
@@ -90,7 +90,7 @@ def _of_revision(word: Word) -> Iterator[Word]:
 
 
 def _of_pathspec(word: Word) -> Iterator[Word]:
-    """The path of a pathspec; none of one that leaves out. Raises Unlisted."""
+    """Yield the path of a pathspec; nothing for one that excludes. Raises Unlisted."""
     magic, path = "", word.text
     if word.text.startswith(":") and not word.is_pattern:
         if found := _LONG_MAGIC.fullmatch(word.text):
@@ -107,9 +107,9 @@ def _of_pathspec(word: Word) -> Iterator[Word]:
 
 
 def _require_exclusions(name: str, given: Given, revisions: list[Word], paths: list[Word], ground: Ground) -> None:
-    """A form of the command that can leave out files. Raises Unlisted."""
+    """Check that this form of the command can exclude files. Raises Unlisted."""
     if name == "diff" and any(":" in word.text for word in revisions):
-        raise Unlisted("two versions of a file are compared by git diff REVISION REVISION -- PATH")
+        raise Unlisted("to compare two versions of a file, use git diff REVISION REVISION -- PATH")
     if any(word.text.endswith(_ANY_OBJECT) for word in revisions):
         raise Unlisted("that object may be a file with secrets; name it as REVISION:PATH")
     for flag, count in (("--follow", 1), ("--no-index", 2 if name == "diff" else None)):
@@ -127,9 +127,9 @@ def _is_file(word: Word, ground: Ground) -> bool:
 
 
 def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
-    """The command with flags and revisions as they stood, `--`, its paths, and what is left out. Raises Unlisted.
+    """Return the command with its flags and revisions, `--`, its paths, and the exclusions. Raises Unlisted.
 
-    Two paths alone, one of them outside as git sees it, make `git diff` compare all that is below them, secrets too.
+    With only two paths, one of them outside the repository, `git diff` compares everything below them, even secrets.
     """
     start = f"git --no-pager {name}"
     if name not in PATHS_BEGIN:
@@ -147,7 +147,7 @@ def render_git(name: str, spec: Spec, given: Given, ground: Ground) -> str:
 
 
 def _names_files(name: str, given: Given) -> bool:
-    """Whether flags make the command show the files only that it names, and take no pathspecs that leave out."""
+    """Return True if flags make the command show only the files it names and accept no exclusions."""
     return bool({"-L", "--follow"} & set(given.names)) or (name == "diff" and "--no-index" in given.names)
 
 

@@ -1,6 +1,6 @@
-"""Where a command would run: the folders it may be in, and what its paths lead to from there.
+"""The state in which a command would run: the folders it may be in, and where its paths lead from there.
 
-Behind a `cd` that may fail, a path is judged from every folder that it may start in; the most careful answer holds.
+After a `cd` that may fail, a path is judged from every folder it may start in; the strictest answer wins.
 """
 
 import os
@@ -23,14 +23,14 @@ _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|d
 _NOTHING = (Piece(UNKNOWN),)
 _ROOTS = frozenset({"/", "/home", "/Users"})
 HISTORY = ("HEAD", "objects", "refs")
-"""The entries without which a `.git` is no repository."""
+"""The entries without which a `.git` is not a repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One path as it resolved: how a person reads it, and what kind of place it is.
+    """A resolved path, the path for display, and the kind of place.
 
-    `aliased`: the file has another name too, which may be one that an ignore file hides.
+    `aliased`: the file has another hard link, which an ignore file may hide.
     """
 
     path: str
@@ -41,12 +41,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`folders` are the absolute folders that a command may start in; none when that is not known.
+    """The state in which a command runs. `folders` are the absolute folders it may start in; none if unknown.
 
-    `rebinds`: names may stand for other programs than they say; `matches_hidden`: patterns match names with a dot in
-    front; `splits_oddly`: what separates words is not known. `path` is the PATH, where earlier commands changed it.
-    `fed` are names that a pipe or a redirection brings, as `listed_names` tells them. `mentioned` are the names in the
-    whole text that lead to what nobody may lose.
+    `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
+    `splits_oddly`: the word separators are not known. `path` is PATH if earlier commands changed it. `fed` are names
+    that come through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that
+    lead to protected files.
     """
 
     workspace: Path
@@ -65,7 +65,7 @@ class Ground:
     mentioned: Values = ()
 
     def value(self, name: str) -> Values:
-        """The values that a variable may have here."""
+        """Return the values that a variable may have here."""
         if name == "HALOCLINE_HOME" and name not in self.variables.known:
             return (str(self.home),)
         return self.variables.value(name, self.folders, self.exported)
@@ -74,7 +74,7 @@ class Ground:
         return self if variables is self.variables else replace(self, variables=variables)
 
     def merged(self, *others: "Ground") -> "Ground":
-        """Where the shell may be left when one of several ways was taken."""
+        """Return the ground after one of several branches was taken."""
         found = self
         for other in others:
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
@@ -83,7 +83,7 @@ class Ground:
 
     @property
     def hides_files(self) -> bool:
-        """Whether an ignore file hides files of a folder of the task."""
+        """True if an ignore file hides files in a folder of the task."""
         return bool(self.ignored) or any(root.ignored for root in self.roots)
 
     def moved(self, folders: Iterable[str]) -> "Ground":
@@ -91,9 +91,9 @@ class Ground:
         return replace(self, folders=kept if len(kept) <= MOST_FOLDERS else ())
 
     def find(self, text: str, *, quoted: bool = False) -> list[Found]:
-        """Where a path leads from each folder. Raises ToolFailure when it is none."""
+        """Return where a path leads from each folder. Raises ToolFailure if it is invalid."""
         if "\0" in text:
-            raise ToolFailure("A path cannot hold a NUL character.")
+            raise ToolFailure("A path cannot contain a NUL character.")
         literal = f"./{text}" if quoted and text.startswith("~") else text
         absolute = os.path.isabs(os.path.expanduser(literal))
         found = [
@@ -109,7 +109,7 @@ class Ground:
         return [Found(one.path, one.shown, one.place, one.linked and self.hides_files) for one in found]
 
     def names(self, word: Word) -> list[str] | None:
-        """The names that a word stands for; None when not known. A pattern without matches stands for itself."""
+        """Return the names that a word expands to; None if unknown. A pattern without matches stands for itself."""
         if word.dynamic:
             return None
         if not word.is_pattern:
@@ -134,7 +134,7 @@ class Ground:
         return None if hidden is None else (*matches, *hidden)
 
     def targets(self, word: Word) -> list[Found]:
-        """Where a word leads as far as it can be told; empty when it cannot."""
+        """Return where a word leads, as far as that is known; empty if it is not."""
         found: list[Found] = []
         for one in word.could if word.dynamic else (word,):
             for name in (self.names(one) or ()) if UNKNOWN not in one.text else ():
@@ -145,7 +145,7 @@ class Ground:
         return found
 
     def base(self, word: Word) -> list[Found]:
-        """The folder whose whole content a pattern like `DIR/*` names."""
+        """Return the folder whose whole content a pattern like `DIR/*` names."""
         found: list[Found] = []
         for one in word.could if word.dynamic else (word,):
             head, star, rest = one.text.partition("*")
@@ -164,7 +164,7 @@ class Ground:
         return found
 
     def may_be_precious(self, word: Word) -> bool:
-        """Whether a word that is not known may turn out to be what nobody may delete."""
+        """Return True if an unknown word may turn out to be something that must not be deleted."""
         return word.dynamic != "" and any(self._may_lead_up(one.text) for one in word.could or (Word("", _NOTHING),))
 
     def _may_lead_up(self, text: str) -> bool:
@@ -182,7 +182,7 @@ class Ground:
         return any(self.is_precious(one.path) and (one.path != above or head == folder) for one in found)
 
     def is_precious(self, path: str) -> bool:
-        """Whether deleting it destroys more than work in progress: the system, a home, the workspace, its history."""
+        """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
         user = os.path.realpath(os.path.expanduser("~"))
         folders = [os.path.realpath(self.workspace), *(root.path for root in self.roots)]
         if any(_does_hold(path, kept) for kept in (user, *folders)) or path in _ROOTS:
@@ -207,7 +207,7 @@ def _as_literal(text: str) -> str:
 
 
 def is_free(path: str) -> bool:
-    """Whether writing there changes nothing."""
+    """Return True if writing to a path changes nothing."""
     return path in _HARMLESS_DEVICES
 
 

@@ -1,7 +1,7 @@
-"""Names and numbers that are known only when a command runs, checked by its form at the program that uses them.
+"""Guards in the form of a command: they check names and numbers that are known only when it runs, just before use.
 
-Wherever a name comes from (a loop, a pipe, a substitution), a program that reads is given it only if it then leads to a
-plain file or a folder of the workspace whose name tells of no secrets. So nothing depends on what was guessed before.
+Wherever a name comes from (a loop, a pipe, a substitution), a program that reads gets it only if it then leads to a
+plain file or folder of the workspace whose name is not that of a secret. So nothing depends on earlier guesses.
 """
 
 import os
@@ -59,11 +59,11 @@ hand_on_names() {
     keep_names | xargs -0 "$@"
 }
 """
-"""The variables have large letters, as no form sets such ones. A file that is a link is left out, too."""
+"""The variables are upper case, because no form sets such ones. A file that is a link is excluded too."""
 
 
 def with_guards(form: str, ground: Ground) -> str:
-    """A form with the functions in front that it calls."""
+    """Return a form preceded by the functions that it calls."""
     return f"{_guard_functions(os.path.realpath(ground.workspace))}{form}" if _USES.search(form) else form
 
 
@@ -74,7 +74,7 @@ def _guard_functions(root: str) -> str:
 
 
 def _secret_names() -> str:
-    """A regular expression for paths below the root that may hold secrets, as bash compares it."""
+    """Return a regular expression, in bash syntax, for paths below the root that may hold secrets."""
     ends = "|".join(_as_expression(name) for name in (*SECRET_FILES, *SECRET_PATHS))
     folders = "|".join(_as_expression(name) for name in SECRET_FOLDERS)
     return f"(^|/)({ends})$|(^|/)({folders})(/|$)"
@@ -86,13 +86,13 @@ def _as_expression(pattern: str) -> str:
 
 
 def can_check_names(ground: Ground) -> bool:
-    """Tell whether the form can tell the names that nobody may read: no ignore file hides any, and none are our own."""
+    """Return True if guards can recognize all unreadable names: no ignore file hides any, and none are our own."""
     own = ground.holds_own_state(os.path.realpath(ground.workspace))
     return not (ground.rebinds or ground.hides_files or own or ground.splits_oddly)
 
 
 def checked_word(word: Word, text: str, ground: Ground) -> Word:
-    """The word of which only the form `text` is known, to be checked as it runs; itself, where that must not be."""
+    """Return a word known only by its form `text`, to be checked as it runs; unchanged if it cannot be checked."""
     bare = word.parts[0].text if word.parts and isinstance(word.parts[0], Piece) else ""
     places = {one.place for one in ground.targets(word)}
     if bare.startswith("-") or not can_check_names(ground) or not places <= {Place.PROJECT, Place.RUNS_LATER}:
@@ -101,24 +101,24 @@ def checked_word(word: Word, text: str, ground: Ground) -> Word:
 
 
 def with_numbers(word: Word) -> Word | None:
-    """A program that picks lines, with a plain number for each variable, which is all that the form gives it."""
-    said, meant = "", ""
+    """Return a line-picking program with each variable reduced to a plain number; None if it is more than that."""
+    rendered, meant = "", ""
     for one in word.parts:
         if isinstance(one, Piece):
             if one.active or not _OF_LINES.fullmatch(one.text):
                 return None
-            said, meant = said + one.text, meant + one.text
+            rendered, meant = rendered + one.text, meant + one.text
         elif one.kind is Kind.VARIABLE and not one.operator and _OWN.fullmatch(one.name):
-            said, meant = f"{said}0${{{one.name}//[!0-9]/}}", f"{meant}1"
+            rendered, meant = f"{rendered}0${{{one.name}//[!0-9]/}}", f"{meant}1"
         elif one.kind is Kind.ARITHMETIC and (form := guard_arithmetic(one.source[3:-2])):
-            said, meant = f"{said}$(({form}))", f"{meant}1"
+            rendered, meant = f"{rendered}$(({form}))", f"{meant}1"
         else:
             return None
-    return Word(f'"{said}"', (Piece(meant),), quoted=True, verbatim=True)
+    return Word(f'"{rendered}"', (Piece(meant),), quoted=True, verbatim=True)
 
 
 def rule_as_written(form: str | None, words: Iterable[Word] = ()) -> Rule | None:
-    """The rule for what runs as it was written, where only its form makes it harmless. `words` are those of both."""
+    """Return the rule for a command run as written, if only its form makes it harmless. `words` are those of both."""
     some = tuple(words)
     if form is None:
         return None
@@ -136,5 +136,5 @@ def _is_arithmetic(word: Word) -> bool:
 
 
 def as_name(word: Word) -> Word:
-    """A checked word where a program takes it for the name of a file."""
+    """Return a checked word for use as a file name."""
     return replace(word, source=f'"$(print_name {word.source})"')

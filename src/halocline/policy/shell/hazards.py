@@ -1,6 +1,7 @@
-"""What changes the meaning of later words, or runs a text that stands nowhere as a command.
+"""Find what changes the meaning of later words, or runs text that is not written as a command.
 
-Nothing is judged harmless because it is missing here."""
+Nothing is judged harmless because it is missing here.
+"""
 
 import re
 
@@ -47,7 +48,7 @@ _BY_FLAG = {"hash": "-p", "enable": ""}
 
 
 def find_hazard(simple: Simple) -> str:
-    """Why what a command does is not only what its words say; empty for nothing known. Words are expanded."""
+    """Say why a command does more than its expanded words say; empty if nothing is known."""
     if why := next((why for one in simple.assignments if (why := _of_assignment(one))), ""):
         return why
     if why := hazard_of_words(tuple(words_of(simple))):
@@ -56,30 +57,30 @@ def find_hazard(simple: Simple) -> str:
     texts = [word.text for word in simple.words[1:]]
     match name:
         case "alias" if any("=" in text for text in texts):
-            return "it changes what names stand for"
+            return "it changes what command names mean"
         case "shopt" if "expand_aliases" in texts:
-            return "it changes what names stand for"
+            return "it changes what command names mean"
         case str() if name in _BY_FLAG and any(text.startswith(_BY_FLAG[name] or "-") for text in texts):
-            return "it changes which programs names stand for"
+            return "it changes which programs command names run"
         case str() if name in _WITH_COMMANDS and any(text.startswith(_WITH_COMMANDS[name]) for text in texts):
-            return f"{name} runs a text as a command"
+            return f"{name} runs text as a command"
         case str() if name in _SUBSCRIPTED and any(_SUBSCRIPT_RUNS.search(text) for text in texts):
-            return "a subscript in it may run commands"
+            return "an array subscript in it may run commands"
     return ""
 
 
 def runs_subscripts(tree: Node) -> str:
-    """Why a text that stands somewhere may be run by an expression that stands elsewhere; empty for neither."""
+    """Say why text in one place may be run by an expression in another; empty if it may not."""
     words = [word for node in every_node(tree) if not isinstance(node, Chain) for word in words_of(node)]
     texts = (part.text for word in words for part in word.parts if isinstance(part, Piece))
     if not any(_SUBSCRIPT_RUNS.search(text) for text in texts):
         return ""
     evaluates = any(_does_evaluate(node) for node in every_node(tree))
-    return "a text in it may run as the subscript of a number" if evaluates else ""
+    return "text in it may run as an array subscript in arithmetic" if evaluates else ""
 
 
 def _does_evaluate(node: Node) -> bool:
-    """Whether a command may take the text of a variable for an expression."""
+    """Return True if a command may evaluate the text of a variable as an expression."""
     if isinstance(node, Chain):
         return False
     parts = [part for word in words_of(node) for part in word.parts if isinstance(part, Expansion)]
@@ -92,7 +93,7 @@ def _does_evaluate(node: Node) -> bool:
 
 
 def hazard_of_words(words: tuple[Word, ...]) -> str:
-    """Why expansions in words may run what stands in a variable."""
+    """Say why expansions in words may run the text of a variable; empty if they may not."""
     for word in words:
         for part in word.parts:
             if isinstance(part, Expansion) and (why := _of_expansion(part)):
@@ -103,27 +104,27 @@ def hazard_of_words(words: tuple[Word, ...]) -> str:
 def _of_expansion(part: Expansion) -> str:
     operator = part.operator.removeprefix("[")
     if operator.startswith("@") and operator[1:] not in _SHOWN_OPERATORS:
-        return f"{part.source} runs the text of a variable as a command"
+        return f"{part.source} runs a variable's text as a command"
     if part.kind is Kind.ARITHMETIC and _SUBSCRIPT_RUNS.search(part.source.replace("\\", "")):
-        return "a subscript in it may run commands"
+        return "an array subscript in it may run commands"
     return hazard_of_words((part.argument,)) if part.argument else ""
 
 
 def _of_assignment(one: Assignment) -> str:
     if one.name in _REBINDS:
-        return "it changes what names stand for"
+        return "it changes what command names mean"
     if _RUNS_TEXT.fullmatch(one.name) or _RUNS_TEXT_TOO.fullmatch(one.name):
         return f"the text of {one.name} is run as a command"
     return ""
 
 
 def splits_oddly(simple: Simple) -> bool:
-    """Whether a command may change what separates words, or which names patterns match."""
+    """Return True if a command may change the word separators."""
     texts = [word.text.partition("=")[0] for word in simple.words]
     return "IFS" in (*(one.name for one in simple.assignments if not simple.words), *texts)
 
 
 def matches_hidden(simple: Simple) -> bool:
-    """Whether a command may make patterns match names with a dot in front."""
+    """Return True if a command may make patterns match names with a leading dot."""
     texts = [word.text for word in simple.words]
     return any(one.name == "GLOBIGNORE" for one in simple.assignments) or (texts[:1] == ["shopt"] and "-s" in texts)

@@ -1,7 +1,7 @@
-"""Is a program that was judged by its name the installed one, or a file of the project that the PATH leads to?
+"""Check that a program judged by its name is the installed one, not a file of the project found through PATH.
 
-What must stay true: no name of the tables stands for a file that came with the project. Only the project's own tools,
-where it keeps them, go by the names of tools.
+What must stay true: no name in the tables stands for a file that came with the project. Only a project's own tools, in
+the folders for such tools, may have the names of tools.
 """
 
 import os
@@ -25,19 +25,19 @@ OWN_TOOLS = (
     | (frozenset(tables.SUBCOMMANDS) - _OF_THE_SYSTEM)
     | {"activate", "c8", "cross-env", "dotenv", "npx", "nyc", "pipenv"}
 )
-"""Names of tools that projects install for themselves, in `node_modules/.bin` or an environment of Python's."""
+"""Names of tools that projects install for themselves, in `node_modules/.bin` or a Python environment."""
 _RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
 
 
 def note_impostors(analysis: Analysis, ground: Ground) -> None:
-    """Note programs that are files of the project: what is known of their names says nothing about them."""
+    """Record programs that are files of the project: what is known about their names does not apply to them."""
     several = len(analysis.words) > 1 and not analysis.reads
     for words in list(analysis.words):
         for name in words if words and os.path.basename(words[0]) in _RUNS_A_WORD else words[:1]:
             where = "" if "/" in name else _found_in_project(name, ground, may_appear=several)
             if not where:
                 continue
-            why = f"PATH leads into the project: {name} may be {where}"
+            why = f"PATH includes a folder of the project: {name} may be {where}"
             if not is_own_tool(name):
                 analysis.problem = analysis.problem or why
             finding = unknown_finding(" ".join(words), why)
@@ -45,14 +45,14 @@ def note_impostors(analysis: Analysis, ground: Ground) -> None:
 
 
 def is_own_tool(name: str) -> bool:
-    """Whether projects install a tool of this name for themselves."""
+    """Return True if projects install a tool of this name for themselves."""
     return name in OWN_TOOLS or bool(_PYTHON.fullmatch(name))
 
 
 def runs_elsewhere(name: str, ground: Ground) -> str:
-    """Why a program that is named by its path may not be what its name says; empty when it is that.
+    """Say why a program named by its path may not be what its name says; empty if it is.
 
-    A program of the project's is run as that, by whatever name.
+    A program of the project is judged as such, whatever its name.
     """
     base, folder = os.path.basename(name), os.path.dirname(name)
     if "/" not in name or folder in SYSTEM_FOLDERS:
@@ -60,14 +60,14 @@ def runs_elsewhere(name: str, ground: Ground) -> str:
     for one in ground.find(name):
         if _is_in_project(one.path, ground):
             if one.place is Place.RUNS_LATER and not is_own_tool(base):
-                return f"{one.shown} is a file of the project"
+                return f"{one.shown} is a file in the project, not the installed program"
         elif not _is_installed(os.path.expanduser(name), one, ground):
             return "it runs a program outside the workspace"
     return ""
 
 
 def _is_installed(name: str, found: Found, ground: Ground) -> bool:
-    """Whether a program is one of the system's, or lies where the PATH leads, or is a link of the project's to one."""
+    """Return True if a program belongs to the system, is in a PATH folder, or is a project's link to one that is."""
     if found.path.startswith(_SYSTEM):
         return True
     places = [os.path.realpath(place) for place in ground.facts.search_places(ground.path) if os.path.isabs(place)]
@@ -75,7 +75,7 @@ def _is_installed(name: str, found: Found, ground: Ground) -> bool:
 
 
 def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
-    """The file of the project that a name stands for; or, when one may appear there, would stand for."""
+    """Return the file of the project that a name runs, or would run if the file may still appear; empty for none."""
     if not name or "\0" in name or name.startswith("-"):
         return ""
     for folder in ground.folders or (str(ground.workspace),):
@@ -95,21 +95,21 @@ def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
 
 
 def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
-    """Where a shell looks for a name, in order, and whether it depends on the folder that it is in."""
+    """Yield where a shell looks for a name, in order, and True if that depends on the current folder."""
     for place in ground.facts.search_places(ground.path):
-        spelt = os.path.expanduser(place)
-        yield os.path.join(folder, spelt, name), not os.path.isabs(spelt)
+        spelled = os.path.expanduser(place)
+        yield os.path.join(folder, spelled, name), not os.path.isabs(spelled)
 
 
 def _keeps_tools(folder: str, ground: Ground) -> bool:
-    """Whether a project keeps the tools there that it installed for itself."""
+    """Return True if a project keeps the tools that it installed for itself in this folder."""
     if folder.endswith("/node_modules/.bin"):
         return True
     return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
 
 
 def holds_impostors(folder: str, names: Sequence[str], ground: Ground) -> str:
-    """The program in an environment of the project's that has the name of one that the tables know as installed."""
+    """Return a program in a project's environment with the name of a system program in the tables; empty for none."""
     known = tables.TEXT_TOOLS | SHELLS | {"git", "env", "timeout", "nice", "find", "xargs", "cp", "mv", "rm", "mkdir"}
     return next((name for name in names if name in known and ground.facts.is_program(f"{folder}/{name}")), "")
 

@@ -1,7 +1,7 @@
-"""Every simple command of a command line, judged: in pipelines, lists, substitutions, loops, heredocs and wrappers.
+"""Judge every simple command of a command line: in pipelines, lists, substitutions, loops, heredocs and wrappers.
 
-The strictest finding holds. What only reads also gets the form in which it is run, made from the tree alone: whatever
-the parser took a text for, that form does no more than what was judged.
+The strictest finding wins. A command that only reads also gets the form in which it is run, made from the tree alone:
+even if the parser misread the text, that form does no more than what was judged.
 """
 
 import re
@@ -28,7 +28,7 @@ from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40
 MOST_ANALYSED = 8_000
-"""Characters that are taken apart at once."""
+"""Longest text that is parsed, in characters."""
 MOST_PIECES = 1_000
 _CUT = re.compile(r"[\n;|&(){}`]+")
 _CUT_COMMANDS = re.compile(r"[\n;()`]+|\|\|?&?|&&|(?<!>)&")
@@ -47,7 +47,7 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
     analysis = Analysis()
     ground = replace(ground, mentioned=kept_names_in(text, ground))
     if len(text) > MOST_ANALYSED:
-        analysis.problem = "it is too long to be analysed"
+        analysis.problem = "it is too long"
         _look_for_worst(text, ground, analysis)
         return analysis
     try:
@@ -62,7 +62,7 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
 
 
 def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, analysis: Analysis) -> None:
-    """Of a text that is not understood: what stands in front of that, each line by itself, and what looks worst."""
+    """Judge text that was not understood: the part before the problem, each line on its own, and what looks worst."""
     judge = Judge(analysis, 0)
     if before is not None:
         judge.whole(before, ground)
@@ -72,12 +72,12 @@ def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, an
             judge.try_line(line, ground)
     _look_for_worst(text, ground, analysis)
     if _DELETES.search(text) and _GIVES_NAMES.search(text):
-        why = "it deletes what is known only when it runs, and is not understood"
+        why = "what it deletes is known only when it runs, and the command could not be fully parsed"
         analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
 
 
 def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
-    """Of a text that is too long or not understood, what looks as if no mode may allow it."""
+    """Judge the parts of text too long or not understood that look as if no mode may allow them."""
     cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
     pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
     judge = Judge(analysis, 0)
@@ -87,10 +87,10 @@ def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
 
 
 class Judge(Blocks):
-    """Walks a tree and collects findings. `depth` counts texts within texts (`sh -c`, `eval`)."""
+    """Walks a tree and collects findings. `depth` counts scripts within scripts (`sh -c`, `eval`)."""
 
     def whole(self, tree: Node, ground: Ground) -> str | None:
-        """The form of all of a text, whose functions are known before it begins, as they may be called anywhere."""
+        """Return the form of a whole text. Its functions are collected first, as they may be called anywhere."""
         for node in every_node(tree):
             if isinstance(node, Block) and node.kind == "function":
                 self.analysis.functions.setdefault(node.name, []).append(node)
@@ -109,7 +109,7 @@ class Judge(Blocks):
         return form
 
     def try_line(self, line: str, ground: Ground) -> None:
-        """Judge a line of a text that as a whole was not understood, as far as it goes."""
+        """Judge one line, as far as it parses, of a text that was not understood as a whole."""
         try:
             self.whole(parse_command(line), ground)
         except NotUnderstood as why:
@@ -117,7 +117,7 @@ class Judge(Blocks):
                 self.whole(why.before, ground)
 
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
-        """The form in which it may run, if it only reads; and where it leaves the shell when it succeeds."""
+        """Return the form of a node if it only reads, and the ground after it if it succeeds."""
         match node:
             case Chain():
                 return self._chain(node, ground)
@@ -158,7 +158,7 @@ class Judge(Blocks):
         return text, after if all(joint in ("&&", "") for joint in chain.joints) else anywhere
 
     def _note_piped_script(self, chain: Chain, number: int, ground: Ground) -> None:
-        """What is piped to an interpreter is its script: files that the commands before it in the pipeline name."""
+        """Record the script piped to an interpreter: the files that earlier commands in the pipeline name."""
         first = _begin_of_pipeline(chain, number)
         reader = chain.items[number]
         if first == number or not isinstance(reader, Simple) or not reads_script(self._words(reader, ground)):
@@ -168,7 +168,7 @@ class Judge(Blocks):
                 self.analysis.scripts |= files_named(self._words(item, ground)[1:], ground)
 
     def _names_fed(self, chain: Chain, number: int, ground: Ground) -> Values:
-        """The names that come through a pipe to what may do something to them."""
+        """Return the names that come through a pipe to a program that may change them."""
         reader = chain.items[number]
         if isinstance(reader, Simple) and reader.words and reader.words[0].value in READERS:
             return ()
@@ -176,7 +176,7 @@ class Judge(Blocks):
         return names_printed(feeders, ground, expand_simple, self.analysis.functions)
 
     def _note_fed_secret(self, chain: Chain, number: int, ground: Ground) -> None:
-        """A name that is written out in front of `xargs`, and that its program may not read unasked."""
+        """Record a name written out before `xargs` that its program may not read without asking."""
         first, fed = _begin_of_pipeline(chain, number), chain.items[number]
         if first == number or not isinstance(fed, Simple) or not fed.words or fed.words[0].source != "xargs":
             return
@@ -199,7 +199,7 @@ class Judge(Blocks):
     def _fed(
         self, forms: list[str | None], chain: Chain, number: int, ground: Ground
     ) -> tuple[str | None, Ground] | None:
-        """A program that reads what `find` gives it through `xargs`; the form of `find` changes with it."""
+        """Judge a program that reads what `find` passes it through `xargs`; this changes the form of `find` too."""
         find, user = chain.items[number - 1], chain.items[number]
         if not number or chain.joints[number - 1] != "|" or ground.rebinds:
             return None
@@ -224,7 +224,7 @@ def _begin_of_pipeline(chain: Chain, number: int) -> int:
 
 
 def _with_settings(ground: Ground, after: Ground) -> Ground:
-    """What changes how the shell reads holds from where it may have been set."""
+    """Carry over settings that change how the shell reads, from the first place that may have set them."""
     if after.matches_hidden == ground.matches_hidden and after.splits_oddly == ground.splits_oddly:
         return ground
     hidden, oddly = ground.matches_hidden or after.matches_hidden, ground.splits_oddly or after.splits_oddly

@@ -1,6 +1,6 @@
-"""Places that nobody may lose: Halocline's own files, and what a history is made of. And the texts that may lead there.
+"""Protected places, Halocline's own files and Git histories, and the texts that may lead there.
 
-Names that come while a command runs are texts as those of variables are: a NUL stands for what is not known.
+Names that appear while a command runs are texts like the values of variables: a NUL stands for an unknown part.
 """
 
 import glob
@@ -14,9 +14,9 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Place
 
 BENEATH = f"**{UNKNOWN}"
-"""Behind a folder: any name below it."""
+"""After a folder: any name below it."""
 INSIDE = f"found{UNKNOWN}"
-"""Names that lead to no such place."""
+"""Names that lead to no protected place."""
 _UNTOUCHED = frozenset({Place.OWN_STATE, Place.IGNORED})
 _LONGEST = 4_000
 _BETWEEN_NAMES = re.compile(r"[\s'\"`;&|<>(){},=:+]+")
@@ -25,16 +25,16 @@ _OWN_HOME = re.compile(r"\$\{?HALOCLINE_HOME")
 _FILTERS_BY = re.compile(
     r"-i?(name|path)|-wholename|-i?regex|--exclude(-dir)?|--glob|--ignore|--invert-match|-\w*[vgEIx]"
 )
-"""Flags in front of what a search leaves out or looks for."""
+"""Flags before what a search excludes or looks for."""
 
 
 def has_unknown(text: str) -> bool:
-    """Tell whether a text, or a part of it, may be anything: nothing says that it is a name inside the project."""
+    """Return True if a text, or a part of it, may be anything, not just a name inside the project."""
     return UNKNOWN in text and BENEATH not in text and not text.startswith(INSIDE)
 
 
 def leads_to_kept(text: str, ground: Ground) -> bool:
-    """Tell whether a text may name what nobody may lose, as far as it is known."""
+    """Return True if a text may name a protected place, as far as it is known."""
     folder, beneath, _ = text.partition(BENEATH)
     if beneath:
         found = places_of(folder or ".", ground)
@@ -45,13 +45,13 @@ def leads_to_kept(text: str, ground: Ground) -> bool:
 
 
 def _without_beginning(text: str) -> str:
-    """A path of which only the beginning is not known, as it is where that is empty."""
+    """Return a path with an unknown beginning as if that were empty."""
     rest = text.lstrip(UNKNOWN)
     return rest if rest.startswith("/") else text
 
 
 def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> bool:
-    """Tell whether a text names what no command may touch; with `below`, or stands for names of which one may."""
+    """Return True if a text names what no command may touch; with `below`, also if a name below it may."""
     folder, beneath, _ = text.partition(BENEATH)
     if below and beneath:
         found = places_of(folder or ".", ground)
@@ -61,7 +61,7 @@ def leads_to_untouched(text: str, ground: Ground, *, below: bool = False) -> boo
 
 
 def _may_be_untouched(text: str, ground: Ground) -> bool:
-    """Tell whether a path that is known in part may lead to what no command may touch."""
+    """Return True if a partly known path may lead to what no command may touch."""
     folder = text.partition(UNKNOWN)[0].rpartition("/")[0] if has_unknown(text) else ""
     if any(one.place in _UNTOUCHED for one in places_of(folder, ground)):
         return True
@@ -71,7 +71,7 @@ def _may_be_untouched(text: str, ground: Ground) -> bool:
 
 
 def _matching_files(text: str, ground: Ground) -> list[str]:
-    """Return the files of this machine that a path may be of which a part is known; none where that part is short."""
+    """Return the existing files that a partly known path may name; none if nothing usable of it is known."""
     if not has_unknown(text) or not text.replace(UNKNOWN, "").strip("/~") or "\n" in text:
         return []
     pattern = os.path.expanduser("*".join(map(glob.escape, text.split(UNKNOWN))))
@@ -79,32 +79,32 @@ def _matching_files(text: str, ground: Ground) -> list[str]:
 
 
 def leads_to_precious(text: str, ground: Ground) -> bool:
-    """Tell whether a text names a folder that nobody may delete."""
+    """Return True if a text names a folder that must not be deleted."""
     return any(ground.is_precious(one.path) for one in places_of(text, ground))
 
 
 def is_kept(found: Found) -> bool:
-    """Tell whether no command may touch it, or a history is lost with it."""
+    """Return True if no command may touch a place, or a Git history is lost with it."""
     return found.place in _UNTOUCHED or is_history(found.path)
 
 
 def is_history(path: str) -> bool:
-    """Tell whether a repository ends with a path, or with what a pattern at its end may stand for."""
+    """Return True if losing a path, which may end in a pattern, destroys a repository."""
     folder, name = os.path.split(path)
     in_git = _may_be_git(os.path.basename(folder))
     return _may_be_git(name) or (in_git and any(fnmatchcase(part, name) for part in HISTORY))
 
 
 def _may_be_git(pattern: str) -> bool:
-    """The dot in front is matched by a dot only, as bash does it."""
+    """Return True if a pattern may match `.git`. Only a dot matches the leading dot, as in bash."""
     return pattern.startswith(".") and fnmatchcase(".git", pattern)
 
 
 def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
-    """Return the names in a program's text that lead to what nobody may lose, wherever in it they stand.
+    """Return the names anywhere in a command's text that lead to protected places.
 
-    A program that deletes what is known only when it runs may be given one of them. The patterns by which a search
-    leaves names out are none of them.
+    A program that deletes what is known only when it runs may get one of them. Patterns by which a search excludes
+    names do not count.
     """
     found: list[str] = []
     before = ""
@@ -116,13 +116,13 @@ def kept_names_in(text: str, ground: Ground) -> tuple[str, ...]:
 
 
 def may_end_in_history(pattern: str) -> bool:
-    """Tell whether a path or pattern may name a part of a history, seen from a folder that is not known."""
+    """Return True if a path or pattern may name a part of a Git history, relative to an unknown folder."""
     name = pattern.rpartition("/")[2]
     return any(fnmatchcase(part, name) for part in (".git", *HISTORY))
 
 
 def holds_kept(path: str, ground: Ground) -> bool:
-    """Tell whether something below a path is kept."""
+    """Return True if something below a path is protected."""
     if ground.holds_own_state(path) or _is_below(path, os.path.realpath(ground.home)) or is_history(path):
         return True
     if any(f"{path}/".startswith(f"{place}/") for place in _histories_above(path)):
@@ -133,7 +133,7 @@ def holds_kept(path: str, ground: Ground) -> bool:
 
 
 def _histories_above(path: str) -> list[str]:
-    """The parts of a history that a path may lie in."""
+    """Return the parts of a Git history that a path may be in."""
     head, git, _ = path.partition("/.git/")
     return [f"{head}{git}{name}" for name in HISTORY] if git else []
 
@@ -143,7 +143,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def places_of(text: str, ground: Ground) -> list[Found]:
-    """Return where a text leads that is known; nowhere when it is not."""
+    """Return where a text leads; nothing if it is not fully known."""
     if UNKNOWN in text or not text or len(text) > _LONGEST:
         return []
     try:

@@ -1,6 +1,6 @@
-"""The names that commands print for others: through a pipe, in `$(…)`, by `find -exec`.
+"""Find the names that commands print for other commands: through a pipe, in `$(…)`, by `find -exec`.
 
-Only names that lead to what nobody may lose, and flags, are told apart. All others are one, whatever their number.
+Only flags and names that lead to protected places are kept apart. All others count as one, however many there are.
 """
 
 import re
@@ -33,9 +33,9 @@ Functions = Mapping[str, Sequence[Block]]
 def names_printed(
     nodes: Iterable[Node], ground: Ground, expand: Expand, functions: Functions | None = None, depth: int = 0
 ) -> Values:
-    """The names that commands of a pipeline print: flags, those that lead to what is kept, and one for all others.
+    """Return the names that a pipeline's commands print: flags, names that lead to protected places, one for the rest.
 
-    That one is `INSIDE`, or a NUL where nothing is known of them.
+    That one is `INSIDE`, or a NUL if nothing is known about them.
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
@@ -44,17 +44,17 @@ def names_printed(
         for simple in _simple_commands(node, functions or {}):
             if not (number and _is_filter(node)):
                 found += _names_printed(expand(simple, here), here, expand, functions, depth)
-    return _worth_telling(found, ground)
+    return _keep_relevant(found, ground)
 
 
 def names_found(simple: Simple, ground: Ground) -> Values:
-    """The names that `find` or `fd`, with its words expanded, gives to a program that it runs."""
+    """Return the names that an expanded `find` or `fd` passes to the program that it runs."""
     found = _found_by_find(simple, ground) if _program_name(simple) == "find" else _found_by_search(simple, ground)
-    return _worth_telling(found, ground)
+    return _keep_relevant(found, ground)
 
 
 def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
-    """Return the ground in which each variable that is set below a node may have any of the values that it is given."""
+    """Return the ground in which each variable set below a node may have any of the values assigned to it."""
     for here in every_node(node, ordered=True):
         match here:
             case Block(kind="loop" | "select", name=name, words=words) if name != "((":
@@ -71,20 +71,20 @@ def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
 
 
 def _names_behind(simple: Simple, ground: Ground, expand: Expand) -> Values:
-    """The names that texts and commands behind redirections bring."""
+    """Return the names that come from texts and commands after redirections."""
     targets = [(one.operator, one.target) for one in simple.redirects if one.target]
     texts = [word for sign, word in targets if sign.startswith("<<")]
     scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-    said = _worth_telling(_texts_of(texts, ground), ground) if texts else ()
-    return (*said, *(names_printed(scripts, ground, expand) if scripts else ()))
+    read = _keep_relevant(_texts_of(texts, ground), ground) if texts else ()
+    return (*read, *(names_printed(scripts, ground, expand) if scripts else ()))
 
 
 def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
-    names = _worth_telling(_texts_of(words, ground), ground)
+    names = _keep_relevant(_texts_of(words, ground), ground)
     return ground.with_variables(ground.variables.perhaps([variable], names))
 
 
-def _worth_telling(found: Sequence[str], ground: Ground) -> Values:
+def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
     kept = [one for one in dict.fromkeys(found) if one.startswith("-") or _leads_to_either(one, ground)]
     unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
     return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
@@ -95,7 +95,7 @@ def _leads_to_either(name: str, ground: Ground) -> bool:
 
 
 def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
-    """The simple commands that stand in a node, those of functions that it calls too; not those within words."""
+    """Yield the simple commands in a node and in functions that it calls, but not those inside words."""
     waiting, called = [node], set[str]()
     while waiting:
         match waiting.pop():
@@ -113,12 +113,12 @@ def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
 
 
 def _is_filter(node: Node) -> bool:
-    """Tell whether a command behind a pipe prints only what it is given."""
+    """Return True if a command after a pipe prints only what it reads."""
     return isinstance(node, Simple) and _program_name(node) in FILTERS and not _is_recursive_search(node)
 
 
 def _is_recursive_search(simple: Simple) -> bool:
-    """Tell whether `grep` goes down folders."""
+    """Return True if it is a recursive `grep`."""
     texts = [word.text for word in simple.words[1:]]
     return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
 
@@ -180,7 +180,7 @@ def _list_operands(simple: Simple) -> list[Word]:
 
 
 def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
-    """Return what words are as names, each of them."""
+    """Return the words as separate names."""
     found: list[str] = []
     for word in words:
         for one in word.could if word.dynamic else (word,):
@@ -192,7 +192,7 @@ def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
 
 
 def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
-    """`rg` and `fd`, which leave hidden files out unless they are told not to."""
+    """Return what `rg` and `fd` find; they skip hidden files unless a flag says otherwise."""
     texts = [word.text for word in simple.words]
     end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
     simple = Simple(simple.source, simple.words[:end])
@@ -205,15 +205,15 @@ def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
 
 
 def _names_of_search(simple: Simple, ground: Ground) -> list[str]:
-    """Of a search that leaves hidden files out: nothing that is kept, unless it begins where Halocline's files are."""
+    """Return what a search without hidden files finds: nothing protected unless it starts at Halocline's files."""
     return [*_with_own_state(_all_below(_searched_places(simple), ground), ground), INSIDE]
 
 
 def _searched_places(simple: Simple) -> list[Word]:
-    """The places that a search looks in. The first word is what it looks for, unless a flag says that."""
+    """Return the places that a search looks in. The first word is the pattern, unless a flag gives it."""
     operands = _list_operands(simple)
-    told = any(re.match(r"-[a-zA-Z]*[ef]|--regexp|--file|--files", word.text) for word in simple.words[1:])
-    return operands if told else operands[1:]
+    has_pattern = any(re.match(r"-[a-zA-Z]*[ef]|--regexp|--file|--files", word.text) for word in simple.words[1:])
+    return operands if has_pattern else operands[1:]
 
 
 def _with_own_state(below: Sequence[str], ground: Ground) -> list[str]:
@@ -226,7 +226,7 @@ def _folder_of(below: str, ground: Ground) -> list[Found]:
 
 
 def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
-    """All that is below some folders, as far as they are known; of none, below the one that the command runs in."""
+    """Return everything below some folders, as far as they are known; without any, below the current folder."""
     starts = _texts_of(words, ground) if words else ["."]
     known = [one for one in starts if UNKNOWN not in one]
     if len(known) < len(starts):
@@ -235,7 +235,7 @@ def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
 
 
 def _names_listed(simple: Simple, ground: Ground) -> list[str]:
-    """`ls`: what a folder holds goes by names that lead from there, what is named goes by that."""
+    """Return what `ls` prints: contents of folders relative to each folder, named files as written."""
     flags = {letter for word in simple.words[1:] if word.text.startswith("-") for letter in word.text}
     below = _all_below(_list_operands(simple), ground)
     named = [one for one in _texts_of(_list_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
@@ -244,7 +244,7 @@ def _names_listed(simple: Simple, ground: Ground) -> list[str]:
 
 
 def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
-    """Return what `find` finds: all below the folders that it starts in, unless its tests keep it from what is kept."""
+    """Return what `find` finds: everything below its start folders, unless its tests exclude protected places."""
     words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
     tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
     starts = words[: next(tests, len(words))]
@@ -260,7 +260,7 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
 
 
 def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
-    """Tell whether tests of `find` leave out all of a history. Without `starts` it begins inside one."""
+    """Return True if tests of `find` exclude every Git history. Without `starts` it starts inside one."""
     choices = [list[tuple[str, str, str]]()]
     for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
         if test in ("-o", "-or", ","):
@@ -274,7 +274,7 @@ def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
 
 
 def _names_history(pattern: str, starts: Sequence[str]) -> bool:
-    """Tell whether a pattern is that of each `.git`, or of all that is in it."""
+    """Return True if a pattern matches every `.git`, or everything in it."""
     plain = pattern.replace("\\", "")
     return bool(starts) and (
         plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
@@ -282,7 +282,7 @@ def _names_history(pattern: str, starts: Sequence[str]) -> bool:
 
 
 def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
-    """Tell whether one of several tests, of which all must hold, leaves a history out."""
+    """Return True if one of several tests, all of which must hold, excludes a Git history."""
     if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
         return True
     for before, test, value in tests:

@@ -1,7 +1,7 @@
-"""What programs do that do more than read: where their targets stand, and what kind of effect they have.
+"""Programs that do more than read: their effects, and which of their words are targets.
 
-These tables are for telling a person and for raising a decision. Nothing is allowed because it is missing here: that is
-`ordinary_programs`.
+These tables explain a command and make a decision stricter. Nothing is allowed because it is missing here; what is
+allowed is in `ordinary_programs`.
 """
 
 import re
@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from halocline.protocol.permission_rules import Effect
 
 RIGHTFUL = Effect.WRITES_OUTSIDE
-"""Of what changes whom files belong to, and what they may do."""
+"""The effect of programs that change owners, groups and permissions of files."""
 DESTROYS, WRITES, NETWORK, UNKNOWN = Effect.DESTRUCTIVE, Effect.WRITES_INSIDE, Effect.NETWORK, Effect.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`targets` says which operands are changed: all, first, last, rest, none, or of `of=`. `valued` flags take a word.
+    """The effect of a program. `does` is a verb phrase for reasons; `valued` flags take the next word.
 
-    With `into`, `-t FOLDER` names the target instead, and the names of the others are made in it.
+    `targets` says which operands are changed: all, first, last, rest, none, or those of `of=`. With `into`, `-t FOLDER`
+    may name the target folder instead.
     """
 
     effect: Effect
@@ -34,40 +35,40 @@ ACTORS: dict[str, Actor] = {
     "unlink": Actor(DESTROYS, "deletes", "all"),
     "shred": Actor(DESTROYS, "destroys", "all", "-n -s"),
     "wipefs": Actor(DESTROYS, "destroys", "all"),
-    "fdisk": Actor(DESTROYS, "changes disks", "all"),
-    "parted": Actor(DESTROYS, "changes disks", "all"),
-    "truncate": Actor(DESTROYS, "cuts", "all", "-s -r"),
+    "fdisk": Actor(DESTROYS, "repartitions", "all"),
+    "parted": Actor(DESTROYS, "repartitions", "all"),
+    "truncate": Actor(DESTROYS, "truncates", "all", "-s -r"),
     "dd": Actor(DESTROYS, "writes to", "of="),
     "mv": Actor(WRITES, "moves", "all", "-S --suffix", into=True),
     "cp": Actor(WRITES, "copies to", "last", "-S --suffix", into=True),
-    "ln": Actor(WRITES, "links", "last", "-S --suffix", into=True),
+    "ln": Actor(WRITES, "creates a link at", "last", "-S --suffix", into=True),
     "install": Actor(WRITES, "copies to", "last", "-m -o -g -S --mode --owner --group", into=True),
-    "mkdir": Actor(WRITES, "makes", "all", "-m"),
-    "mkfifo": Actor(WRITES, "makes", "all", "-m"),
-    "touch": Actor(WRITES, "makes or dates", "all", "-d -t -r"),
+    "mkdir": Actor(WRITES, "creates", "all", "-m"),
+    "mkfifo": Actor(WRITES, "creates", "all", "-m"),
+    "touch": Actor(WRITES, "creates or touches", "all", "-d -t -r"),
     "tee": Actor(WRITES, "writes to", "all"),
     "split": Actor(WRITES, "writes to", "rest", "-b -l -n -a"),
-    "patch": Actor(UNKNOWN, "changes the files that a patch names"),
-    "chmod": Actor(WRITES, "changes rights of", "rest"),
+    "patch": Actor(UNKNOWN, "changes whatever files the patch names"),
+    "chmod": Actor(WRITES, "changes permissions of", "rest"),
     "chown": Actor(RIGHTFUL, "changes the owner of", "rest"),
     "chgrp": Actor(RIGHTFUL, "changes the group of", "rest"),
-    "setfacl": Actor(RIGHTFUL, "changes rights of", "rest"),
-    "setcap": Actor(RIGHTFUL, "gives rights to", "rest"),
-    "chattr": Actor(RIGHTFUL, "changes rights of", "rest"),
-    "unzip": Actor(UNKNOWN, "unpacks files that an archive names"),
-    "tar": Actor(UNKNOWN, "unpacks files that an archive names"),
-    "zip": Actor(WRITES, "packs", "first"),
-    "gzip": Actor(WRITES, "packs", "all"),
-    "gunzip": Actor(WRITES, "unpacks", "all"),
-    "bzip2": Actor(WRITES, "packs", "all"),
-    "xz": Actor(WRITES, "packs", "all"),
-    "zstd": Actor(WRITES, "packs", "all"),
+    "setfacl": Actor(RIGHTFUL, "changes permissions of", "rest"),
+    "setcap": Actor(RIGHTFUL, "gives privileges to", "rest"),
+    "chattr": Actor(RIGHTFUL, "changes attributes of", "rest"),
+    "unzip": Actor(UNKNOWN, "unpacks whatever files the archive names"),
+    "tar": Actor(UNKNOWN, "unpacks whatever files the archive names"),
+    "zip": Actor(WRITES, "packs into", "first"),
+    "gzip": Actor(WRITES, "compresses", "all"),
+    "gunzip": Actor(WRITES, "decompresses", "all"),
+    "bzip2": Actor(WRITES, "compresses", "all"),
+    "xz": Actor(WRITES, "compresses", "all"),
+    "zstd": Actor(WRITES, "compresses", "all"),
     "kill": Actor(UNKNOWN, "ends processes"),
     "pkill": Actor(UNKNOWN, "ends processes"),
     "killall": Actor(UNKNOWN, "ends processes"),
 }
 ACTORS |= {
-    name: Actor(NETWORK, "reaches the network")
+    name: Actor(NETWORK, "uses the network")
     for name in [
         "curl",
         "wget",
@@ -182,7 +183,7 @@ GIT_REACHES = (
     *(["remote", "update"], ["remote", "show"], ["remote", "prune"], ["remote", "add"], ["remote", "set-url"]),
     *(["submodule", "update"], ["submodule", "add"], ["submodule", "sync"], ["archive", "--remote"], ["remote", "-u"]),
 )
-"""First words of git with which it asks another machine, or will."""
+"""First words of git commands that contact another machine, now or later."""
 GIT_WORKS = {
     "add": "-A --all -u --update -N --intent-to-add -v -n --dry-run -- --renormalize --chmod -p",
     "commit": "-m --message -a --all -q -v -s --signoff --allow-empty --no-edit --amend --fixup --squash --author "
@@ -200,7 +201,7 @@ GIT_WORKS = {
     "describe": "--tags --always --dirty --long --abbrev --match --all",
     "mv": "-v -k -n",
 }
-"""Git's commands that are ordinary work, with the flags that leave them so."""
+"""Git commands that are ordinary work, with the flags that keep them so."""
 RIGHTS = frozenset(
     {"sudo", "su", "doas", "pkexec", "runas", "runuser", "sg", "setpriv", "newgrp", "nsenter", "unshare", "chroot"}
     | {"capsh", "gosu", "su-exec", "setuidgid", "chpst", "machinectl", "bwrap", "firejail", "fakeroot", "proot"}
@@ -210,7 +211,7 @@ PERSISTS = frozenset(
     {"at", "batch", "crontab", "systemctl", "systemd-run", "service", "launchctl", "nohup", "setsid", "daemonize"}
     | {"screen", "tmux", "disown", "start-stop-daemon", "update-rc.d", "chkconfig", "anacron", "pm2", "supervisorctl"}
 )
-"""They start what goes on when the task has ended, or begins later."""
+"""Programs that start something that runs after the task ends."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"})
 INTERPRETERS = frozenset(
     [
@@ -238,7 +239,7 @@ INTERPRETERS = frozenset(
 
 
 def git_destroys(words: list[str]) -> str:
-    """What a git command destroys; empty when it is none of those that are known."""
+    """Say what a git command destroys; empty if it is not known to destroy anything."""
     name, rest = words[0], words[1:]
     if name in GIT_DESTROYS:
         return GIT_DESTROYS[name]
@@ -246,7 +247,7 @@ def git_destroys(words: list[str]) -> str:
 
 
 def git_works(words: list[str]) -> bool:
-    """Whether a git command is ordinary work: it adds to the history, or looks, and runs nothing that it names."""
+    """Return True if a git command is ordinary work: it adds to the history or reads, and runs no named program."""
     flags = GIT_WORKS.get(words[0])
     if flags is None:
         return False
@@ -256,5 +257,5 @@ def git_works(words: list[str]) -> bool:
 
 
 def _are_known(letters: str, known: list[str]) -> bool:
-    """Whether several letters behind one dash are all known."""
+    """Return True if all of several letters after one dash are known."""
     return bool(re.fullmatch(r"-[a-zA-Z]{2,}", letters)) and all(f"-{letter}" in known for letter in letters[1:])

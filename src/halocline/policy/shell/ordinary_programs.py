@@ -1,7 +1,7 @@
-"""Programs of ordinary work, which auto mode lets run unasked: those that build, test, check, format and look.
+"""Programs of ordinary work, which auto mode runs without asking: they build, test, check, format and read.
 
-What is in no table here is asked about in auto mode. The tables say nothing about what a project's own code does when
-it is built or tested: only a sandbox holds that.
+Auto mode asks about everything that is in no table here. The tables do not cover what a project's own code does when it
+is built or tested; only a sandbox contains that.
 """
 
 
@@ -23,7 +23,7 @@ CHECKERS = _set_of(
     attw dmypy stubtest perltidy perlcritic cmake-format gersemi buildifier zizmor semgrep-core
     """
 )
-"""They check files or put them into form, whatever their words are: names may be fed to them."""
+"""Programs that check or format files, whatever their words are; they may be fed names."""
 BUILDERS = _set_of(
     """
     make gmake ninja samu cmake ctest cpack meson muon scons bazel bazelisk buck2 pants just rake jake grunt
@@ -39,7 +39,7 @@ BUILDERS = _set_of(
     verilator iverilog vvp yosys ghdl lcov gcov gcovr llvm-cov llvm-profdata genhtml size addr2line c++filt
     """
 )
-"""They build or test the project, as its own files say."""
+"""Programs that build or test the project as its own files say."""
 TEXT_TOOLS = _set_of(
     """
     ls cat head tail wc nl tac rev cut tr paste column fold fmt join comm diff cmp od hexdump strings stat du df
@@ -48,17 +48,17 @@ TEXT_TOOLS = _set_of(
     unexpand pr tsort zcat bzcat xzcat tput clear sum look lscpu arch
     """
 )
-"""They read and print, whatever their flags are."""
+"""Programs that read and print, whatever their flags are."""
 BUILTINS = _set_of(
     """
     : set shopt unset export local declare typeset readonly read mapfile readarray wait exit return break
     continue shift getopts let cd pushd popd dirs times umask ulimit jobs test [ echo printf
     """
 )
-"""Words of the shell itself that change only the shell. What is assigned is judged apart."""
+"""Shell builtins that change only the shell. Assignments are judged separately."""
 DECLARATIONS = frozenset({"export", "local", "declare", "typeset", "readonly"})
 PRINTERS = frozenset({"echo", "printf", "test", "[", "[["})
-"""They may be given words that are known only when they run."""
+"""Builtins that may get words known only when they run."""
 
 SUBCOMMANDS: dict[str, str] = {
     "cargo": "build b check c test t run r clippy fmt doc d rustdoc bench tree metadata clean nextest expand miri "
@@ -98,7 +98,7 @@ SUBCOMMANDS: dict[str, str] = {
     "ar": "r rc rcs cr crs qc t",
     "docker": "version",
 }
-"""Programs of which only these first words are ordinary work."""
+"""Programs for which only these subcommands are ordinary work."""
 ASKING_FLAGS: dict[str, str] = {
     "cargo": "--config -Z --target-dir",
     "go": "-exec -toolexec -vettool -w -u",
@@ -117,7 +117,7 @@ ASKING_FLAGS: dict[str, str] = {
     "tar": "--to-command -I --use-compress-program --remove-files --checkpoint-action -F --info-script "
     "--new-volume-script",
 }
-"""Flags with which they may run other programs, delete, or write elsewhere."""
+"""Flags with which programs may run other programs, delete, or write elsewhere."""
 WHOLE_SCRIPTS = frozenset({"node", "ruby", "perl", "php", "lua"}) | {
     *("luajit", "Rscript", "julia", "tsx", "ts-node", "tclsh", "swift", "elixir", "groovy", "dart", "deno", "bun"),
     *(
@@ -137,7 +137,7 @@ WHOLE_SCRIPTS = frozenset({"node", "ruby", "perl", "php", "lua"}) | {
         "babel-node",
     ),
 }
-"""Interpreters: ordinary work when they are given a file of the workspace, and not when they are given code."""
+"""Interpreters: ordinary work when they run a file of the workspace, not when they run code in the command."""
 CODE_FLAGS: dict[str, str] = {
     "sh": "-c -i -s --rcfile --init-file",
     "node": "-e -p -pe --eval --print -i --interactive",
@@ -165,16 +165,16 @@ CODE_FLAGS: dict[str, str] = {
     "sbcl": "--eval",
     "babel-node": "-e -p --eval --print",
 }
-"""Flags with which an interpreter runs the words that it is given, waits for some, or opens a port."""
+"""Flags with which an interpreter runs code from its words or its input, or opens a port."""
 VALUED_FLAGS = frozenset({"-r", "--require", "--import", "--loader", "--env-file", "-I", "-o", "+o", "-O", "+O", "-d"})
-"""Flags in front of a script that take the next word."""
+"""Flags before a script that take the next word."""
 PLAIN_FLAGS = frozenset(
     {"-x", "-u", "-v", "-l", "-eu", "-ex", "-eux", "-xe", "-ue", "-xeu", "-w", "-W", "-T", "-c"}
 ) | {
     *("--posix", "--norc", "--noprofile", "--login", "--enable-source-maps", "--trace-warnings", "--check", "--watch"),
     *("--experimental-strip-types", "--inspect", "--expose-gc", "--no-warnings", "--strict"),
 }
-"""Flags in front of a script that take none; those of code among them are looked for apart."""
+"""Flags before a script that take no value; flags for code are checked separately."""
 MODULES = _set_of(
     """
     pytest unittest mypy ruff black isort flake8 pylint pyflakes pycodestyle build compileall py_compile
@@ -182,13 +182,13 @@ MODULES = _set_of(
     ast dis tokenize site sysconfig this calendar autopep8 yapf pyupgrade pdoc pydoc nose2 behave hypothesis
     """
 )
-"""Modules of Python that do ordinary work behind `-m`."""
+"""Python modules that do ordinary work after `-m`."""
 PUBLISHES = ("deploy", "publish", "release", "upload", "push", "install", "uninstall", "login", "rollback", "eject")
-"""Names of tasks of a project that reach other machines, or the system, wherever they are words of a name."""
+"""Words in the names of a project's tasks that mean they affect other machines or the system."""
 COMMANDS_WITHIN = _set_of(
     """
     rm rmdir unlink shred srm wipefs mkfs dd truncate curl wget ssh scp sftp nc ncat socat rsync sudo doas
     pkexec su runuser crontab systemctl systemd-run launchctl eval
     """
 )
-"""Programs whose names, as words in a word of an ordinary program, say that it runs them."""
+"""Programs that an ordinary program is assumed to run if their names appear in its words."""

@@ -1,7 +1,7 @@
-"""Is a command ordinary work, which auto mode lets run unasked? By tables of what is, never of what is not.
+"""Decide whether a command is ordinary work, which auto mode runs without asking, by tables of what is allowed.
 
-What must stay true: whatever is not known to build, test, check or look is `None` or a stricter finding here, and so is
-asked about; and no word of ordinary work leads out of the workspace, to a secret, or to the network.
+What must stay true: whatever is not known to build, test, check or read is `None` or a stricter finding here, so auto
+mode asks; and no word of ordinary work leads out of the workspace, to a secret, or to the network.
 """
 
 import os
@@ -32,11 +32,11 @@ _STEERING = re.compile(
     r"|\w*_OPTIONS|RSYNC\w*|LESS\w*|SSH_\w+|SUDO\w*|CDPATH|GLOBIGNORE|POSIXLY\w*|EXECIGNORE|FCEDIT|HIST\w+|TMPDIR",
     re.IGNORECASE,
 )
-"""Variables that say what other programs run, or where they look."""
+"""Variables that decide what other programs run or where they look."""
 
 
 def judge_work(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    """Ordinary work, or why it is none; None when nothing is known of the program."""
+    """Judge a program as ordinary work, or say why it is not; None for an unknown program."""
     base = name.rsplit("/", 1)[-1]
     if base in tables.PRINTERS:
         return _judge_printing(simple, ground)
@@ -64,7 +64,7 @@ def _judge_printing(simple: Simple, ground: Ground) -> Finding:
         return Finding(make_part(simple.source, Effect.READ_ONLY, "it may show a secret variable"), Rule.SECRET)
     if listed := judge_listing(simple.source, simple.words[1:], ground):
         return listed
-    return _ordinary_finding(simple, "it prints what is known only when it runs")
+    return _ordinary_finding(simple, "it prints text that is known only when it runs")
 
 
 def _judge_declaring(simple: Simple) -> Finding | None:
@@ -77,7 +77,7 @@ def _judge_declaring(simple: Simple) -> Finding | None:
 
 
 def _find_fault(name: str, base: str, texts: list[str], ground: Ground) -> str | None:
-    """Why a program's words are not ordinary work; None when the program is not known."""
+    """Say why a program's words are not ordinary work; empty if they are, None for an unknown program."""
     first = next((text for text in texts if not text.startswith(("-", "+"))), "")
     if base in tables.CHECKERS or base in tables.BUILDERS or base in tables.TEXT_TOOLS or base in tables.BUILTINS:
         return _task_fault(base, texts) if base in tables.BUILDERS else ""
@@ -98,7 +98,9 @@ def _find_fault(name: str, base: str, texts: list[str], ground: Ground) -> str |
     if base in ("npx", "bunx", "pnpx"):
         return _local_fault(base, texts, ground)
     if base in (".", "source"):
-        return "" if len(texts) == 1 and _is_activation(texts[0], ground) else f"{base} runs a file in this very shell"
+        return (
+            "" if len(texts) == 1 and _is_activation(texts[0], ground) else f"{base} runs a file in the current shell"
+        )
     if "/" in name:
         return _own_program_fault(name, ground)
     return f"{base} {first} is not known to be ordinary work" if base in tables.SUBCOMMANDS else None
@@ -114,9 +116,9 @@ def _common_fault(base: str, texts: list[str], *, is_own: bool) -> str:
     for text in texts:
         flag = text.partition("=")[0]
         if flag in asking:
-            return f"{base} {flag} may run other programs, or write elsewhere"
+            return f"{base} {flag} may run other programs or write elsewhere"
         if text.startswith("@") and base not in tables.TEXT_TOOLS | tables.BUILTINS and "/" not in text:
-            return f"{base} reads more words from a file"
+            return f"{base} reads more arguments from a file"
         within = _program_within(text, alone=is_own) if base not in tables.TEXT_TOOLS else ""
         if within:
             return f"{base} is given the name of another program: {within}"
@@ -124,7 +126,7 @@ def _common_fault(base: str, texts: list[str], *, is_own: bool) -> str:
 
 
 def _program_within(text: str, *, alone: bool) -> str:
-    """A program that is known to do more than read, named in a word: in its value, or as the word itself."""
+    """Return a program known to do more than read that a word names, in its value or as the word itself."""
     if found := _WITHIN.search(text):
         return found[2]
     _, equals, value = text.partition("=")
@@ -134,16 +136,16 @@ def _program_within(text: str, *, alone: bool) -> str:
 
 
 def _task_fault(base: str, texts: list[str]) -> str:
-    """A project's own tasks of certain names reach further than the project."""
+    """Say why a project's task may affect more than the project; empty if nothing says so."""
     if base in ("make", "gmake") and ("-f-" in texts or ("-f", "-") in pairwise(texts)):
-        return f"{base} reads its rules from what it is given"
+        return f"{base} reads its makefile from standard input"
     if base == "go" and any("@" in text for text in texts if not text.startswith("-")):
-        return "go fetches what has a version behind @"
+        return "go fetches packages named with @VERSION"
     if base in ("mvn", "mvnw") and any(":" in text for text in texts if not text.startswith("-")):
         return f"{base} runs a plugin by its name"
     operands = [text for text in texts if not text.startswith("-") and "=" not in text and "/" not in text]
     tasks = [text for text in operands if _PUBLISHES.search(text)] if base not in ("pytest", "git") else []
-    return f"{base} {tasks[0]} may reach other machines, or the system" if tasks else ""
+    return f"{base} {tasks[0]} may affect other machines or the system" if tasks else ""
 
 
 def _python_fault(texts: list[str], ground: Ground) -> str:
@@ -157,9 +159,9 @@ def _python_fault(texts: list[str], ground: Ground) -> str:
             rest.pop(0)
         elif not re.fullmatch(r"-[BbdEIOPqRsSuv]+|-[WX].+|--check-hash-based-pycs", flag):
             return (
-                "it runs code that is written in the command"
+                "it runs code written in the command"
                 if "c" in flag or flag == "-"
-                else f"python {flag} is not known"
+                else f"python {flag} is not a known flag"
             )
     return _file_fault(rest, ground)
 
@@ -178,7 +180,7 @@ def _is_there(path: str, ground: Ground) -> bool:
 
 
 def is_there(path: str, ground: Ground) -> bool:
-    """Whether a file or folder of a plain name is there."""
+    """Return True if a file or folder with a plain name exists."""
     folder, name = os.path.split(path)
     return bool(ground.facts.matches(name, folder)) if re.fullmatch(r"[\w.+-]+", name) else False
 
@@ -191,12 +193,12 @@ def _script_fault(base: str, texts: list[str], ground: Ground) -> str:
     for flag in flags:
         letters = {f"-{letter}" for letter in flag[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", flag) else set()
         if flag.partition("=")[0] in code or letters & code:
-            return "it runs code that is written in the command"
+            return "it runs code written in the command"
     return _file_fault(operands, ground)
 
 
 def _in_front(texts: list[str]) -> tuple[list[str], list[str]]:
-    """The flags in front of what an interpreter runs, and the words behind. Of unknown flags, all words may be such."""
+    """Split words into an interpreter's flags and what it runs. With an unknown flag, all words may be flags."""
     rest, flags, known = list(texts), [], True
     while rest and rest[0].startswith(("-", "+")) and rest[0] != "-":
         flags.append(rest.pop(0))
@@ -207,9 +209,9 @@ def _in_front(texts: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _file_fault(operands: list[str], ground: Ground) -> str:
-    """Operands of which the first must be a file, or a folder, of the workspace."""
+    """Say why operands are not ordinary; the first must be a file or folder of the workspace."""
     if not operands or operands[0] == "-":
-        return "it runs code that it is given while it runs"
+        return "it runs code from standard input"
     return "" if _is_inside(operands[0], ground) else "it runs a file outside the workspace"
 
 
@@ -222,7 +224,7 @@ def _is_inside(text: str, ground: Ground) -> bool:
 
 
 def _local_fault(base: str, texts: list[str], ground: Ground) -> str | None:
-    """A package's program runs without a question where it is installed in the project."""
+    """Judge a package's program by its name if it is installed in the project; None if it is not."""
     rest = [text for text in texts if text not in ("--no-install", "--no", "--offline", "--")]
     if not rest or rest[0].startswith("-") or "/" in rest[0] or "@" in rest[0]:
         return None
@@ -232,7 +234,7 @@ def _local_fault(base: str, texts: list[str], ground: Ground) -> str | None:
 
 
 def _is_activation(text: str, ground: Ground) -> bool:
-    """The script of an environment of Python's, in which no program goes by the name of one of the system's."""
+    """Return True for the activation script of a Python environment without programs named like system programs."""
     if not re.fullmatch(r"(\./)?[\w./-]*bin/activate(\.fish|\.csh)?", text) or not _is_inside(text, ground):
         return False
     places = [os.path.dirname(one.path) for one in ground.find(text)]
@@ -240,22 +242,20 @@ def _is_activation(text: str, ground: Ground) -> bool:
 
 
 def _own_program_fault(name: str, ground: Ground) -> str | None:
-    """A program of the project's, by its path."""
+    """Judge a program of the project that is named by its path."""
     if os.path.dirname(name) in SYSTEM_FOLDERS:
         return None
     places = {one.place for one in ground.find(name)}
     if places == {Place.RUNS_LATER}:
-        return None  # a program that was installed: it is known by its name, or not at all
+        return None  # an installed program: known by its name, or not at all
     return "" if places == {Place.PROJECT} else "it runs a program outside the workspace"
 
 
 def _leading_out(base: str, simple: Simple, ground: Ground) -> Finding | None:
-    """A word that leads to the network, out of the workspace, or to a secret."""
+    """Return the finding for a word that leads to the network, out of the workspace, or to a secret; else None."""
     for word in simple.words[1:]:
         if base not in tables.TEXT_TOOLS and _URL.match(word.text.rpartition("=")[2]):
-            return Finding(
-                make_part(simple.source, Effect.NETWORK, f"it is given an address, {word.text}"), Rule.NETWORK
-            )
+            return Finding(make_part(simple.source, Effect.NETWORK, f"it may contact {word.text}"), Rule.NETWORK)
         for one in _list_places(word, ground):
             if one.place is Place.OWN_STATE:
                 return Finding(make_part(simple.source, Effect.UNKNOWN, OWN, (one.shown,)), Rule.OWN_STATE)
@@ -269,7 +269,7 @@ def _leading_out(base: str, simple: Simple, ground: Ground) -> Finding | None:
 
 
 def _is_system(path: str) -> bool:
-    """Compilers are told of headers and libraries there."""
+    """Return True for places that compilers are pointed to for headers and libraries."""
     return path == "/dev/null" or path.startswith(("/usr/include", "/usr/lib", "/usr/share"))
 
 
@@ -298,7 +298,7 @@ def _list_places(word: Word, ground: Ground) -> list[Found]:
 
 
 def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
-    """What setting these variables amounts to; commands in their values are judged apart."""
+    """Return the rule for setting these variables; commands in their values are judged separately."""
     for name, word in assignments:
         if "[" in name or _STEERING.fullmatch(name.rstrip("+")) or _WITHIN.search(word.text):
             return Rule.UNKNOWN

@@ -1,7 +1,7 @@
-"""Finds our own program in a command of a model: what steers Halocline is denied in every mode.
+"""Find Halocline's own program in a model's command: commands that steer Halocline are denied in every mode.
 
-This is for saying so before anything is run; the command line itself refuses whatever a task started, however it is
-spelt. A program of the workspace that happens to have our name is left alone unless its words are ours.
+This only reports it before anything runs; the command line itself refuses whatever a task started, however it is
+spelled. A program of the workspace that happens to have our name is left alone unless its words are ours.
 """
 
 import re
@@ -48,11 +48,11 @@ LAUNCHERS = frozenset(
         "xterm",
     }
 )
-"""Programs that start their words, or one of them as a text, perhaps where nobody knows the task any more."""
+"""Programs that run their words, or one of them as text, perhaps detached from the task."""
 
 
 def judge_steering(simple: Simple) -> Finding | None:
-    """The denial of a command that steers Halocline; None for every other one."""
+    """Return the denial of a command that steers Halocline; None for any other."""
     words = [word.value or "" for word in simple.words]
     if not _is_steering(words):
         return None
@@ -81,12 +81,12 @@ def _started_within(rest: list[str]) -> bool:
 
 
 def _is_ours(rest: list[str]) -> bool:
-    """Whether a file with our name is given words that are ours."""
+    """Return True if a file with our name gets words that are ours."""
     return bool(rest) and rest[0] in STEERING and is_steering(rest)
 
 
 def _python_steers(rest: list[str]) -> bool:
-    """`-m` and our package, or a file with our name."""
+    """Return True if Python steers Halocline, by `-m` and our package or by a file with our name."""
     flags = [*takewhile(lambda word: word.startswith("-"), rest)]
     by_module = next((at for at, flag in enumerate(flags) if _MODULE_FLAG.fullmatch(flag)), None)
     if by_module is None:

@@ -1,4 +1,4 @@
-"""Programs that take whole folders along, into an archive or a copy: secret files of the folder come with them."""
+"""Judge programs that put whole folders into an archive or a copy, including the folder's secret files."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _EXCLUDES = re.compile(r"--exclude(?:=(.*))?")
 
 
 def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
-    """The finding for a program that takes a folder along in which a secret lies; None for any other."""
+    """Return the finding for a program that includes a folder with a secret in it; None for any other."""
     texts = [word.text for word in simple.words[1:]]
     if name not in _ALWAYS and not any(re.fullmatch(_RECURSIVE.get(name, "(?!)"), text) for text in texts):
         return None
@@ -31,21 +31,21 @@ def takes_secrets(name: str, simple: Simple, ground: Ground) -> Finding | None:
     for word in _source_words(simple):
         for folder in {one.path for one in ground.targets(word)}:
             if (found := _taken_along(folder, excluded, ground, follows=follows)) is not None:
-                reason = f"it takes {found.shown} along; leave it out (`tar --exclude`), or name the files"
+                reason = f"it would include {found.shown}; exclude it (`tar --exclude`) or name the files"
                 rule = Rule.OUTSIDE if found.place is Place.OUTSIDE else Rule.SECRET
                 return Finding(make_part(simple.source, Effect.WRITES_INSIDE, reason, (word.source,)), rule)
     return None
 
 
 def _follows_links(name: str, texts: list[str]) -> bool:
-    """Tell whether links are followed, so that what they lead to comes along."""
+    """Return True if links are followed, so that their targets are included."""
     if name == "zip":
         return not any(re.fullmatch(r"-[a-zA-Z]*y[a-zA-Z]*|--symlinks", text) for text in texts)
     return any(re.fullmatch(r"-[a-zA-Z]*[LHh][a-zA-Z]*|--dereference", text) for text in texts)
 
 
 def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: bool) -> Found | None:
-    """The first file below a folder that needs care; the folder itself where there are too many to look at."""
+    """Return the first sensitive file below a folder; the folder itself if it has too many files to check."""
     files = ground.facts.files_below(folder)
     if files is None:
         return Found(folder, f"all of {folder}", Place.SECRET)
@@ -55,7 +55,7 @@ def _taken_along(folder: str, excluded: list[str], ground: Ground, *, follows: b
             if found := next((one for one in led if one.place in (Place.OUTSIDE, Place.SECRET)), None):
                 return found
         elif is_secret(os.path.join(folder, name)) and not any(_matches_name(name, pattern) for pattern in excluded):
-            return Found(os.path.join(folder, name), f"{name}, which may hold secrets,", Place.SECRET)
+            return Found(os.path.join(folder, name), f"{name}, which may hold secrets", Place.SECRET)
     return None
 
 
@@ -64,14 +64,14 @@ def _matches_name(name: str, pattern: str) -> bool:
 
 
 def _excluded_patterns(texts: list[str]) -> Iterator[str]:
-    """The patterns of what is left out."""
+    """Yield the patterns of excluded files."""
     for text, behind in pairwise((*texts, "")):
         if found := _EXCLUDES.fullmatch(text):
             yield found[1] or behind
 
 
 def _source_words(simple: Simple) -> Iterator[Word]:
-    """The words that may name folders. Behind `tar -C` they are seen from there."""
+    """Yield the words that may name folders. After `tar -C` they are relative to that folder."""
     folder, words = "", iter(simple.words[1:])
     for word in words:
         if word.text in ("-C", "--directory"):

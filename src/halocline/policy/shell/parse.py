@@ -1,7 +1,7 @@
-"""From text to our tree, as bash reads it: a parser of its own, which gives up on what it does not understand wholly.
+"""Parse text into our tree as bash reads it. The parser gives up on whatever it does not fully understand.
 
-Whatever raises `NotUnderstood` is not judged harmless. What is allowed by itself runs in a form made from the tree, so
-a parser that was wrong could change the meaning, not the safety.
+What raises `NotUnderstood` is never judged harmless. What is allowed on its own runs in a form made from the tree, so a
+mistake of the parser can change the meaning, not the safety.
 """
 
 import re
@@ -30,19 +30,19 @@ _JOINT = re.compile(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
 
 def parse_command(text: str) -> Node:
-    """The tree of a command line. Raises NotUnderstood."""
+    """Return the tree of a command line. Raises NotUnderstood."""
     if "\0" in text:
-        raise NotUnderstood("it holds a NUL character, which no command can")
+        raise NotUnderstood("it contains a NUL character")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotUnderstood("it holds half a character") from None
+        raise NotUnderstood("it contains half of a surrogate pair") from None
     return _Parser(text).whole()
 
 
 @dataclass(frozen=True, slots=True)
 class _Heredoc:
-    """One whose body is still to come. `at` is where it stands in the text."""
+    """A heredoc whose body is still to come. `at` is its position in the text."""
 
     at: int
     delimiter: str
@@ -51,7 +51,7 @@ class _Heredoc:
 
 
 class _Parser(Compounds):
-    """Reads a text twice when something in it stands behind `<<`: for that, and then with it."""
+    """Parses a text; twice if it has heredocs: first to collect their bodies, then with them."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         super().__init__(text, depth)
@@ -76,7 +76,7 @@ class _Parser(Compounds):
         try:
             self._commands(items, joints)
             if self._at < len(self._text):
-                raise NotUnderstood("the shell's grammar does not fit it")
+                raise NotUnderstood("it is not valid shell syntax")
             self._read_bodies()
         except NotUnderstood as why:
             why.before = chain_of(items, joints)
@@ -84,7 +84,7 @@ class _Parser(Compounds):
         return chain_of(items, joints)
 
     def text_behind(self) -> Word:
-        """All of the text as that of a heredoc which the shell expands."""
+        """Parse the whole text as that of a heredoc with expansions."""
         parts = self.quoted_text("")
         return make_word(self._text, [("", (part,)) for part in parts])
 
@@ -94,7 +94,7 @@ class _Parser(Compounds):
         found = self._list(among_heredocs=bool(waiting))
         self._require(")")
         if self._waiting:
-            raise NotUnderstood("a text behind << has no end")
+            raise NotUnderstood("a heredoc is not closed")
         self._depth -= 1
         self._waiting = waiting
         return found
@@ -110,11 +110,11 @@ class _Parser(Compounds):
         joints: list[str] = []
         self._commands(items, joints)
         if among_heredocs and "\n" in self._text[begin : self._at]:
-            raise NotUnderstood("a text behind << begins inside brackets")
+            raise NotUnderstood("a heredoc starts inside brackets")
         return chain_of(items, joints)
 
     def _commands(self, items: list[Node], joints: list[str]) -> None:
-        """Commands and what joins them, up to what closes the list."""
+        """Parse commands and their joints up to what closes the list."""
         self._skip(lines=True)
         while not self._ends():
             joint = self._and_or(items, joints)
@@ -124,7 +124,7 @@ class _Parser(Compounds):
             self._skip(lines=True)
 
     def _and_or(self, items: list[Node], joints: list[str]) -> str:
-        """Pipelines up to the end of a command; gives what ends it."""
+        """Parse pipelines up to the end of a command; return what ends it."""
         while True:
             items.append(self._command())
             self._skip()
@@ -136,16 +136,16 @@ class _Parser(Compounds):
                 return ""
             self._at = found.end()
             if self._text.startswith("\\\n", self._at) and self._text[self._at + 2 : self._at + 3] in ("&", "|", ";"):
-                raise NotUnderstood("an operator goes on behind a backslash at the line's end")
+                raise NotUnderstood("an operator continues after a backslash at the end of a line")
             if found.group() in (";", "&"):
                 return found.group()
             joints.append(found.group())
             self._skip(lines=True)
             if self._ends():
-                raise NotUnderstood("a command is missing behind an operator")
+                raise NotUnderstood("a command is missing after an operator")
 
     def _skip(self, *, lines: bool = False) -> None:
-        """Blanks, comments and continued lines; with `lines`, ends of lines as well."""
+        """Skip blanks, comments and line continuations; with `lines`, newlines too."""
         while self._at < len(self._text):
             char = self._text[self._at]
             if char in " \t":
@@ -161,8 +161,6 @@ class _Parser(Compounds):
     def _newline(self) -> None:
         self._require("\n")
         self._read_bodies()
-
-    # Commands.
 
     # Simple commands.
 
@@ -186,15 +184,15 @@ class _Parser(Compounds):
             end = self._at
             self._skip()
         if self._peek() == "(" or not (words or assignments or redirects):
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return Simple(self._text[begin:end], tuple(words), tuple(assignments), tuple(redirects))
 
     def _more_words(self) -> list[Word]:
-        """The words that stand here as one. An extended pattern is one, whether or not the shell is set to know it."""
+        """Parse the words written here as one. Extended patterns are read even if the shell has them switched off."""
         begin = self._at
         found = self.words(extended=True)
         if self._at == begin:
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         return found
 
     def _some_word(self, *, extended: bool = False) -> Word:
@@ -256,11 +254,11 @@ class _Parser(Compounds):
         while self._peek() in (" ", "\t") or self._continues():
             self._at += self._peek() in (" ", "\t")
 
-    # Texts behind `<<`.
+    # Heredocs.
 
     def _heredoc(self, at: int, operator: str, fd: str, target: Word) -> Redirect:
         if target.dynamic or target.is_pattern or "\n" in target.source:
-            raise NotUnderstood("the end of a text behind << is written in an odd way")
+            raise NotUnderstood("the end marker of a heredoc is written in an unusual way")
         literal = any(char in target.source for char in "'\"\\")
         self._waiting.append(_Heredoc(at, target.text, literal, operator == "<<-"))
         body = self._bodies.get(at, "")
@@ -276,7 +274,7 @@ class _Parser(Compounds):
             self._bodies[one.at] = self._body_of(one)
 
     def _body_of(self, one: _Heredoc) -> str:
-        """The lines up to the closing word, or to the end of the text."""
+        """Read the lines up to the closing word, or to the end of the text."""
         lines: list[str] = []
         while self._at < len(self._text):
             line = self._line()
@@ -300,7 +298,7 @@ _BACKSLASH = re.compile(r"(?<!\\)(\\\\)*\\$")
 
 
 def _declared_word(one: Assignment, source: str) -> Word:
-    """`name=value` behind `declare` and its like: one word, whose value is neither split nor matched."""
+    """Return `name=value` after `declare` and the like as one word; its value is not split or globbed."""
     if one.values is not None or one.subscript is not None:
         scripts = [script for word in (*(one.values or ()), one.subscript) if word for script in word.scripts]
         return Word(source, dynamic=EXPANDS, scripts=(*one.value.scripts, *scripts))
@@ -312,7 +310,7 @@ def _declared_word(one: Assignment, source: str) -> Word:
 
 
 def _of_home(part: Part, *, first: bool) -> list[Part]:
-    """A tilde in front of a value as the folder that it stands for."""
+    """Return a value's leading tilde as the home folder that it stands for."""
     if not first or not isinstance(part, Piece) or part.quoted or not re.match(r"~(/|$)", part.text):
         return [part]
     return [Expansion(Kind.VARIABLE, "~", name="HOME"), Piece(part.text[1:])]

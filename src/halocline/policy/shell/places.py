@@ -1,4 +1,4 @@
-"""From where paths lead to what may be done with them: reading, writing and deleting by kind of place."""
+"""Judge reading, writing and overwriting by the kind of place that paths lead to."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -11,8 +11,8 @@ from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
 SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
-"""Endings of files that are made to be written over."""
-OWN = "Halocline's own files are not touched by tools"
+"""Endings of files that are meant to be overwritten."""
+OWN = "tools may not touch Halocline's own files"
 
 
 def _first_of(found: Sequence[Found], place: Place) -> Found | None:
@@ -20,7 +20,7 @@ def _first_of(found: Sequence[Found], place: Place) -> Found | None:
 
 
 def judge_reading(source: str, found: Sequence[Found], form: str | None, *, names_only: bool = False) -> Finding:
-    """A command that reads these paths, and only that."""
+    """Judge a command that only reads these paths."""
     if own := _first_of(found, Place.OWN_STATE):
         return Finding(make_part(source, Effect.READ_ONLY, OWN, (own.shown,)), Rule.OWN_STATE)
     if hidden := _first_of(found, Place.IGNORED):
@@ -32,7 +32,7 @@ def judge_reading(source: str, found: Sequence[Found], form: str | None, *, name
         )
     aliased = None if names_only else next((one for one in found if one.aliased), None)
     if aliased:
-        reason = f"{aliased.shown} is also there by another name, which an ignore file may hide"
+        reason = f"{aliased.shown} is a hard link, and an ignore file may hide its other name"
         return Finding(make_part(source, Effect.READ_ONLY, reason, (aliased.shown,)), Rule.SECRET)
     outside = next((one for one in found if _is_outside(one)), None)
     if outside:
@@ -42,7 +42,7 @@ def judge_reading(source: str, found: Sequence[Found], form: str | None, *, name
 
 
 def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding | None:
-    """The finding for patterns for which the shell lists a folder that needs care; None where there is none."""
+    """Return the finding for patterns that make the shell list a sensitive folder; None if there is none."""
     patterns = [one for word in words for one in (word.could if word.dynamic else (word,)) if one.is_pattern]
     if any(has_unknown(folder_of(one).text) for one in patterns):
         return unknown_finding(source, "it lists a folder that is known only when it runs", Rule.DYNAMIC)
@@ -52,14 +52,14 @@ def judge_listing(source: str, words: Sequence[Word], ground: Ground) -> Finding
 
 
 def folder_of(pattern: Word) -> Word:
-    """The folder in front of the first piece that is a pattern."""
+    """Return the folder before the first active piece of a pattern."""
     plain = list(takewhile(lambda piece: not piece.active, pattern.pieces))
     head = "".join(piece.text for piece in plain).rpartition("/")
     return Word("", (Piece(f"{head[0]}{head[1]}" or "."),), quoted=pattern.quoted)
 
 
 def _ignored_finding(source: str, effect: Effect, hidden: Found) -> Finding:
-    reason = f"{hidden.shown} is hidden by an ignore file, which only the person may change"
+    reason = f"{hidden.shown} is hidden by an ignore file, which only the user may change"
     return Finding(make_part(source, effect, reason, (hidden.shown,)), Rule.IGNORED)
 
 
@@ -70,7 +70,7 @@ def _is_outside(one: Found) -> bool:
 
 
 def judge_writing(source: str, found: Sequence[Found], does: str) -> Finding:
-    """A command that changes these paths."""
+    """Judge a command that changes these paths."""
     targets = tuple(dict.fromkeys(one.shown for one in found))
     if any(is_device(one.path) for one in found):
         return Finding(make_part(source, Effect.DESTRUCTIVE, "it writes to a device", targets), Rule.FLOOR)
@@ -86,13 +86,13 @@ def judge_writing(source: str, found: Sequence[Found], does: str) -> Finding:
             make_part(source, Effect.WRITES_INSIDE, f"{secret.shown} may hold secrets", targets), Rule.SECRET
         )
     if later := _first_of(found, Place.RUNS_LATER):
-        reason = f"{later.shown} is run or obeyed by other programs later"
+        reason = f"other programs run {later.shown} or read it as configuration"
         return Finding(make_part(source, Effect.WRITES_INSIDE, reason, targets), Rule.LATER)
     return Finding(make_part(source, Effect.WRITES_INSIDE, f"it {does} {', '.join(targets[:3])}", targets), Rule.WRITES)
 
 
 def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) -> Finding | None:
-    """A command that writes over files; None when none of them is there."""
+    """Judge a command that overwrites files; None if none of them exists."""
     over = [one for one in found if facts.is_overwritten(one.path) and not one.path.endswith(SCRATCH)]
     if not over:
         return None

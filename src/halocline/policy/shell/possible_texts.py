@@ -1,4 +1,4 @@
-"""Texts for a shell that are known in part: what is not known becomes a variable of which nothing is known."""
+"""Build scripts that are known only in part: unknown parts become a variable with an unknown value."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ NAME = "known_only_when_it_runs"
 
 
 def possible_text(words: Sequence[Word]) -> str:
-    """The texts that words together may turn out to be, one a line, to be judged as if all of them ran."""
+    """Return the texts that words together may turn out to be, one per line, to be judged as if all of them ran."""
     choices = [word.could or ((word,) if not word.dynamic else ()) for word in words]
     texts = [[_name_of(one.text) for one in some] or [f"${{{NAME}}}"] for some in choices]
     return "\n".join(" ".join(one) for one in islice(product(*texts), MOST_VALUES))
 
 
 def fill_slot(word: Word, slot: str) -> Word:
-    """A text for a shell with a variable in place of a name that it is given."""
+    """Return a script with a variable in place of `slot`, where a name is filled in."""
     text = _name_of(word.text.replace(slot, UNKNOWN))
     return Word(shlex.quote(text), (Piece(text),)) if slot in word.text and not word.dynamic else word
 
@@ -28,7 +28,7 @@ def _name_of(text: str) -> str:
 
 
 def _split_pieces(text: str) -> Iterator[str]:
-    """The text with a variable where it is not known, outside of what stands in single quotes."""
+    """Yield the text with a variable for each unknown part, outside single quotes."""
     quote, escaped = "", False
     for char in text:
         if char == UNKNOWN:

@@ -1,4 +1,4 @@
-"""One program with its words, judged: by the table of readers, as git, or (`acting`) by what those that do more do."""
+"""Judge one program with its words: by the table of readers, as git, or (`acting`) as one that does more."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ MOST_NAMES = 900
 _FOLDERS = ("", "/bin/", "/usr/bin/")
 _STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
 _PYTHON = re.compile(r"python[23]?(\.\d{1,2})?")
-_HIDDEN = "it may come upon files that an ignore file hides"
+_HIDDEN = "it may read files that an ignore file hides"
 _PROCESSES = "it may show the arguments of other processes, which may hold secrets"
 _NEVER = frozenset({Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED})
 _PLACES = frozenset({Rule.OUTSIDE, Rule.SECRET, Rule.IGNORED, Rule.OWN_STATE})
@@ -35,7 +35,7 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "declare", "set", "
 
 
 def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
-    """What one simple command does, and where it leaves the shell."""
+    """Judge one simple command; return the finding and the ground after it."""
     if (denied := judge_steering(simple)) is not None:
         return denied, ground
     finding, after = _judged(simple, ground)
@@ -47,7 +47,7 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
 
 
 def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
-    """A program that does more than read, and is given a file that may hold secrets: it may show or copy it."""
+    """Raise the finding of a program that gets a file that may hold secrets: it may show or copy it."""
     for word in simple.words[1:]:
         names = "\0" not in word.text and len(word.text) < LONGEST_WORD and not word.text.startswith("--exclude=")
         for one in ground.targets(word) if names else ():
@@ -68,11 +68,11 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     if not ground.folders and not _is_pathless(known):
         if own := judge_touching(simple, ground):
             return own, ground
-        return unknown_finding(simple.source, "the folder that it runs in is not known", Rule.DYNAMIC), ground
+        return unknown_finding(simple.source, "the folder it runs in is not known", Rule.DYNAMIC), ground
     if word.source != name:
         finding = judge_acting(known, simple, ground)
         return (
-            finding or unknown_finding(simple.source, "the program's name is written in an odd way", Rule.DYNAMIC)
+            finding or unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
         ), ground
     finding = _looking(known, simple, ground)
     if finding.rule is Rule.READS and known == "cd":
@@ -95,7 +95,7 @@ def _moved(simple: Simple, ground: Ground) -> Ground:
 
 
 def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
-    """The judgement by the tables of what only reads."""
+    """Judge by the tables of what only reads."""
     words = simple.words[1:]
     texts = [word.value for word in words]
     if name in PRINTS_VERSION and len(words) == 1 and texts[0] in PRINTS_VERSION[name].split():
@@ -120,12 +120,12 @@ def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
         name = f"{name} {texts[0]}"
         spec, words = READERS.get(name), words[1:]
     if spec is None:
-        return unknown_finding(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known about {name}")
     return _by_spec(name, spec, simple, words, ground)
 
 
 def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
-    """A program that shows other processes: anything but known columns may hold secrets."""
+    """Judge a program that shows other processes: anything but known columns may hold secrets."""
     finding = _by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
@@ -134,7 +134,7 @@ def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
 
 def _version(name: str, simple: Simple, ground: Ground) -> Finding:
     if name in _RUSTUP and any(ground.facts.has_toolchain_file(folder) for folder in ground.folders):
-        return unknown_finding(simple.source, "a rust-toolchain file decides which program that is")
+        return unknown_finding(simple.source, "a rust-toolchain file decides which program runs")
     if "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH")
     return Finding(
@@ -143,18 +143,18 @@ def _version(name: str, simple: Simple, ground: Ground) -> Finding:
 
 
 def _python(name: str, simple: Simple, ground: Ground) -> Finding:
-    """Code in the command that only computes, and `-m json.tool`: run without modules of the project's."""
+    """Judge code in the command that only computes, and `-m json.tool`; both run without the project's modules."""
     from halocline.policy.shell.python_code import files_read
 
     texts = [word.value for word in simple.words[1:]]
     if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
-        return unknown_finding(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known about {name}")
     if texts[:2] == ["-m", "json.tool"]:
         module = f"{name} -I -m json.tool"
         return _by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
     files = files_read(texts[1]) if len(texts) == 2 and texts[0] == "-c" and texts[1] else None
     if files is None:
-        return unknown_finding(simple.source, f"nothing is known of {name}")
+        return unknown_finding(simple.source, f"nothing is known about {name}")
     try:
         found = [one for file in files for one in ground.find(file, quoted=True)]
     except ToolFailure as why:
@@ -164,7 +164,7 @@ def _python(name: str, simple: Simple, ground: Ground) -> Finding:
 
 def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
     if spec.looks_up and "PATH" in ground.exported:
-        return unknown_finding(simple.source, "an earlier command changed PATH, by which it answers")
+        return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
     if name in ("echo", "printf"):
         words = tuple(_status(word) for word in words)
     try:
@@ -177,7 +177,7 @@ def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], gro
 
 
 def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
-    """A command with a word that is not known to be harmless, or that cannot be judged."""
+    """Return the finding for a command with a word that is not known to be harmless or cannot be judged."""
     match why:
         case NamesSecret():
             return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
@@ -188,7 +188,7 @@ def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding
 
 
 def may_read_folders(words: Sequence[str]) -> bool:
-    """Whether a command shows whole folders as it is written, secrets among them, or may do so."""
+    """Return True if a command as written shows whole folders, including secrets, or may do so."""
     name, *rest = words or ("",)
     name = name.rpartition("/")[2]
     if name == "git":
@@ -205,21 +205,23 @@ def may_read_folders(words: Sequence[str]) -> bool:
 
 
 def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
-    """The judgement of a command of which all flags are harmless. Raises Unlisted and ToolFailure."""
+    """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
     if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
         raise NamesSecret(f"{pattern} names files that may hold secrets")
     found = _found(paths, ground)
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
-            return Finding(make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are below"), Rule.OUTSIDE)
+            return Finding(
+                make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
+            )
         if ground.hides_files:
             return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
     return judge_reading(simple.source, found, form, names_only=spec.names_only)
 
 
 def _status(word: Word) -> Word:
-    """`$?` is a number, whoever prints it."""
+    """Return `$?` as a known word: it is always a number."""
     if _STATUS.fullmatch(word.source):
         return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
     return word
@@ -237,9 +239,9 @@ def _roles(spec: Spec, given: Given) -> tuple[Role, ...]:
 
 
 def _require(spec: Spec, given: Given) -> list[Word]:
-    """The operands that are paths, all others being harmless. Raises Unlisted."""
+    """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
-        raise Unlisted("it has another number of arguments than is known to be harmless")
+        raise Unlisted("it has too few or too many arguments to be known as harmless")
     roles, paths = _roles(spec, given), []
     for number, word in enumerate(given.operands):
         role = roles[min(number, len(roles) - 1)]
@@ -248,12 +250,12 @@ def _require(spec: Spec, given: Given) -> list[Word]:
         if word.dynamic:
             raise Unlisted(f"{word.source}: {word.dynamic}")
         if word.is_pattern and spec.most < len(given.operands) + MOST_NAMES:
-            raise Unlisted(f"{word.source} may stand for more names than is known to be harmless")
+            raise Unlisted(f"{word.source} may match more names than are known to be harmless")
         if word.checked and not (role is Role.PATH or (role is Role.TEXT and spec.ends and not spec.ordered)):
             raise Unlisted(f"{word.source} is known only when it runs")
         behind = spec.ends and (not spec.ordered or 0 <= given.split <= number)
         if word.is_pattern and word.pieces[0].active and not behind and set(spec.operands) != {Role.TEXT}:
-            raise Unlisted(f"{word.source} may stand for a flag; write ./{word.source}")
+            raise Unlisted(f"{word.source} may expand to a flag; write ./{word.source}")
         match role:
             case Role.PATH:
                 paths.append(word)
@@ -262,7 +264,7 @@ def _require(spec: Spec, given: Given) -> list[Word]:
                 given.programs.append(word.text)
         if role in (Role.TEXT, Role.PROGRAM) and (word.is_pattern or (word.text.startswith("~") and not word.quoted)):
             if set(spec.operands) != {Role.TEXT} or (not number and spec.extra):
-                raise Unlisted(f"{word.source}: the shell may make other words of it; quote it")
+                raise Unlisted(f"{word.source}: the shell may expand it; quote it")
             paths.append(word)
     for text in given.programs:
         if spec.program and (fault := spec.program(text)):
@@ -273,16 +275,16 @@ def _require(spec: Spec, given: Given) -> list[Word]:
 
 
 def _found(paths: list[Word], ground: Ground) -> list[Found]:
-    """Where the paths lead. Raises Unlisted and ToolFailure."""
+    """Return where the paths lead. Raises Unlisted and ToolFailure."""
     found: list[Found] = []
     for word in paths:
         if word.text == "-":
             continue
         if word.text.startswith("~") and not word.quoted and word.text[1:2] not in ("", "/"):
-            raise Unlisted(f"{word.source} may be anybody's folder")
+            raise Unlisted(f"{word.source} may be another user's home folder")
         names = ground.names(word)
         if names is None:
-            raise Unlisted(f"{word.source} stands for too many names")
+            raise Unlisted(f"{word.source} matches too many names")
         for name in names:
             found += ground.find(name, quoted=word.quoted)
         if word.is_pattern:
@@ -305,19 +307,21 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     if folder is not None:
         if any(word.is_pattern for word in words):
             return unknown_finding(
-                simple.source, "the shell matches a pattern to names in another folder than git -C; quote it"
+                simple.source, "the shell expands the pattern in a different folder than git -C; quote it"
             )
         moved = judge_reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
         if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
             return (
                 moved
                 if not moved.reads
-                else unknown_finding(simple.source, "git's option -C leads where programs are kept")
+                else unknown_finding(
+                    simple.source, "git -C leads to a folder that other programs run or read as configuration"
+                )
             )
         ground, front = ground.moved(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
     if not words or words[0].value is None:
         return unknown_finding(
-            simple.source, "nothing is known of this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
+            simple.source, "nothing is known about this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
         )
     name, *rest = git_operands.rewrite_stash(tuple(words))
     if name.text.startswith("-"):
@@ -333,7 +337,7 @@ def _git(simple: Simple, ground: Ground) -> Finding:
 
 
 def _front_of_git(words: list[Word]) -> Word | None:
-    """Take `--no-pager` and `-C FOLDER` off; the folder."""
+    """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
     folder = None
     while words and words[0].value in ("--no-pager", "-C"):
         if words.pop(0).text == "-C":

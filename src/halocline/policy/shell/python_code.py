@@ -1,6 +1,6 @@
-"""Python that stands in a command and only computes and prints: it imports, calls and names nothing but what is listed.
+"""Recognize Python code in a command that only computes and prints: it imports, calls and names only what is listed.
 
-It is run with `-I`, so that no module of the project stands for one of these.
+It is run with `-I`, so that no module of the project replaces one of these.
 """
 
 import ast
@@ -47,7 +47,7 @@ _METHODS = _set_of(
 
 
 def files_read(code: str) -> list[str] | None:
-    """The files that it opens, to read them; None when it may do more than compute, read them and print."""
+    """Return the files that the code reads; None if it may do more than compute, read them and print."""
     if len(code) > LONGEST:
         return None
     try:
@@ -69,7 +69,7 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _named_by(node: ast.Call | ast.Attribute) -> list[ast.AST]:
-    """The name in front of a bracket or a dot, which is looked at together with what is behind it."""
+    """Return the name before a call's bracket or a dot, which is checked together with what follows."""
     named = node.func if isinstance(node, ast.Call) else node.value
     return [named] if isinstance(named, ast.Name) else []
 

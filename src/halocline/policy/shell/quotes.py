@@ -1,4 +1,4 @@
-"""The text of `$'…'`, decoded as bash decodes it."""
+"""Decode the text of `$'…'` as bash does."""
 
 _PLAIN = {
     **dict(zip("abefnrtv", "\a\b\x1b\f\n\r\t\v", strict=True)),
@@ -14,7 +14,7 @@ _LENGTHS = {"x": 2, "u": 4, "U": 8}
 
 
 def decode_ansi(text: str) -> str:
-    """What stands between `$'` and `'`. A NUL ends the text, as in bash. Raises ValueError for what is no text."""
+    """Decode what is between `$'` and `'`. A NUL ends the text, as in bash. Raises ValueError for invalid text."""
     found = bytearray()
     at = 0
     while at < len(text):
@@ -50,10 +50,10 @@ def _take(text: str, at: int, most: int, letters: frozenset[str]) -> str:
 
 
 def _control(text: str, at: int, found: bytearray) -> int:
-    """`\\cX`; gives how many characters were used."""
+    """Decode `\\cX`; return how many characters were used."""
     char = text[at]
     if not char.isascii():
-        raise ValueError("a control character of a letter beyond ASCII")
+        raise ValueError("a control character for a non-ASCII letter")
     used = 2 if char == "\\" and text[at + 1 : at + 2] == "\\" else 1
     found.append(0x7F if char == "?" else ord(char.upper()) & 0x1F)
     return used

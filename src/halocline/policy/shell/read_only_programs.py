@@ -1,4 +1,4 @@
-"""The programs that only read, with the flags that keep it so: none that write, run, connect or follow links."""
+"""Programs that only read, with the flags that keep it so: none that write, run, connect or follow links."""
 
 import re
 from dataclasses import replace
@@ -60,7 +60,7 @@ PRINTS_VERSION = {
     "nvim": "--version -v",
     "gh": "--version",
 }
-"""Programs that tell their version by one of these words alone; none that would fetch themselves first."""
+"""Programs that print their version with one of these words alone; none that would download themselves first."""
 
 
 def _check_date(given: Given) -> str:
@@ -68,21 +68,23 @@ def _check_date(given: Given) -> str:
 
 
 def _check_cd(given: Given) -> str:
-    return "where that is, is known only when it runs" if given.operands[0].text == "-" else ""
+    return "cd - goes to a folder that is known only when it runs" if given.operands[0].text == "-" else ""
 
 
 def _check_sleep(given: Given) -> str:
-    return "" if all(_NUMBER.fullmatch(word.text) for word in given.operands) else "it is no plain number"
+    return "" if all(_NUMBER.fullmatch(word.text) for word in given.operands) else "its argument is not a plain number"
 
 
 def _check_unpacking(given: Given) -> str:
     return (
-        "" if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names) else "it packs files"
+        ""
+        if {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"} & set(given.names)
+        else "it compresses files"
     )
 
 
 def _check_number(given: Given) -> str:
-    return "" if all(word.text.isdecimal() for word in given.operands) else "it is no plain number"
+    return "" if all(word.text.isdecimal() for word in given.operands) else "its argument is not a plain number"
 
 
 def _check_set(given: Given) -> str:
@@ -94,7 +96,11 @@ def _check_tput(given: Given) -> str:
 
 
 def _check_ps(given: Given) -> str:
-    return "" if "-o" in given.names and not given.operands else "only columns that -o names are known to be harmless"
+    return (
+        ""
+        if "-o" in given.names and not given.operands
+        else "it is known to be harmless only with columns chosen by -o"
+    )
 
 
 def _check_pgrep(given: Given) -> str:
@@ -108,11 +114,11 @@ def _check_printf(given: Given) -> str:
 def _check_tar(given: Given) -> str:
     if any(":" in path.text for path in given.paths):
         return "the archive may be on another machine"
-    return "" if {"-t", "--list"} & set(given.names) else "it does not list"
+    return "" if {"-t", "--list"} & set(given.names) else "it does more than list the archive"
 
 
 def _check_unzip(given: Given) -> str:
-    return "" if {"-l", "-Z", "-v"} & set(given.names) else "it does not list"
+    return "" if {"-l", "-Z", "-v"} & set(given.names) else "it does more than list the archive"
 
 
 _WHEN = "always|auto|never|yes|no"
@@ -411,7 +417,7 @@ READERS["fdfind"] = READERS["fd"]
 SHOWS_PROCESSES = frozenset({"ps", "pgrep", "pstree", "top", "htop", "btop", "atop", "glances", "w", "lsof", "procs"})
 """Programs that may show the arguments of other processes, which may hold secrets."""
 SUBCOMMANDS = frozenset({"pip", "pip3", "npm", "go"})
-"""Programs whose second word is a part of their name."""
+"""Programs whose second word is part of their name."""
 
 _NAMES_ONLY = ("ls", "find", "fd", "fdfind", "tree", "stat", "du", "df", "realpath", "readlink", "cd", "test", "echo")
 READERS |= {name: replace(READERS[name], names_only=True) for name in _NAMES_ONLY}

@@ -1,4 +1,4 @@
-"""Redirections: into a file they write, from a file they read; the null device and other descriptors are free."""
+"""Judge redirections: to a file as writing, from a file as reading; the null device and descriptors are free."""
 
 import shlex
 
@@ -16,7 +16,7 @@ _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 
 
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
-    """One redirection. Its form is given when it is free or only reads what may be read."""
+    """Judge one redirection. It has a form if it is free or only reads what may be read."""
     finding = _judged(redirect, source, ground)
     patterns = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
     listed = judge_listing(source, patterns, ground)
@@ -26,7 +26,9 @@ def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
 def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
     if target is not None and operator[:2] != "<<" and _has_braces(target):
-        return Finding(make_part(source, Effect.UNKNOWN, "braces make several names of where it leads"), Rule.DYNAMIC)
+        return Finding(
+            make_part(source, Effect.UNKNOWN, "braces in its redirect make several file names"), Rule.DYNAMIC
+        )
     if operator in (">&-", "<&-"):
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
@@ -57,7 +59,7 @@ def _has_braces(target: Word) -> bool:
 
 
 def _text(redirect: Redirect, source: str) -> Finding:
-    """A text that the program reads, in the form of one that stands behind `<<<`, which ends in a line's end."""
+    """Return a text that the program reads, in the form of a here-string (`<<<`), which adds a newline."""
     shown = make_part(source, Effect.READ_ONLY)
     text = redirect.target.value if redirect.target else None
     if text is None or (redirect.fd and not redirect.fd.isdecimal()):
@@ -73,14 +75,14 @@ def _quoted(redirect: Redirect, text: str) -> str:
 
 
 def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
-    """A target that only the shell knows; shown as far as it can be."""
+    """Judge a target that is known only when it runs, as far as it is known."""
     writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
     written = judge_writing(source, found, "writes to") if found and writes else None
     if written and written.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
         return written
     could = [one.text for one in redirect.target.could] if redirect.target else []
     if any((leads_to_kept if writes else leads_to_untouched)(text, ground) for text in could):
-        reason = f"where {redirect.operator} leads may be what nobody may touch; write the path out"
+        reason = f"the target of {redirect.operator} may be a protected file; spell out the path"
         return Finding(make_part(source, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE)
     if not writes or redirect.target is None:
         return Finding(make_part(source, Effect.UNKNOWN, "what it reads is known only when it runs"), Rule.DYNAMIC)

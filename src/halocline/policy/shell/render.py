@@ -1,4 +1,4 @@
-"""Words as they are run: each character is quoted that is not a pattern which the person or the model wrote as one."""
+"""Render words as they are run: everything is quoted except patterns that were written as patterns."""
 
 import os
 import shlex
@@ -7,21 +7,21 @@ from halocline.policy.shell.tree import Word
 
 
 def render(word: Word) -> str:
-    """The word for a shell. Only for words whose value is known, or patterns."""
+    """Return a word for the shell. Its value must be known, or it must be a pattern."""
     text = word.text
     if word.verbatim:
         return word.source
     if not word.is_pattern:
         return shlex.quote(home_of(word))
-    said = "".join(
+    shown = "".join(
         piece.text if piece.active else (shlex.quote(piece.text) if piece.text else "") for piece in word.pieces
     )
     if text.startswith("~") and not word.quoted:
-        head, _, rest = said.strip("'").partition("/")
+        head, _, rest = shown.strip("'").partition("/")
         return shlex.quote(os.path.expanduser(head)) + "/" + rest
-    return said
+    return shown
 
 
 def home_of(word: Word) -> str:
-    """The text of a word, with an unquoted tilde in front as the folder it stands for."""
+    """Return the text of a word with a leading unquoted tilde expanded."""
     return os.path.expanduser(word.text) if word.text.startswith("~") and not word.quoted else word.text

@@ -1,7 +1,7 @@
-"""Words as bash reads them: quotes, backslashes, expansions and braces. What is not understood wholly raises.
+"""Read words as bash does: quotes, backslashes, expansions and braces. What is not fully understood raises.
 
-`parse` builds commands from them and gives the reader of what stands inside `$(…)`. No character is skipped: each one
-goes into a part of a word, or is a line's continuation.
+`parse` builds commands from them and provides the parser for `$(…)`. No character is skipped: each one goes into a part
+of a word, or is a line continuation.
 """
 
 import re
@@ -11,9 +11,9 @@ from halocline.policy.shell.quotes import decode_ansi
 from halocline.policy.shell.tree import Expansion, Kind, Node, Part, Piece, Word
 
 DEEPEST = 60
-EXPANDS = "what it stands for is known only when it runs"
-BRACES = "braces make too many words of it"
-ODD = "it holds a pattern that is not judged"
+EXPANDS = "its value is known only when it runs"
+BRACES = "its braces expand to too many words"
+ODD = "it contains a pattern that is not supported"
 META = frozenset(" \t\n;&|<>()")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[0-9]+")
@@ -27,13 +27,13 @@ Unit = tuple[str, tuple[Part, ...]]
 
 
 class NotUnderstood(Exception):
-    """The text, or a part of it, cannot be analysed; says why. `before` is what stands in front of it, as a tree."""
+    """The text, or a part of it, cannot be analyzed; says why. `before` is the tree of what comes before that part."""
 
     before: Node | None = None
 
 
 class Scanner:
-    """Reads a text from its beginning to its end."""
+    """Reads a text from start to end."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         if depth > DEEPEST:
@@ -43,11 +43,11 @@ class Scanner:
         self._depth = depth
 
     def commands_inside(self) -> Node:
-        """The commands up to a closing bracket, which is read too."""
+        """Parse the commands up to a closing bracket, and the bracket."""
         raise NotImplementedError
 
     def commands_of(self, text: str) -> Node:
-        """The commands of a text that stands between backquotes."""
+        """Parse the commands in a text between backquotes."""
         raise NotImplementedError
 
     def _peek(self, length: int = 1) -> str:
@@ -55,11 +55,11 @@ class Scanner:
 
     def _require(self, text: str) -> None:
         if not self._text.startswith(text, self._at):
-            raise NotUnderstood("the shell's grammar does not fit it")
+            raise NotUnderstood("it is not valid shell syntax")
         self._at += len(text)
 
     def _continues(self) -> bool:
-        """Whether the line goes on behind a backslash; then that is read."""
+        """Skip a line continuation; return True if there was one."""
         if self._text.startswith("\\\n", self._at):
             self._at += 2
             return True
@@ -68,7 +68,7 @@ class Scanner:
     # Words.
 
     def words(self, *, extended: bool = False, braces: bool = True) -> list[Word]:
-        """The word that begins here, or the words that its braces make of it."""
+        """Read the word that starts here, or the words that its braces expand to."""
         begin = self._at
         units = self._units(extended=extended)
         source = self._text[begin : self._at]
@@ -83,19 +83,19 @@ class Scanner:
         return [self._reread("".join(one), extended=extended) for one in found if one]
 
     def _reread(self, text: str, *, extended: bool) -> Word:
-        """A word that braces made. They work on text: `$a{b,c}` is `$ab` and `$ac`."""
+        """Read a word produced by braces, which work on text: `$a{b,c}` is `$ab` and `$ac`."""
         scanner = type(self)(text, self._depth + 1)
         word = scanner.word(extended=extended)
         if scanner._at < len(text):
-            raise NotUnderstood("braces make something else than words of it")
+            raise NotUnderstood("its braces do not expand to plain words")
         return word
 
     def word(self, *, extended: bool = False) -> Word:
-        """The word that begins here, whose braces are only braces."""
+        """Read the word that starts here, with literal braces."""
         return self.words(extended=extended, braces=False)[0]
 
     def _units(self, *, extended: bool = False, end: str = "") -> list[Unit]:
-        """The parts of a word. It ends at a blank or an operator; or, with `end`, only at such a character."""
+        """Read the parts of a word. It ends at a blank or an operator or, with `end`, only at that character."""
         units: list[Unit] = []
         while self._at < len(self._text):
             begin, char = self._at, self._text[self._at]
@@ -160,7 +160,7 @@ class Scanner:
         try:
             return Piece(decode_ansi(self._text[begin : self._at - 1]), quoted=True)
         except (ValueError, OverflowError):
-            raise NotUnderstood("it holds a character that is none") from None
+            raise NotUnderstood("it contains an invalid character") from None
 
     def _double(self) -> tuple[Part, ...]:
         self._at += 1
@@ -169,24 +169,24 @@ class Scanner:
         return (Piece("", quoted=True), *parts)
 
     def quoted_text(self, end: str) -> list[Part]:
-        """What stands between double quotes, or in a heredoc (whose end is that of the text)."""
+        """Read text between double quotes, or of a heredoc (which ends with the text)."""
         parts: list[Part] = []
-        said: list[str] = []
+        chars: list[str] = []
         while self._at < len(self._text) and (char := self._text[self._at]) != end:
             if char == "\\":
                 if not self._continues():
-                    said.append(self._backslash(end))
+                    chars.append(self._backslash(end))
             elif char in "`$":
                 found = (self._backquoted(quoted=True, within=bool(end)),) if char == "`" else self._dollar(quoted=True)
-                parts += [Piece("".join(said), quoted=True)] if said else []
-                said = []
+                parts += [Piece("".join(chars), quoted=True)] if chars else []
+                chars = []
                 parts += found
             else:
-                said.append(char)
+                chars.append(char)
                 self._at += 1
         if end and self._at >= len(self._text):
             raise NotUnderstood("a quote is not closed")
-        return [*parts, Piece("".join(said), quoted=True)] if said else parts
+        return [*parts, Piece("".join(chars), quoted=True)] if chars else parts
 
     def _backslash(self, end: str) -> str:
         following = self._peek(2)[1:]
@@ -197,17 +197,17 @@ class Scanner:
     def _backquoted(self, *, quoted: bool, within: bool = False) -> Expansion:
         begin = self._at
         self._at += 1
-        said: list[str] = []
+        chars: list[str] = []
         while (char := self._peek()) != "`":
             if not char:
                 raise NotUnderstood("a backquote is not closed")
             if char == "\\" and self._peek(2)[1:] in ("$", "`", "\\", *('"' if within else "")):
                 self._at += 1
                 char = self._peek()
-            said.append(char)
+            chars.append(char)
             self._at += 1
         self._at += 1
-        script = self.commands_of("".join(said))
+        script = self.commands_of("".join(chars))
         return Expansion(Kind.COMMAND, self._text[begin : self._at], quoted, scripts=(script,))
 
     # Expansions.
@@ -217,7 +217,7 @@ class Scanner:
         following = self._peek(2)[1:]
         self._at += 1
         if self._text.startswith("\\\n", self._at):
-            raise NotUnderstood("an expansion goes on behind a backslash at the line's end")
+            raise NotUnderstood("an expansion continues after a backslash at the end of a line")
         if following == "(":
             return (self._bracketed(begin, quoted=quoted),)
         if following == "{":
@@ -234,7 +234,7 @@ class Scanner:
         if name := _NAME.match(self._text, self._at):
             self._at = name.end()
             if self._text.startswith("\\\n", self._at):
-                raise NotUnderstood("a name goes on behind a backslash at the line's end")
+                raise NotUnderstood("a name continues after a backslash at the end of a line")
             return (Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name.group()),)
         if following in _SPECIAL and following:
             self._at += 1
@@ -242,7 +242,7 @@ class Scanner:
         return (Piece("$", quoted=quoted),)
 
     def _bracketed(self, begin: int, *, quoted: bool) -> Expansion:
-        """`$((…))` or `$(…)`."""
+        """Read `$((…))` or `$(…)`."""
         start = self._at
         if self._peek(2) == "((":
             self._at += 2
@@ -262,7 +262,7 @@ class Scanner:
         return Expansion(Kind.PROCESS, self._text[begin : self._at], scripts=(script,))
 
     def _extended(self) -> Expansion:
-        """`!(…)` and its kin, with what stands inside; nested ones too."""
+        """Read `!(…)` and the like with their content, also nested."""
         begin = self._at
         self._at += 2
         depth, scripts = 1, list[Node]()
@@ -276,7 +276,7 @@ class Scanner:
         return Expansion(Kind.EXTENDED_PATTERN, self._text[begin : self._at], scripts=tuple(scripts))
 
     def _arithmetic(self, end: str) -> tuple[Node, ...]:
-        """The commands inside an expression, which is read to its end."""
+        """Read an expression to its end; return the commands inside it."""
         scripts: list[Node] = []
         depth = 0
         opened, closed = ("[", "]") if end == "]" else ("(", ")")
@@ -292,7 +292,7 @@ class Scanner:
         return tuple(scripts)
 
     def _parameter(self, begin: int, *, quoted: bool) -> Expansion:
-        """`${…}`: a name, perhaps with a subscript, an operator and its argument."""
+        """Read `${…}`: a name, perhaps with a subscript, an operator and its argument."""
         self._at += 1
         operator = ""
         if self._peek() in ("#", "!") and self._peek(2)[1:] not in ("}", ":", "-", "=", "?", "+", "#", "%", "/", ""):
@@ -312,7 +312,7 @@ class Scanner:
             return Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, name, "!*", scripts=scripts)
         found = _OPERATOR.match(self._text, self._at)
         if not found or operator.startswith("#"):
-            raise NotUnderstood("it holds a form of ${…} that is not judged")
+            raise NotUnderstood("it contains a form of ${…} that is not supported")
         self._at = found.end()
         argument = self._argument(found.group(), quoted=quoted)
         whole = self._text[begin : self._at]
@@ -324,12 +324,12 @@ class Scanner:
         found = _NAME.match(self._text, self._at) or _NUMBER.match(self._text, self._at)
         name = found.group() if found else self._peek()
         if not found and name not in _SPECIAL:
-            raise NotUnderstood("it holds a form of ${…} that is not judged")
+            raise NotUnderstood("it contains a form of ${…} that is not supported")
         self._at += len(name)
         return name
 
     def _argument(self, operator: str, *, quoted: bool) -> Word:
-        """The word behind an operator, up to the closing brace."""
+        """Read the word after an operator, up to the closing brace."""
         begin = self._at
         units: list[Unit] = []
         while (char := self._peek()) != "}":
@@ -339,9 +339,9 @@ class Scanner:
             if self._continues():
                 continue
             if quoted and char == "'" and operator not in _DEFAULTS:
-                raise NotUnderstood("quotes stand in quotes in a way that is not judged")
+                raise NotUnderstood("it nests quotes in a way that is not supported")
             if self._peek(2) in ("<(", ">(") and not quoted:
-                raise NotUnderstood("it holds a form of ${…} that is not judged")
+                raise NotUnderstood("it contains a form of ${…} that is not supported")
             parts = self._argument_unit(char, quoted=quoted)
             units.append((self._text[start : self._at], parts))
         source = self._text[begin : self._at]
@@ -364,7 +364,7 @@ class Scanner:
 
 
 def make_word(source: str, units: list[Unit]) -> Word:
-    """A word of its parts, with patterns told apart."""
+    """Build a word from its parts, with patterns marked."""
     parts, odd = _with_patterns(units)
     pieces = joined([part for part in parts if isinstance(part, Piece)])
     expansions = [part for part in parts if isinstance(part, Expansion)]
@@ -398,7 +398,7 @@ def _with_patterns(units: list[Unit]) -> tuple[list[Part], str]:
 
 
 def _class_end(units: list[Unit], at: int) -> int:
-    """Behind the bracket that closes a class of characters; 0 when none does."""
+    """Return the index after the bracket that closes a character class; 0 if none does."""
     begin = at + (at < len(units) and units[at][0] in ("!", "^"))
     for number in range(begin + 1, len(units)):
         if units[number][0] == "]":
@@ -419,7 +419,7 @@ def _merged(parts: list[Part]) -> list[Part]:
 
 
 def joined(pieces: list[Piece]) -> tuple[Piece, ...]:
-    """Neighbours of one sort as one."""
+    """Join neighbors of the same kind."""
     merged: list[Piece] = []
     for piece in pieces:
         if merged and merged[-1].active == piece.active:

@@ -1,7 +1,7 @@
-"""Which files of the workspace a command runs: leave for the command is leave for what they hold, and for no more.
+"""Find the workspace files that a command runs: a grant for the command covers them only with their current content.
 
-A script is told apart by a fingerprint, so that one that was changed after somebody looked is asked about again. What
-a script runs itself is not followed: this is for telling a person, and only a sandbox is a wall.
+Each script has a fingerprint, so a script that changed since it was approved asks again. What a script itself runs is
+not followed: this informs the user, and only a sandbox is a security boundary.
 """
 
 import os
@@ -13,14 +13,14 @@ from halocline.policy.shell.mutating_programs import INTERPRETERS, SHELLS
 from halocline.ports.shell_facts import ShellFacts
 
 Script = tuple[str, str]
-"""A file, and the name of a script in it, where it holds several."""
+"""A file, and the name of a script in it if it has several."""
 MOST_WORDS = 64
 LONGEST_WORD = 4_000
 
 _INTERPRETER = re.compile(r"(python|pypy|ruby|node|perl|php|lua)[\d.]*")
 _INTERPRETERS = frozenset({*INTERPRETERS, *SHELLS, "tsx", "ts-node", "coffee", "bun", "groovy", "julia"})
 _PASS_ON = frozenset({"env", "sudo", "doas", "nohup", "exec", "command", "time", "setsid", "builtin"})
-"""Programs that give their input on to the command behind them."""
+"""Programs that pass their input on to the command after them."""
 _VALUED = frozenset({"-W", "-X", "-r", "--require", "--import", "--loader", "--env-file", "--rcfile", "--init-file"})
 _CODE = re.compile(r"-\w*[ec]|-p|--eval|--print")
 _SHELL_CODE = re.compile(r"-\w*c")
@@ -47,7 +47,7 @@ _FILES = {
 
 
 def scripts_of(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
-    """The scripts that a simple command runs, each with what stands for its content."""
+    """Map the scripts that a simple command runs to their fingerprints."""
     workspace = os.path.realpath(ground.workspace)
     found: dict[str, str] = {}
     for folder in ground.folders:
@@ -59,7 +59,7 @@ def scripts_of(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
 
 
 def reads_script(words: tuple[str, ...]) -> bool:
-    """Whether a command runs what it is given as its input: an interpreter without a script of its own."""
+    """Return True if a command runs its input: an interpreter without a script of its own."""
     while words and os.path.basename(words[0]) in _PASS_ON:
         words = tuple(words[1:])
         while words and (words[0].startswith("-") or "=" in words[0]):
@@ -73,7 +73,7 @@ def reads_script(words: tuple[str, ...]) -> bool:
 
 
 def files_named(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
-    """The files of the workspace among the words of a command that gives them to another one, with their content."""
+    """Map the workspace files among a command's words to their fingerprints."""
     workspace = os.path.realpath(ground.workspace)
     found: dict[str, str] = {}
     for folder in ground.folders:
@@ -86,7 +86,7 @@ def files_named(words: tuple[str, ...], ground: Ground) -> dict[str, str]:
 
 
 def entries(scripts: dict[str, str]) -> tuple[str, ...]:
-    """Scripts as an event and a grant have them."""
+    """Return scripts in the form used by events and grants."""
     return tuple(f"{name}={content}" for name, content in sorted(scripts.items()))
 
 
@@ -112,7 +112,7 @@ def _scripts(words: tuple[str, ...], folder: str, facts: ShellFacts) -> Iterator
 
 
 def _interpreted(words: tuple[str, ...], folder: str, facts: ShellFacts, code: re.Pattern[str]) -> Iterator[Script]:
-    """The first operand that is a file, and what flags load before it."""
+    """Yield the first operand that is a file, and files that flags load before it."""
     operands: list[str] = []
     rest = list(words)
     while rest:
@@ -157,7 +157,7 @@ def _of_file(words: tuple[str, ...], folder: str, names: tuple[str, ...], facts:
 
 
 def _moved(words: tuple[str, ...], folder: str) -> tuple[str, list[str]]:
-    """The folder that a flag names instead, and the other words."""
+    """Return the folder, changed by a flag if there is one, and the other words."""
     rest: list[str] = []
     waiting = list(words)
     while waiting:

@@ -1,4 +1,4 @@
-"""One simple command, judged with what stands in its words, its redirections and the variables in front of it."""
+"""Judge one simple command with the contents of its words, its redirections and the variables set for it."""
 
 import re
 import shlex
@@ -37,13 +37,13 @@ _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
 OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _READ_FLAGS = frozenset({"-r"})
 _FINDS = frozenset({"find", "fd", "fdfind"})
-_FED = "a name that it is given"
+_FED = "a name it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
 
 class SimpleCommands(ABC):
-    """Collects the findings of simple commands. `depth` counts texts in texts, `calls` are functions in functions."""
+    """Collects the findings of simple commands. `depth` counts nested scripts, `calls` are nested function calls."""
 
     def __init__(self, analysis: Analysis, depth: int) -> None:
         self.analysis = analysis
@@ -52,22 +52,22 @@ class SimpleCommands(ABC):
 
     @abstractmethod
     def node(self, node: Node, ground: Ground) -> tuple[str | None, Ground]:
-        """The form in which it may run, if it only reads; and where it leaves the shell when it succeeds."""
+        """Return the form of a node if it only reads, and the ground after it if it succeeds."""
 
     @abstractmethod
     def whole(self, tree: Node, ground: Ground) -> str | None:
-        """The form of all of a text."""
+        """Return the form of a whole text."""
 
     @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
-        """What a function does that is called with these words; where it leaves the shell."""
+        """Judge a function called with these words; return the ground after it."""
 
     def expanded(self, simple: Simple, ground: Ground) -> Simple:
-        """The command as the shell would expand it, as far as that is known."""
+        """Return the command as the shell would expand it, as far as that is known."""
         return expand_simple(simple, ground)
 
     def simple(self, simple: Simple, ground: Ground) -> tuple[str | None, Ground]:
-        """The form of a simple command, if it only reads; and where it leaves the shell."""
+        """Return the form of a simple command if it only reads, and the ground after it."""
         if not (simple.words or simple.assignments or simple.redirects):
             return "", ground
         forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
@@ -76,7 +76,7 @@ class SimpleCommands(ABC):
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
         if any(word.checked for word in rendered.words) and not judge_program(rendered, ground)[0].reads:
-            rendered = expanded  # what does more than read is judged by what its words may turn out to be
+            rendered = expanded  # if it does more than read, it is judged by what its words may turn out to be
         finding, after = self._judged(rendered, ground, forms)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
@@ -87,8 +87,8 @@ class SimpleCommands(ABC):
         found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
-        said = [one.canonical for one in found]
-        form = None if None in said else " ".join(str(one) for one in said if one)
+        forms_found = [one.canonical for one in found]
+        form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
         shown = make_part(simple.source, strictest.part.effect, strictest.part.reason, targets)
         words, forms_made = (*rendered.words, *words_of(expanded)), (form, *(one.canonical for one in found))
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
@@ -103,7 +103,7 @@ class SimpleCommands(ABC):
         return form, self._left(expanded, after)
 
     def _left(self, simple: Simple, after: Ground) -> Ground:
-        """Where the shell is left, with what was set."""
+        """Return the ground after the command, with the variables that it set."""
         read = self.names_behind(simple.redirects, after) or after.fed
         if simple.words and simple.words[0].text == "set":
             simple = replace(simple, words=with_names(simple.words, after))
@@ -113,15 +113,15 @@ class SimpleCommands(ABC):
         return replace(after, matches_hidden=True) if matches_hidden(simple) else after
 
     def names_behind(self, redirects: Iterable[Redirect], ground: Ground) -> Values:
-        """The names that redirections bring, where they are the output of commands, or a text."""
+        """Return the names that come from redirections of command output or text."""
         targets = [(one.operator, one.target) for one in redirects if one.target]
         texts = [text for sign, word in targets if sign[:2] == "<<" for text in values_of(word)]
         scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
-        said = [line for text in texts for line in text.split("\n")]
-        return (*said, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
+        lines = [line for text in texts for line in text.split("\n")]
+        return (*lines, *(names_printed(scripts, ground, expand_simple, self.analysis.functions) if scripts else ()))
 
     def note_segment(self, simple: Simple, expanded: Simple, ground: Ground) -> None:
-        """Note the words of a command, for the rules of people."""
+        """Record the words of a command for matching rules."""
         raw = " ".join(
             (*(f"{one.name}={one.value.source}" for one in simple.assignments), *(w.source for w in simple.words))
         )
@@ -152,7 +152,7 @@ class SimpleCommands(ABC):
         return _with_assignments(simple, finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
-        """The judgement by what the name of the program stands for."""
+        """Judge a command by its program's name."""
         if name == "trap" and len(simple.words) > 2:
             return self._trap(simple, ground), ground
         if name in ("test", "[") and (tested := _tested(name, simple, forms, ground)):
@@ -174,7 +174,7 @@ class SimpleCommands(ABC):
         return finding, _moved(simple, ground, after) if name in _MOVES else after
 
     def _set(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
-        """Variables that are set for the commands behind."""
+        """Judge assignments without a program, which apply to later commands."""
         if not simple.assignments:
             return Finding(make_part(simple.source, Effect.UNKNOWN), Rule.READS, "")
         form = assigned_form(simple, forms, ground)
@@ -183,7 +183,7 @@ class SimpleCommands(ABC):
         return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
 
     def _trap(self, simple: Simple, ground: Ground) -> Finding:
-        """A text that runs later, from a folder that may be another."""
+        """Judge a text that runs later, perhaps in another folder."""
         found: list[Finding] = []
         text = simple.words[1].value
         if text is None:
@@ -198,10 +198,10 @@ class SimpleCommands(ABC):
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
-        return Finding(make_part(simple.source, effect, "it runs a text later", targets), rule)
+        return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule)
 
     def _wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
-        """The command within a command. What wraps it adds its own."""
+        """Judge a command within a command; the wrapper adds its own rule."""
         found: list[Finding] = []
         after = ground
         fed = self._fed_word(wrapped, simple, ground)
@@ -234,7 +234,7 @@ class SimpleCommands(ABC):
         return judged, after if wrapped.stays else ground
 
     def _fed_word(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> Word | None:
-        """The names that a wrapper gives to what it runs, as a word; None for one that gives none."""
+        """Return the names that a wrapper passes to what it runs, as one word; None if it passes none."""
         if not wrapped.feeds:
             return None
         found = simple.words[0].text in _FINDS
@@ -243,7 +243,7 @@ class SimpleCommands(ABC):
         return Word(_FED, dynamic=wrappers.FED, parts=(Piece(_FED),), could=could)
 
     def script(self, text: str, ground: Ground, found: list[Finding]) -> str | None:
-        """A text that a shell is given. Its commands are findings of their own."""
+        """Judge a script given to a shell. Its commands become findings of their own."""
         inside = Analysis(functions=self.analysis.functions, called=self.analysis.called)
         canonical: str | None = None
         try:
@@ -268,23 +268,23 @@ class SimpleCommands(ABC):
 
 
 def written(found: list[Finding]) -> list[Finding]:
-    """The findings of what does not run in a form of its own."""
+    """Return findings with the rules that apply when commands run as written."""
     return [replace(one, rule=one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
 
 
 def _unless_handed_on(form: str | None, simple: Simple) -> str | None:
-    """The form of what a program runs, which can run no function of the shell's; `time` is none."""
+    """Return a form unless it calls our shell functions, which a wrapping program cannot run; `time` is a keyword."""
     return None if form and form.startswith(HANDS_ON) and simple.words[0].text != "time" else form
 
 
 def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The words of a shell whose text has names put in where `{}` stands."""
+    """Return the words of a shell with names filled in for `{}` in its script."""
     is_shell = bool(words) and words[0].text.rpartition("/")[2] in SHELLS
     return tuple(fill_slot(word, "{}") if word.text != "{}" else word for word in words) if is_shell else words
 
 
 def _moved(simple: Simple, ground: Ground, after: Ground) -> Ground:
-    """Where `cd` leaves the shell, whether or not anybody may look there."""
+    """Return the ground after a `cd`, even to a folder that may not be read."""
     if after is not ground:
         return after
     operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
@@ -311,19 +311,19 @@ def _tested(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding 
 
 
 def _reading_lines(simple: Simple) -> Finding | None:
-    """`read`, into variables of the script's own."""
+    """Return the finding for `read` into the script's own variables; None for any other use."""
     texts = [word.value for word in simple.words[1:]]
     plain = all(text in _READ_FLAGS or (text and OWN_VARIABLE.fullmatch(text)) for text in texts)
     before = [(one.name, one.value.value) for one in simple.assignments]
     if not texts or not plain or any(one.name != "IFS" or one.value.value is None for one in simple.assignments):
         return None
-    said = "".join(f"IFS={shlex.quote(value or '')} " for _, value in before)
-    form = f"{said}{' '.join(str(text) for text in ('read', *texts))}"
+    assigned = "".join(f"IFS={shlex.quote(value or '')} " for _, value in before)
+    form = f"{assigned}{' '.join(str(text) for text in ('read', *texts))}"
     return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
 
 
 def _with_assignments(simple: Simple, finding: Finding) -> Finding:
-    """With the variables that are set for one program."""
+    """Return the finding with the variables that are set for the program taken into account."""
     if simple.words[0].value == "read" and finding.rule is Rule.READS:
         return finding
     assigned = _assigned(simple)
@@ -331,7 +331,7 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
         stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: _STRICTNESS[rule])
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
         mild = stricter is finding.rule and finding.part.reason
-        reason = mild or "it sets variables for the program that may change what it does"
+        reason = mild or "it sets variables that may change what the program does"
         as_written = finding.as_written or rule_as_written(finding.canonical, simple.words)
         shown = make_part(simple.source, effect, reason, finding.part.targets)
         return Finding(shown, stricter, as_written=as_written)
@@ -341,23 +341,23 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
 
 
 def _rule_of(simple: Simple) -> Rule:
-    """How free setting these variables is."""
+    """Return the rule for setting the variables of a command."""
     return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
 
 
 def _assigned(simple: Simple) -> str | None:
-    """The assignments in front of a program, as they are run; None when one may change what the program does."""
-    said = ""
+    """Return the assignments before a program as they are run; None if one may change what the program does."""
+    form = ""
     for one in simple.assignments:
         known = one.value.value
         plain = one.subscript is None and one.values is None and not one.adds
         if not plain or not _SAFE_VARIABLE.fullmatch(one.name) or known is None or not _SAFE_VALUE.fullmatch(known):
             return None
-        said += f"{one.name}={shlex.quote(known)} "
-    return said
+        form += f"{one.name}={shlex.quote(known)} "
+    return form
 
 
 def _words(simple: Simple) -> tuple[str, ...] | None:
-    """The words of a command that sets no variables and holds nothing that is known only when it runs."""
+    """Return the words of a command without assignments if they are all known; else None."""
     known = not simple.assignments and all(word.value is not None and not word.verbatim for word in simple.words)
     return tuple(word.text for word in simple.words) if known and simple.words else None

@@ -1,14 +1,13 @@
-"""The language of the tables: the harmless flags of a program that only reads, and the types of its other words.
+"""The table language: the harmless flags of a program that only reads, and the types of its other words.
 
-A table lists what is allowed. A flag that is not listed asks, and so does a value that is none of its type: the tool on
-this machine may take it for something else. Values are rendered glued to their flags, so that no tool takes one for an
-operand:
+A table lists what is allowed. A flag that is not listed asks, and so does a value of the wrong type: the tool on this
+machine may read it differently. Values are rendered attached to their flags, so that no tool takes one for an operand:
 
 - `flags="lan"`: letters without a value.
-- `valued="nc:size w?number"`: letters with a value of a type; with `?` the value may be left out, and only what is
-  glued to the letter counts as one.
+- `valued="nc:size w?number"`: letters with a value of a type; with `?` the value is optional and must be attached to
+  the letter.
 - `words="quiet lines=size color?always|never merged:text arg+text"`: the same for long flags; with `:` the value may be
-  left out only at the end of the command, and with `+` a name stands in front of it.
+  omitted only at the end of the command, and with `+` a name comes before it.
 
 A type is a name in `TYPES`, or the allowed words themselves with `|` between them.
 """
@@ -23,7 +22,7 @@ from halocline.policy.shell.tree import Piece, Word
 
 
 class Role(StrEnum):
-    """The meaning of an operand: `NAMED` is a revision or a path, `PROGRAM` a text that the tool carries out."""
+    """The meaning of an operand: `NAMED` is a revision or a path, `PROGRAM` is code that the tool runs."""
 
     TEXT = "text"
     PATH = "path"
@@ -36,7 +35,7 @@ _COLUMN = (
     r"rss|rssize|rsz|vsz|vsize|sz|size|etimes?|cputimes?|time|lstart|start|start_time|stime|tty|tt|tname|nice|ni|pri|"
     r"nlwp|thcount|psr|cls|wchan|flags|f)(?:=[A-Za-z_]*)?"
 )
-"""Columns of `ps` without the arguments and the environment of a process."""
+"""Columns of `ps` that show neither the arguments nor the environment of a process."""
 TYPES: dict[str, str] = {
     "number": r"[-+]?\d{1,18}",
     "size": r"[-+]?\d{1,18}(\.\d{1,9})?[A-Za-z]{0,3}",
@@ -56,23 +55,25 @@ TYPES: dict[str, str] = {
     "program": r"(?s).*",
     "lines": r"(?s)[^\n]+:[^\n]+",
 }
-"""Types of values, each with what a whole value looks like. A `glob` that names secrets asks, a `path` is judged as
-one, a `program` is read, and of `lines` (`1,9:FILE`) the file is judged. `date`, `format` and `text` are printed or
-compared, whatever they hold."""
+"""Types of values, each with a pattern for the whole value.
+
+A `glob` that names secrets asks; a `path` is judged as one; a `program` is checked; the file in `lines` (`1,9:FILE`) is
+judged. `date`, `format` and `text` are only printed or compared.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """The harmless forms of one program; the heading of the module says how flags are written.
+    """The harmless forms of one program; the module docstring explains how flags are written.
 
-    `operands` are roles, of which the last goes on; at most `most`, at least `least`. After a flag of `shifted` the
-    first operand is like the others. With `ends`, `--` ends the flags; `ordered` words stay where they are. `glue`
-    stands between a letter and its value; the values of flags in `apart` stay words of their own, for a tool that
-    takes them in no other way. `recursive` are the flags that make it read whole folders, or `always`, if none is
-    needed; those in `brief` then make it show names only. `added` is put behind its flags, but not for single files,
-    and `excluded` behind its paths. `program` and `extra` find fault. A program that `looks_up` answers by PATH, which
-    an earlier command may have changed; one of `names_only` shows nothing of what is in a file. Flags that are
-    `in_front` end with the first operand; one that `prints` takes what is no flag as a text.
+    `operands` are roles, the last of which repeats; at most `most`, at least `least`. After a flag of `shifted` the
+    first operand is like the others. With `ends`, `--` ends the flags; `ordered` words keep their order. `glue` joins a
+    letter and its value; the values of flags in `apart` stay separate words, for tools that take them in no other way.
+    `recursive` are the flags that make it read whole folders, or `always`; those in `brief` then make it show names
+    only. `added` comes after its flags, but not for single files, and `excluded` after its paths. `program` and `extra`
+    return a problem or nothing. A program that `looks_up` answers by PATH, which an earlier command may have changed;
+    one of `names_only` shows no file contents. If flags are `in_front`, they end with the first operand; a program that
+    `prints` takes everything that is not a flag as text.
     """
 
     flags: str = ""
@@ -101,26 +102,26 @@ class Spec:
     prints: bool = False
 
     def reads_folders(self, names: Collection[str]) -> bool:
-        """Whether a command with these flags shows what is in all files of a folder, or of a repository."""
+        """Return True if a command with these flags shows all files of a folder or a repository."""
         flags = self.recursive.split()
         if any(flag in names for flag in flags):
             return True
         return "always" in flags and not any(flag in names for flag in self.brief.split())
 
     def letters(self) -> dict[str, "Value"]:
-        """Each letter that takes a value."""
+        """Return the letters that take a value."""
         return _letters(self.valued)
 
     def long_flags(self) -> dict[str, "Value | None"]:
-        """Each long flag; None for one that takes no value."""
+        """Return the long flags; the value is None for one that takes none."""
         return _long_flags(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of a flag: its type, and whether it may be left out; `at_end`: only by the last word.
+    """The value of a flag: its type, and whether it is `optional` (`at_end`: only if the flag is the last word).
 
-    One that is `named` is two words of their own, of which the first is a name.
+    A `named` value is two separate words, the first of which is a name.
     """
 
     kind: str
@@ -158,9 +159,9 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 @dataclass(slots=True)
 class Given:
-    """The words of a command, sorted. `flags` are in the form in which they are run.
+    """The sorted words of a command. `flags` are in the form in which they are run.
 
-    `order` holds flags and operands as they stood, an operand as its number; `split` is how many stood before `--`.
+    `order` has flags and operands in their original order, operands as indexes; `split` counts those before `--`.
     """
 
     names: list[str] = field(default_factory=list)
@@ -182,7 +183,7 @@ class Given:
         self.order.extend(parts)
 
     def add_value(self, value: Value, text: str) -> None:
-        """Note what has to be judged of a value."""
+        """Record the part of a value that has to be judged."""
         match value.kind:
             case "path":
                 self.paths.append(literal(text))
@@ -203,7 +204,7 @@ class NamesSecret(Unlisted):
 
 
 def literal(text: str) -> Word:
-    """A word that stands for itself."""
+    """Return a word that stands for itself."""
     return Word(text, (Piece(text),), quoted=True)
 
 
@@ -249,7 +250,7 @@ def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word], quote: Cal
         given.add_flag(flag)
         return
     if value.named and equals:
-        raise Unlisted(f"the flag {flag} takes two words")
+        raise Unlisted(f"the flag {flag} takes two values")
     name_of_value = (quote(_next(rest, flag)),) if value.named else ()
     found = attached if equals else _next(rest, flag)
     _note(given, flag, value, found)
@@ -260,7 +261,7 @@ def _sort_long(spec: Spec, given: Given, text: str, rest: list[Word], quote: Cal
 
 
 def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word], quote: Callable[[str], str]) -> None:
-    """A flag of one dash and many letters, as `find` and `go` have them."""
+    """Sort a flag of one dash and several letters, as in `find` and `go`."""
     name, equals, attached = text.lstrip("-").partition("=")
     long, dashes = spec.long_flags(), text[: len(text) - len(text.lstrip("-"))]
     value = long.get(name)
@@ -276,7 +277,7 @@ def _sort_single(spec: Spec, given: Given, text: str, rest: list[Word], quote: C
         given.add_flag(f"{dashes}{name}{spec.glue}{quote(found)}")
         return
     if found.startswith("-") and value.kind not in ("number", "size", "age", "mode"):
-        raise Unlisted(f"the value of {text} begins like a flag")
+        raise Unlisted(f"the value of {text} starts like a flag")
     given.add_flag(f"{dashes}{name}", quote(found))
 
 
@@ -299,21 +300,21 @@ def _sort_short(spec: Spec, given: Given, text: str, rest: list[Word], quote: Ca
         if apart and not found.startswith("-"):
             given.add_flag(flag, quote(found))
         elif apart or not found:
-            raise Unlisted(f"the value of {flag} is empty or begins like a flag")
+            raise Unlisted(f"the value of {flag} is empty or starts like a flag")
         else:
             given.add_flag(f"{flag}{spec.glue}{quote(found)}")
         return
 
 
 def _next(rest: list[Word], flag: str) -> str:
-    """The value of a flag in the next word. Raises Unlisted."""
+    """Return the value of a flag from the next word. Raises Unlisted."""
     if not rest:
-        raise Unlisted(f"the flag {flag} lacks its value")
+        raise Unlisted(f"the flag {flag} needs a value")
     word = rest.pop(0)
     if word.checked:
         raise Unlisted(f"{word.source}: the value of a flag is known only when it runs")
     if word.value is None:
-        raise Unlisted(f"{word.source}: {word.dynamic or 'a pattern as the value of a flag'}")
+        raise Unlisted(f"{word.source}: {word.dynamic or 'a flag takes no pattern as its value'}")
     return word.text
 
 

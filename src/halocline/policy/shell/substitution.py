@@ -1,4 +1,4 @@
-"""What a simple command prints, where that is certain before it runs: `$(cat <<'EOF' …)`, `$(pwd)`, `$(echo x)`."""
+"""Predict what a simple command prints if that is certain before it runs: `$(cat <<'EOF' …)`, `$(pwd)`, `$(echo x)`."""
 
 import os
 import re
@@ -12,11 +12,11 @@ from halocline.policy.shell.variables import UNKNOWN, Values
 
 _ECHO_FLAGS = re.compile(r"-[neE]+")
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"
-"""Stands for the fresh file or folder that `mktemp` makes."""
+"""Stands for the new file or folder that `mktemp` creates."""
 
 
 def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
-    """The outputs that a command may have, without the ends of their last lines; a NUL is one that is not known."""
+    """Return the outputs that a command may have, without trailing newlines; a NUL is an unknown one."""
     if not isinstance(script, Simple):
         return (*_names(script, ground, expand), UNKNOWN)
     simple = expand(script, ground)
@@ -26,15 +26,15 @@ def outputs_of(script: Node, ground: Ground, expand: Callable[[Simple, Ground], 
     found = _output([str(value) for value in values], simple, ground)
     if found is None:
         return (*_names(simple, ground, expand), UNKNOWN)
-    # Where names may stand for other programs, or `echo` may read backslashes, it is still the likeliest output: what
-    # it leads to must not be missed.
+    # If names may run other programs, or `echo` may interpret backslashes, this is still the likeliest output, and
+    # what it leads to must not be missed.
     read = values[0] == "echo" and "\\" in found
     sure = not (read or ground.rebinds or ground.variables.lost)
     return (found.rstrip("\n"),) if sure else (found.rstrip("\n"), UNKNOWN)
 
 
 def _names(script: Node, ground: Ground, expand: Callable[[Simple, Ground], Simple]) -> Values:
-    """Names that are printed, and that it matters to follow."""
+    """Return the printed names that are worth following."""
     return tuple(name for name in names_printed((script,), ground, expand) if name not in (UNKNOWN, INSIDE))
 
 

@@ -1,6 +1,6 @@
-"""Words that are only printed or compared: known only when they run, and harmless whatever they turn out to be.
+"""Render words that are only printed or compared: known only when they run, and harmless whatever they turn out to be.
 
-Each is given a form made from its parts, in quotes, so that the shell makes neither several words nor names of it.
+Each gets a quoted form made from its parts, so that the shell neither splits it nor expands it to names.
 """
 
 import re
@@ -17,11 +17,11 @@ from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Redirect, 
 from halocline.policy.shell.variables import UNKNOWN
 
 Forms = Mapping[int, str | None]
-"""The form of each command inside a word, by its identity; None when it may do more than read."""
+"""The form of each command inside a word, by its identity; None if it may do more than read."""
 
 PRINTERS = frozenset({"echo", "printf", "true", "false", ":"})
 _CHECKS_ITSELF = frozenset({"cd", "test", "["})
-"""`cd`, which decides the folder of what follows, and tests, which have forms of their own."""
+"""`cd`, which sets the folder of what follows, and tests, which have forms of their own."""
 _PUBLIC = frozenset(
     [
         "HOME",
@@ -64,29 +64,29 @@ _BEHIND_REVISION = re.compile(r"([~^]\d{0,4})*(\.\.\.?[A-Za-z0-9_./~^-]*)?")
 _CUT = re.compile(
     r"\$\{(#[a-z_]\w*(\[[@*]\])?|[a-z_]\w*(\^\^?|,,?|:\d{1,4}(:\d{1,4})?|(%%?|##?)[\w.*?/,:@+-]+|\[\d{1,4}\]|\[[@*]\]))\}"
 )
-"""A part of a text, or its letters in another case, or its length."""
+"""Expansions to a part of a text, its letters in another case, or its length."""
 _IN_QUOTES = re.compile(r'([\\"$`])')
 
 
 def render_text(word: Word, forms: Forms, ground: Ground, *, splits: bool = True) -> str | None:
-    """The form of a word that is only a text; None when a part of it may do more, or may tell a secret.
+    """Return the form of a word that is only text; None if a part of it may do more or may reveal a secret.
 
-    With `splits` the shell would make several words of what stands outside quotes.
+    With `splits`, the shell would split its unquoted parts.
     """
     if not word.dynamic:
         return None
-    said = ""
+    rendered = ""
     for part in word.parts:
         if isinstance(part, Piece):
             if part.active or (part.text.startswith("~") and not part.quoted):
                 return None
-            said += _IN_QUOTES.sub(r"\\\1", part.text)
+            rendered += _IN_QUOTES.sub(r"\\\1", part.text)
             continue
         found = _render_part(part, forms, ground, splits=splits and not part.quoted)
         if found is None:
             return None
-        said += found
-    return f'"{said}"'
+        rendered += found
+    return f'"{rendered}"'
 
 
 def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool) -> str | None:
@@ -94,8 +94,10 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
         case Kind.VARIABLE:
             return _render_variable(part, ground)
         case Kind.ARITHMETIC:
-            said = None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
-            return f"$(({said}))" if said else None
+            rendered = (
+                None if part.scripts or not part.source.startswith("$((") else guard_arithmetic(part.source[3:-2])
+            )
+            return f"$(({rendered}))" if rendered else None
         case Kind.COMMAND:
             form = forms.get(id(part.scripts[0])) if part.scripts else None
             return f"$({form})" if form and (not splits or _is_short(part.scripts[0])) else None
@@ -115,15 +117,15 @@ def _render_variable(part: Expansion, ground: Ground) -> str | None:
 
 
 def _is_short(script: Node) -> bool:
-    """Whether the output of a command is a few words, none of which is a pattern."""
+    """Return True if a command prints a few words, none of which is a pattern."""
     last = script.items[-1] if not isinstance(script, Simple) and script.items else script
     return isinstance(last, Simple) and bool(last.words) and _SHORT_OUTPUT.fullmatch(last.words[0].text) is not None
 
 
 def with_outputs(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """A program that reads, with what it reads from other commands, which only read, in the form in which they run.
+    """Return a program that reads, with the commands in its words, which only read, in their forms.
 
-    Words of which only the form is known are checked as it runs.
+    Words known only by their form are checked as it runs.
     """
     if not simple.words or simple.words[0].value not in READERS or simple.words[0].value in _CHECKS_ITSELF:
         return simple
@@ -132,7 +134,7 @@ def with_outputs(simple: Simple, forms: Forms, ground: Ground) -> Simple:
 
 
 def with_revisions(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """A command of git's, with revisions that are known only when it runs: git is asked for the commit that each is."""
+    """Return a git command with revisions that are known only when it runs resolved to commits by git itself."""
     if ground.rebinds:
         return simple
     words = tuple(_with_revision(word, forms, ground) for word in simple.words)
@@ -151,7 +153,7 @@ def _with_revision(word: Word, forms: Forms, ground: Ground) -> Word:
 
 
 def with_target(redirect: Redirect, forms: Forms, ground: Ground) -> Redirect:
-    """A redirection from a file, or a command, of which only the form is known, in that form."""
+    """Return a redirection whose source is known only by its form, in that form."""
     target = redirect.target
     if redirect.operator not in ("<", "<<<") or target is None or not target.dynamic:
         return redirect
@@ -163,7 +165,7 @@ def with_target(redirect: Redirect, forms: Forms, ground: Ground) -> Redirect:
 
 
 def _with_output(word: Word, forms: Forms, ground: Ground) -> Word:
-    """`<(…)` as a word; to a program it is a file that holds nothing else."""
+    """Return a word with the output of `<(…)`, which to a program is a file, or of other expansions."""
     match word.parts:
         case (Expansion(kind=Kind.PROCESS, source=source, scripts=(script,)),) if source.startswith("<("):
             form = forms.get(id(script))
@@ -175,7 +177,7 @@ def _with_output(word: Word, forms: Forms, ground: Ground) -> Word:
 
 
 def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
-    """A command that only prints, with its words that are texts in the form in which they run."""
+    """Return a command that only prints, with its text words in their forms."""
     name = simple.words[0].value if simple.words else None
     if name == "git":
         return with_revisions(simple, forms, ground)
@@ -193,19 +195,19 @@ def with_texts(simple: Simple, forms: Forms, ground: Ground) -> Simple:
 
 
 def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:
-    """The form of assignments that stand alone, of a script's own variables; None when they may steer a program."""
-    said: list[str] = []
+    """Return the form of assignments to a script's own variables; None if they may affect a program."""
+    rendered: list[str] = []
     for one in simple.assignments:
         if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None:
             return None
         if one.values is not None:
             if any(value.dynamic for value in one.values):
                 return None
-            said.append(f"{one.name}=({' '.join(render(value) for value in one.values)})")
+            rendered.append(f"{one.name}=({' '.join(render(value) for value in one.values)})")
             continue
         known = one.value.value
         text = shlex.quote(known) if known is not None else render_text(one.value, forms, ground, splits=False)
         if text is None:
             return None
-        said.append(f"{one.name}={text}")
-    return " ".join(said)
+        rendered.append(f"{one.name}={text}")
+    return " ".join(rendered)

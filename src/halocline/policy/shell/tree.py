@@ -1,7 +1,7 @@
-"""A shell command as a small tree of ours. Every character of the text is in a node, or is a blank or a comment.
+"""The syntax tree of a shell command. Every character of the text is in a node, or is a blank or a comment.
 
-The parser gives words with `parts`: literal text and expansions. `expansion` turns them into words whose `value` says
-what a program gets, or says why that is known only when the command runs.
+The parser produces words with `parts`: literal text and expansions. `expansion` turns them into words whose `value` is
+what a program gets, or which say why that is known only when the command runs.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of characters of a word. `active` ones are patterns (`*`, `?`, `[`), which the shell matches to names."""
+    """A run of characters in a word. `active` ones are patterns (`*`, `?`, `[`), which the shell matches to names."""
 
     text: str
     active: bool = False
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A part of a word that the shell replaces. `name` is a variable's; `operator` and `argument` are of `${name…}`."""
+    """A part of a word that the shell replaces. `name`, `operator` and `argument` are those of `${name…}`."""
 
     kind: Kind
     source: str
@@ -48,8 +48,8 @@ Part = Piece | Expansion
 class Word:
     """One word. `dynamic` says why its value is not known before it runs; `scripts` are the commands inside it.
 
-    `could` are words that a dynamic one may turn out to be, as far as that is known; in their text a NUL stands for
-    what is not. `parts` are those of a word that is not expanded yet. A `verbatim` one runs as its source stands.
+    `could` are the words that a dynamic one may turn out to be, as far as that is known; a NUL in their text is an
+    unknown part. `parts` are those of a word before expansion. A `verbatim` word runs exactly as its source.
     `checked`: it is known only when it runs, and the form checks it then (`guards`).
     """
 
@@ -65,7 +65,7 @@ class Word:
 
     @property
     def value(self) -> str | None:
-        """What a program gets; None when only the shell knows."""
+        """The text that a program gets; None if only the shell knows."""
         return None if self.dynamic or self.is_pattern else self.text
 
     @property
@@ -79,7 +79,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` is empty for the operator's own. The target of a heredoc is its body, as a word; `body` is its text."""
+    """A redirection. `fd` is empty if it is the default. A heredoc's target is its body as a word, `body` its text."""
 
     operator: str
     fd: str = ""
@@ -90,7 +90,7 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`name=value`. `subscript` is that of an element, `values` are those of an array."""
+    """`name=value`. `subscript` is that of an array element, `values` are those of an array."""
 
     name: str
     value: Word
@@ -105,7 +105,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """A program with its words. The first word is its name; there is none when only variables are set."""
+    """A program with its words. The first word is its name; there are no words if only variables are set."""
 
     source: str
     words: tuple[Word, ...]
@@ -115,7 +115,7 @@ class Simple:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Commands one after the other. `joints[i]` stands behind `items[i]`: `|`, `&&`, `;` and the like, or nothing."""
+    """Commands in sequence. `joints[i]` follows `items[i]`: `|`, `&&`, `;` and the like, or nothing."""
 
     items: tuple["Node", ...]
     joints: tuple[str, ...]
@@ -123,10 +123,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A loop, a condition, a subshell, a function and the like: what stands in it, and what is done with its output.
+    """A loop, condition, subshell, function or the like, with its content and its redirections.
 
-    `heads[i]` is the reserved word in front of `items[i]`; of `case` it is the number of its patterns, or nothing where
-    one goes on with the next. `name` is the variable of a loop, or the function. `words` of `((` are its expression.
+    `heads[i]` is the reserved word before `items[i]`; in `case` it is the number of patterns, or empty if an item falls
+    through to the next. `name` is the variable of a loop, or the function. The `words` of `((` are its expression.
     """
 
     kind: str
@@ -142,7 +142,7 @@ Node = Simple | Chain | Block
 
 
 def words_of(node: Simple | Block) -> Iterator[Word]:
-    """Every word, those of assignments and redirections too."""
+    """Yield every word, including those of assignments and redirections."""
     yield from node.words
     if isinstance(node, Simple):
         for one in node.assignments:
@@ -153,7 +153,7 @@ def words_of(node: Simple | Block) -> Iterator[Word]:
 
 
 def inner(node: Simple | Block) -> Iterator[Node]:
-    """What stands in the words and heredocs of a node."""
+    """Yield the commands inside the words and heredocs of a node."""
     for word in words_of(node):
         yield from word.scripts
     for redirect in node.redirects:
@@ -161,7 +161,7 @@ def inner(node: Simple | Block) -> Iterator[Node]:
 
 
 def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:
-    """A node and all below it, those in words too; `ordered` as they are written."""
+    """Yield a node and all nodes below it, including those in words; `ordered`: in source order."""
     waiting: list[Node] = [node]
     while waiting:
         here = waiting.pop()

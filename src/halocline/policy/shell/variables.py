@@ -1,6 +1,6 @@
-"""What is known of variables on a straight line of commands. A NUL in a value stands for a part that is not known.
+"""Track the values of variables along a sequence of commands. A NUL in a value is an unknown part.
 
-Only what is certain is followed: behind a branch, a loop or a command that may set variables in another way, a value is
+Only what is certain is tracked: after a branch, a loop or a command that may set variables in other ways, a value is
 one of several, or unknown.
 """
 
@@ -38,7 +38,7 @@ _READERS = frozenset({"read", "mapfile", "readarray"})
 _FORGETS = frozenset(
     ["eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "builtin", "command", "exec", "shopt"]
 )
-"""Builtins behind which no value is certain, but for forms that are told apart."""
+"""Builtins after which no value is certain, except in forms known to be harmless."""
 _DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _PLAIN_FLAGS = re.compile(r"-[xrg]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,14 +47,17 @@ _SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """`known` are values by name; when `lost`, any other may have been set. `arguments` are those of a function."""
+    """The values of variables. `known` are by name; if `lost`, any other may have been set too.
+
+    `arguments` are those of a function.
+    """
 
     known: Mapping[str, Values] = field(default_factory=dict)
     lost: bool = False
     arguments: tuple[str, ...] | None = None
 
     def value(self, name: str, folders: Iterable[str], exported: tuple[str, ...]) -> Values:
-        """The values that a variable may have."""
+        """Return the values that a variable may have."""
         if name in self.known:
             return self.known[name]
         if name.isdecimal() and self.arguments is not None and name != "0":
@@ -74,11 +77,11 @@ class Variables:
         return replace(self, known={**self.known, name: kept})
 
     def forgotten(self) -> "Variables":
-        """After something that may have set any variable. What was known stays possible."""
+        """Return the variables after something that may have set any of them. Known values stay possible."""
         return Variables({name: _unsure(values) for name, values in self.known.items()}, True, None)
 
     def merged(self, other: "Variables") -> "Variables":
-        """Either of two."""
+        """Return the variables after either of two branches."""
         if self is other:
             return self
         names = {*self.known, *other.known}
@@ -90,7 +93,7 @@ class Variables:
         return merged
 
     def perhaps(self, names: Iterable[str], values: Values) -> "Variables":
-        """After what may have set variables to some values, or to others."""
+        """Return the variables after something that may have set these names, to these values or others."""
         found = self
         for name in names:
             before = (value for value in self.known.get(name, ()) if value != UNKNOWN)
@@ -98,14 +101,14 @@ class Variables:
         return found
 
     def before_loop(self, block: Block) -> "Variables":
-        """Before a loop, whose later rounds see what its earlier ones set, arguments too."""
+        """Return the variables at the start of a loop, whose later rounds see what earlier ones set, arguments too."""
         found = self.unsure_of(names_set(block))
         if self.arguments is None or not _moves_arguments(block):
             return found
         return replace(found, arguments=None).perhaps(["@"], self.arguments)
 
     def unsure_of(self, names: Iterable[str]) -> "Variables":
-        """Where some variables may have been set."""
+        """Return the variables after something that may have set these names."""
         found = {name: _unsure(self.known.get(name, ())) for name in names}
         return replace(self, known={**self.known, **found}) if found else self
 
@@ -115,7 +118,7 @@ def _unsure(values: Values) -> Values:
 
 
 def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variables:
-    """After a simple command whose words and assignments are expanded. `fed` are names that it may read."""
+    """Return the variables after an expanded simple command. `fed` are names that it may read."""
     if not simple.words:
         for one in simple.assignments:
             variables = assign_value(one, variables)
@@ -139,14 +142,14 @@ def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variab
 
 
 def _rearrange_arguments(simple: Simple, variables: Variables) -> Variables:
-    """After `set` and `shift`: the arguments are any of those that there were, and that were given."""
+    """Return the variables after `set` and `shift`: arguments may be any of the earlier ones and the new ones."""
     given = [text for word in simple.words[1:] for text in values_of(word)]
     before = variables.arguments or ()
     return replace(variables, arguments=None).perhaps(["@"], (*before, *given))
 
 
 def assign_value(one: Assignment, variables: Variables) -> Variables:
-    """After one assignment, whose value is expanded."""
+    """Return the variables after one expanded assignment."""
     if one.subscript is not None or one.values is not None:
         given = [text for word in one.values or (one.value,) for text in values_of(word)]
         return variables.perhaps([one.name], tuple(given))
@@ -158,7 +161,7 @@ def assign_value(one: Assignment, variables: Variables) -> Variables:
 
 
 def values_of(word: Word) -> Values:
-    """The texts that an expanded word may be."""
+    """Return the texts that an expanded word may be."""
     if not word.dynamic:
         return (word.text,)
     return tuple(one.text for one in word.could) or (UNKNOWN,)
@@ -184,13 +187,13 @@ def _declare(word: Word, variables: Variables) -> Variables:
 
 
 def _names_mentioned(simple: Simple) -> list[str]:
-    """Every name among the words, and the one that a builtin sets when it is told none."""
+    """Return every name among the words, and those that builtins set by default."""
     texts = [part for word in simple.words[1:] for text in values_of(word) for part in _NAME.findall(text)]
     return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
 
 
 def _set_by_expansion(word: Word, variables: Variables) -> Variables:
-    """`${name:=value}`, and arithmetic that sets what it names."""
+    """Return the variables after `${name:=value}` and arithmetic assignments in a word."""
     names: list[str] = []
     for part in word.parts:
         if isinstance(part, Expansion):
@@ -205,7 +208,7 @@ def _moves_arguments(block: Block) -> bool:
 
 
 def names_set(node: Node) -> list[str]:
-    """Variables that something below may set; for what is set before the second round of a loop."""
+    """Return the variables that a node may set, as needed for the second round of a loop."""
     names: list[str] = []
     for here in every_node(node):
         match here:

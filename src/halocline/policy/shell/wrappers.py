@@ -1,4 +1,4 @@
-"""Programs that run another one: taken off, so that the inner command is judged, and put back in the form that runs."""
+"""Unwrap programs that run another one, so that the inner command is judged; the form that runs has them again."""
 
 import re
 import shlex
@@ -53,16 +53,16 @@ _RUNNERS = frozenset(
     {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
     | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
 )
-"""They run a program of the project's environment."""
-_LEAVE_IT_SO = frozenset(
+"""Wrappers that run a program of the project's environment."""
+_HARMLESS = frozenset(
     {*_TRANSPARENT, *_RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
     | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
     | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
 )
-"""What they run does no more and no less than it would without them."""
-_WRAPPERS = frozenset({*_TAKES_VALUE, *_LEAVE_IT_SO, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
+"""Wrappers that do not change what the inner command does."""
+_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
 _SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
-"""Behind `-c` they take a text for a shell."""
+"""Programs that take a shell script after `-c`."""
 _ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
 _FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--index", "--default-index", "--refresh"})
 _RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
@@ -75,9 +75,11 @@ FED = "its arguments are known only when it runs"
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """The inner command as words or as a text for a shell. `rule` and `reason` are what the wrapper adds; `form` puts
-    the wrapper back around what is run. It `stays` in the shell it was called from. `feeds` says that it gives names to
-    what it runs; they stand where `slot` is, or behind all words."""
+    """The inner command as words or as a script. `rule` and `reason` are those that the wrapper adds.
+
+    `form` puts the wrapper back around what is run. `stays`: it runs in the calling shell. `feeds`: it passes names to
+    what it runs, in place of `slot` or after all words.
+    """
 
     source: str
     words: tuple[Word, ...] = ()
@@ -90,13 +92,13 @@ class Wrapped:
     slot: str = ""
 
     def with_fed(self, fed: Word) -> tuple[Word, ...]:
-        """The words of the inner command with the names that it is given."""
+        """Return the words of the inner command with the names that it gets."""
         words = tuple(fed if self.slot and self.slot in (word.value or word.source) else word for word in self.words)
         return words if fed in words else (*words, fed)
 
 
 def unwrap_command(simple: Simple) -> Wrapped | None:
-    """What a wrapper runs; None when the command is no wrapper, or runs nothing."""
+    """Return what a wrapper runs; None if the command is not a wrapper or runs nothing."""
     name = (simple.words[0].value or "").rsplit("/", 1)[-1]
     if name in SHELLS:
         return _unwrap_shell(simple)
@@ -108,7 +110,10 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
         return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
     if name in _SHELL_TEXT and (text := _text_behind(simple)):
         return Wrapped(
-            simple.source, script=text, rule=_added_rule(name, [simple.words[0]])[0], reason=f"{name} runs a text"
+            simple.source,
+            script=text,
+            rule=_added_rule(name, [simple.words[0]])[0],
+            reason=f"{name} runs text as a command",
         )
     if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
         name = f"{name} {_value_at(simple, 1)}"
@@ -118,7 +123,7 @@ def unwrap_command(simple: Simple) -> Wrapped | None:
 
 
 def _text_behind(simple: Simple) -> str:
-    """The text for a shell behind `-c`; empty when there is none, or it is known only when it runs."""
+    """Return the script after `-c`; empty if there is none or it is known only when it runs."""
     for at, word in enumerate(simple.words[1:], 1):
         if re.fullmatch(r"-[a-z]*c|--command|--session-command", word.text):
             return _value_at(simple, at + 1)
@@ -131,7 +136,9 @@ def _unwrap_trap(simple: Simple) -> Wrapped | None:
     text = _value_at(simple, 1)
     if len(simple.words) < 3 or text in ("", "-"):
         return None
-    return Wrapped(simple.source, script=text, rule=Rule.ORDINARY, reason="it runs a text when the shell ends")
+    return Wrapped(
+        simple.source, script=text, rule=Rule.ORDINARY, reason="it runs text as a command when the shell exits"
+    )
 
 
 def _does_split(simple: Simple) -> bool:
@@ -139,9 +146,9 @@ def _does_split(simple: Simple) -> bool:
 
 
 def _unwrap_split(simple: Simple) -> Wrapped:
-    """`env -S TEXT`: the text is split into words, of which the program is one."""
+    """Unwrap `env -S TEXT`, which splits the text into a program and its words."""
     text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
-    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env makes a command of a text")
+    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
 
 
 def _value_at(simple: Simple, at: int) -> str:
@@ -149,7 +156,7 @@ def _value_at(simple: Simple, at: int) -> str:
 
 
 def _unwrap_shell(simple: Simple) -> Wrapped | None:
-    """`sh -c TEXT`, and a shell that reads a text from behind `<<`."""
+    """Unwrap `sh -c TEXT`, and a shell that reads its script from a heredoc."""
     flags, rest = [], list(simple.words[1:])
     while rest and (rest[0].value or "").startswith(("-", "+")):
         flags.append(rest.pop(0).value or "")
@@ -158,13 +165,13 @@ def _unwrap_shell(simple: Simple) -> Wrapped | None:
     runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
     if runs and rest:
         if rest[0].value is None:
-            reason = "the text that the shell is given is known only when it runs"
+            reason = "the script given to the shell is known only when it runs"
             return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
         plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
         return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
     if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
         text = body.body or (body.target.text if body.target else "")
-        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text behind it")
+        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
     return None
 
 
@@ -185,7 +192,7 @@ def _unwrap_eval(simple: Simple) -> Wrapped:
 
 
 def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
-    """What `find` or `fd` runs for each name; nothing here says which names those are."""
+    """Unwrap what `find` or `fd` runs for each name, whichever names those are."""
     texts = [word.text for word in simple.words]
     at = next((i for i, text in enumerate(texts) if text.partition("=")[0] in runs), None)
     if at is None:
@@ -199,12 +206,12 @@ def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
     if not inner or inner == (names,):
         return None
     rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
-    reason = f"it runs {inner[0].source} for each name that it finds"
+    reason = f"it runs {inner[0].source} for each file it finds"
     return Wrapped(simple.source, inner, rule=rule, reason=reason, feeds=True, slot=names.source)
 
 
 def found_in(start: Word) -> Word:
-    """All that is in a folder, as a pattern."""
+    """Return everything in a folder, as a pattern."""
     pieces = (*start.pieces, Piece("/"), Piece("*", active=True))
     return Word(f"{start.source.rstrip('/')}/*", pieces, start.dynamic, start.quoted)
 
@@ -232,7 +239,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
     inner = tuple(rest)
     source = " ".join(word.source for word in inner)
     if name in _RUNS_ITS_WORDS:
-        text, reason = " ".join(word.text for word in inner), f"{name} runs its words again"
+        text, reason = " ".join(word.text for word in inner), f"{name} runs its words as a command"
         return Wrapped(source, inner, text, Rule.DYNAMIC, reason, feeds=name == "parallel", slot="{}")
     prefix = " ".join(shlex.quote(word.text) for word in own)
     form = (lambda text: f"{prefix} {text}") if rule is None else None
@@ -242,7 +249,7 @@ def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
 
 
 def _replaced_slot(own: list[Word]) -> str:
-    """Return what `xargs -I` replaces with a name."""
+    """Return the placeholder that `xargs -I` replaces with a name; empty if there is none."""
     for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
         if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
             return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
@@ -254,12 +261,12 @@ def word_of(text: str) -> Word:
 
 
 def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
-    """What a wrapper with these words adds; nothing when it is known to change only how long or how loud."""
+    """Return the rule and reason that a wrapper with these words adds; none if it is known to be harmless."""
     texts = [word.value or "?" for word in own[1:]]
     if name in RIGHTS:
-        return Rule.RIGHTS, "it runs with other rights"
+        return Rule.RIGHTS, "it runs with different privileges"
     if name in PERSISTS:
-        return Rule.LATER, "it goes on when the task has ended"
+        return Rule.LATER, "it keeps running after the task ends"
     if name in _FEEDS:
         return Rule.DYNAMIC, FED
     if _is_plain(name, own, texts):
@@ -268,8 +275,8 @@ def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
     if flags & _FETCHES and name in _RUNNERS:
         return Rule.NETWORK, f"{name} fetches packages"
     if flags & _ELSEWHERE and name not in ("strace", "nice"):
-        return Rule.DYNAMIC, f"{name} runs it in another folder"
-    if name in _LEAVE_IT_SO and all(word.value is not None for word in own):
+        return Rule.DYNAMIC, f"{name} runs the command in another folder"
+    if name in _HARMLESS and all(word.value is not None for word in own):
         sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
         return rule_of_variables(sets), f"{name} changes how the command runs"
     return Rule.UNKNOWN, f"{name} changes how the command runs"

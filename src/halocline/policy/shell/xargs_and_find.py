@@ -1,7 +1,7 @@
-"""Names that `find` gives to a program that reads: through a pipe to `xargs`, or by `-exec`.
+"""Build forms for `find` and `xargs` that pass names to a program that reads, through a pipe or by `-exec`.
 
-In the form that runs, `find` gives plain files only, none that hold secrets, and hands names on so that no blank in one
-of them makes two of it.
+In these forms, `find` returns plain files only, none that may hold secrets, and passes names so that blanks in them do
+not split them.
 """
 
 import re
@@ -22,7 +22,7 @@ from halocline.policy.shell.tree import Expansion, Kind, Piece, Simple, Word
 _PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
 _SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
 _TEXTS_ONLY = frozenset({"echo", "printf", "basename", "dirname"})
-"""They read no files, and have no harmful options."""
+"""Programs that read no files and have no harmful options."""
 _SHELLS_OWN = frozenset({"cd", "type", "test", "true", "false", ":", *_TEXTS_ONLY})
 _PARTED: dict[str, tuple[str, ...]] = {"quotes": (), "ends": ("-0",), "lines": ("-d", "'\\n'")}
 _GLUED = re.compile(r"(-n|-I)(\d{1,4}|\{\}|[A-Z]+)")
@@ -30,7 +30,7 @@ _COUNT = re.compile(r"\d{1,4}")
 
 
 def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
-    """The forms of both ends of `find … | xargs PROGRAM …`; None when one of them may do more than read."""
+    """Return the forms of both sides of `find … | xargs PROGRAM …`; None if one of them may do more than read."""
     if ground.hides_files or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
         return None
     words = list(xargs.words[1:])
@@ -55,7 +55,7 @@ def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] 
 
 
 def executed_form(simple: Simple, ground: Ground) -> str | None:
-    """The form of `find … -exec PROGRAM … {} +`."""
+    """Return the form of `find … -exec PROGRAM … {} +`; None if it may do more than read."""
     texts = [word.text for word in simple.words]
     at = texts.index("-exec") if texts.count("-exec") == 1 else 0
     if ground.hides_files or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
@@ -70,7 +70,7 @@ def executed_form(simple: Simple, ground: Ground) -> str | None:
 
 
 def fed_form(xargs: Simple, ground: Ground) -> str | None:
-    """The form of `xargs PROGRAM …`: a program that reads is handed on only names that it may read."""
+    """Return the form of `xargs PROGRAM …`, in which a program that reads gets only names that it may read."""
     words, flags, parted = list(xargs.words[1:]), list[str](), "quotes"
     placeholder = ""
     while words and (words[0].value or "").startswith("-"):
@@ -103,7 +103,7 @@ def fed_form(xargs: Simple, ground: Ground) -> str | None:
 
 
 def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
-    """The form for a program that only prints what it is given, whatever that is."""
+    """Return the form for a program that only prints its arguments, whatever they are."""
     last = Word("name", (Piece("name"),))
     simple = Simple("", (*(words or (Word("echo", (Piece("echo"),)),)), last))
     finding, _ = judge_program(simple, ground) if not ground.rebinds else (None, ground)
@@ -113,7 +113,7 @@ def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Gro
 
 
 def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
-    """The form of `PROGRAM … $(…)`, where a command that only reads prints the names at the end."""
+    """Return the form of `PROGRAM … $(…)`, if a command that only reads prints the last names."""
     *words, last = simple.words
     begins = any(one.operator.startswith("<") or one.fd == "0" for one in simple.redirects)
     match last.parts:
@@ -124,7 +124,7 @@ def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
 
 
 def _handed_on(words: list[Word], ground: Ground) -> str | None:
-    """A program that reads and takes names as its last words, up to the place where they stand."""
+    """Return the form, without the names, of a program that reads and takes names as its last words."""
     name = words[0].source
     if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
         return None
@@ -138,7 +138,7 @@ def _handed_on(words: list[Word], ground: Ground) -> str | None:
 
 
 def _names_form(find: Simple, ground: Ground) -> str | None:
-    """A `find` that gives only plain files without secrets."""
+    """Return the form of a `find` that returns only plain, non-secret files."""
     finding, _ = judge_program(find, ground)
     texts = [word.text for word in find.words]
     if finding.rule is not Rule.READS or _PRINTS & set(texts) or any(word.is_pattern for word in find.words):
@@ -153,7 +153,7 @@ def _names_form(find: Simple, ground: Ground) -> str | None:
 
 
 def _program_form(words: list[Word], ground: Ground) -> str | None:
-    """A program of which all but the last arguments are written out. What it is given stands behind `--`."""
+    """Return the form of a program with all but its last arguments written out; those come after `--`."""
     if not words or words[0].source not in READERS or not READERS[words[0].source].ends:
         return None
     spec = READERS[words[0].source]
@@ -167,7 +167,7 @@ def _program_form(words: list[Word], ground: Ground) -> str | None:
 
 
 def _is_meant(find: Simple, words: list[Word]) -> bool:
-    """Whether no name asks for secrets, and a program that shows whole files is given files by name."""
+    """Return True if no name asks for secrets, and a program that shows whole files gets files selected by name."""
     wanted = _wanted_words(find.words)
     return not asks_for_secrets(find.words) and (
         bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only
@@ -175,7 +175,7 @@ def _is_meant(find: Simple, words: list[Word]) -> bool:
 
 
 def asks_for_secrets(words: Sequence[Word]) -> bool:
-    """Tell whether a `find` is told to look for files that may hold secrets."""
+    """Return True if `find` looks for files that may hold secrets."""
     return any(names_secret(pattern) for pattern in _wanted_words(words))
 
 
