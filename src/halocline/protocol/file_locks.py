@@ -14,7 +14,7 @@ from pathlib import Path
 PATIENCE = 10.0
 """Seconds to wait for a lock that should be held only briefly."""
 _PAUSE = 0.01
-_HELD = "{holder} {doing} and did not finish within {seconds:g} s. If it hangs, end that process and try again"
+_HELD = "{holder} {doing} and did not finish within {seconds:g} s. If it hangs, end that process, then try again"
 _LOCKS = "/proc/locks"
 
 
