@@ -82,7 +82,7 @@ class Mcp(Protocol):
         """Start the servers that are needed, without waiting for them."""
 
     async def news(self, state: State) -> Sequence[Event]:
-        """Return changes of the servers since the last call. Only the first call may wait, up to the time in settings."""
+        """Return the servers' changes since the last call. Only the first call waits, as long as the settings allow."""
 
     def lend(self, sample: Sample) -> None:
         """Let servers use the task's model from now on."""
