@@ -169,7 +169,7 @@ class _Session:
             parse_time(line.get("timestamp")),
         )
         if line["type"] == "assistant":
-            yield from self._spoken(line, message)
+            yield from self._add_reply(line, message)
             return
         for block in content_blocks.list_blocks(message.get("content")):
             if block.get("type") == "tool_result":
@@ -182,11 +182,11 @@ class _Session:
     def flush(self) -> Iterator[Said]:
         """Yield the collected reply, and the results of its calls."""
         if self.parts:
-            yield self._joined()
+            yield self._join_reply()
         yield from self.held
         self.parts, self.held, self.reply = [], [], ""
 
-    def _spoken(self, line: JsonObject, message: JsonObject) -> Iterator[Said]:
+    def _add_reply(self, line: JsonObject, message: JsonObject) -> Iterator[Said]:
         if message.get("model") == MADE_UP or line.get("isApiErrorMessage") is True:
             return
         name = as_text(message.get("id")) or as_text(line.get("uuid"))
@@ -195,7 +195,7 @@ class _Session:
         self.reply, self.last, self.began = name, line, True
         self.parts += content_blocks.reply_parts(message.get("content"), self.ground)
 
-    def _joined(self) -> Reply:
+    def _join_reply(self) -> Reply:
         message = as_table(self.last.get("message"))
         counted, model = as_table(message.get("usage")), as_text(message.get("model"))
         usage: Usage | None = content_blocks.read_usage(counted) if counted else None

@@ -142,13 +142,13 @@ class _Session:
         kind = as_text(item.get("type"))
         if kind == "message" and item.get("role") == "user":
             yield from self.flush()
-            if content := self._heard(item):
+            if content := self._prompt_parts(item):
                 yield Prompt(content, at)
         elif kind.endswith("_output"):
             self.held.append(self._answer(item, at))
         elif kind == "message" and item.get("role") != "assistant":
             return
-        elif part := self._spoken(item, kind):
+        elif part := self._reply_part(item, kind):
             if self.held:
                 yield from self.flush()
             self.parts.append(part)
@@ -175,7 +175,7 @@ class _Session:
         yield from self.held
         self.parts, self.held = [], []
 
-    def _heard(self, item: JsonObject) -> tuple[UserPart, ...]:
+    def _prompt_parts(self, item: JsonObject) -> tuple[UserPart, ...]:
         parts: list[UserPart] = []
         for part in as_rows(item.get("content")):
             text = as_text(part.get("text"))
@@ -186,7 +186,7 @@ class _Session:
                 parts.append(Text(self.ground.text(text)))
         return tuple(parts)
 
-    def _spoken(self, item: JsonObject, kind: str) -> AssistantPart | None:
+    def _reply_part(self, item: JsonObject, kind: str) -> AssistantPart | None:
         call = as_text(item.get("call_id")) or as_text(item.get("id"))
         match kind:
             case "message":
@@ -219,9 +219,9 @@ class _Session:
         told = _unwrap_output(output) if isinstance(output, str) else as_table(output)
         failed = as_table(told.get("metadata")).get("exit_code") not in (None, 0) or told.get("success") is False
         content = told.get("output", told.get("content", output))
-        return Answer(as_text(item.get("call_id")), tuple(self._given(content)), at, failed)
+        return Answer(as_text(item.get("call_id")), tuple(self._result_parts(content)), at, failed)
 
-    def _given(self, content: object) -> Iterator[ResultPart]:
+    def _result_parts(self, content: object) -> Iterator[ResultPart]:
         if not isinstance(content, list):
             yield Text(self.ground.text(content))
         for part in as_rows(content):

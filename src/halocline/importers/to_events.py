@@ -107,19 +107,19 @@ class _Narrator:
             yield self._at(ev.TodosChanged(todos=todos))
         if field_name := FINAL.get(call.name):
             said = self.ground.text(call.arguments.get(field_name, ""))
-            yield self._ended(call, Answer(call.id, (Text(said),)), ends_turn=True)
+            yield self._end_call(call, Answer(call.id, (Text(said),)), ends_turn=True)
             self.is_over = True
         else:
             self.open[call.id] = call
 
     def _answer(self, said: Answer) -> Iterator[ev.DurableEvent]:
         if (call := self.open.pop(self.named.get(said.call, ""), None)) is not None:
-            yield self._ended(call, said)
+            yield self._end_call(call, said)
             self.owes_reply = True
         elif said.call not in self.named:
             self.ground.lost["result without its call"] += 1
 
-    def _ended(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
+    def _end_call(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
         status = ev.CallStatus.FAILED if said.failed else ev.CallStatus.COMPLETED
         result = ToolResult(call=call.id, content=said.content, is_error=said.failed)
         ended = ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn)

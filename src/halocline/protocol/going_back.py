@@ -161,7 +161,7 @@ def restore_state(state: "State", event: ConversationRestored) -> "State":
     return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
 
 
-def note_told(state: "State", event: CheckpointRestored) -> "State":
+def add_restore_note(state: "State", event: CheckpointRestored) -> "State":
     """Return the state after a restore, with its message to the model."""
     return replace(state, messages=grow_series(state.messages, UserMessage(event.content))) if event.content else state
 

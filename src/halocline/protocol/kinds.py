@@ -37,7 +37,7 @@ class CallStatus(StrEnum):
 
 
 class ApprovalMode(StrEnum):
-    """How much runs without approval, from strict to loose."""
+    """Approval modes, from strict to loose."""
 
     ASK = "ask"
     ACCEPT_EDITS = "accept-edits"

@@ -64,11 +64,11 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """Replace each secret with a mark; a secret with several lines gets a mark per line."""
-        return self._marked(text, _merge_found(self._found(text)))
+        return self._insert_marks(text, _merge_found(self._find_secrets(text)))
 
     def without_known(self, text: str) -> str:
         """Redact only secrets with known values."""
-        return self._marked(text, _merge_found((*span, STORED) for span in self.known().spans(text)))
+        return self._insert_marks(text, _merge_found((*span, STORED) for span in self.known().spans(text)))
 
     def known(self) -> KnownSecrets:
         """Return the known secrets as of now."""
@@ -88,7 +88,7 @@ class Redactor:
         if not (marks := {found[0]: found[1] for found in _MARK.finditer(text)}):
             return text
         meant: dict[str, set[str]] = {}
-        for start, end, _ in _merge_found(self._found(original)):
+        for start, end, _ in _merge_found(self._find_secrets(original)):
             for value in original[start:end].splitlines():
                 meant.setdefault(self._number(value), set()).add(value)
         for mark, number in marks.items():
@@ -99,7 +99,7 @@ class Redactor:
                     raise UnknownMark(mark)
         return text
 
-    def _marked(self, text: str, found: Iterable[Found]) -> str:
+    def _insert_marks(self, text: str, found: Iterable[Found]) -> str:
         parts: list[str] = []
         done = 0
         for start, end, name in found:
@@ -120,14 +120,14 @@ class Redactor:
     def _number(self, value: str) -> str:
         return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).hexdigest()
 
-    def _found(self, text: str) -> Iterator[Found]:
+    def _find_secrets(self, text: str) -> Iterator[Found]:
         """Yield the secrets in the text, in no order, except inside existing marks."""
         if "[redacted " not in text:
-            return self._all(text)
+            return self._find_all(text)
         marks = [mark.span() for mark in _ANY_MARK.finditer(text)]
-        return (one for one in self._all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
+        return (one for one in self._find_all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
 
-    def _all(self, text: str) -> Iterator[Found]:
+    def _find_all(self, text: str) -> Iterator[Found]:
         yield from ((*span, STORED) for span in self.known().spans(text))
         data = text.encode("utf-8", "surrogatepass")
         runs = long_runs(data)

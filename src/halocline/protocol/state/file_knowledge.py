@@ -24,13 +24,13 @@ class TodoAge(Value, frozen=True):
     reminders: int = 0
     mode_changed: bool = False
 
-    def reminded(self) -> "TodoAge":
+    def after_reminder(self) -> "TodoAge":
         return TodoAge(reminders=self.reminders + 1)
 
-    def requested(self) -> "TodoAge":
+    def after_request(self) -> "TodoAge":
         return TodoAge(self.requests + 1, self.reminders)
 
-    def switched(self) -> "TodoAge":
+    def after_switch(self) -> "TodoAge":
         return replace(self, mode_changed=True)
 
 
@@ -72,7 +72,7 @@ def note_written(known: Known, path: str, content: str | None) -> Known:
     return change_table(known, {path: KnownFile(content)})
 
 
-def note_told(known: Known, files: Iterable[ChangedFile]) -> Known:
+def note_reported(known: Known, files: Iterable[ChangedFile]) -> Known:
     """Return the known files after changes were reported to the model."""
     return change_table(known, {one.path: KnownFile(one.content, stale=not one.by) for one in files})
 

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import note_told, remember_point, restore_state
+from halocline.protocol.going_back import add_restore_note, remember_point, restore_state
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import in_force
 from halocline.protocol.messages import (
@@ -126,17 +126,19 @@ def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
     opened = tuple(replace(one, started=one.started and one.call.id not in asking) for one in state.open_calls)
     turn = replace(state.turn, started_at=e.at) if state.turn else None
     resumed = replace(state, turn=turn, draft=None, approvals=(), questions=(), open_calls=opened, gap=e.content)
-    return resumed if opened else _held_told(resumed)
+    return resumed if opened else _release_held(resumed)
 
 
-def _held_told(state: State) -> State:
+def _release_held(state: State) -> State:
     """Add the messages that were held back until the last call ended."""
     return replace(_add_notes(_add_notes(state, state.gap), state.interjected), gap=(), interjected=())
 
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
-    return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.requested())
+    return replace(
+        state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.after_request()
+    )
 
 
 def _on_retry(state: State, e: ev.StepRetried) -> State:
@@ -205,7 +207,7 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         last_outcome=outcome,
         known=file_knowledge.note_read(state.known, e.seen) if e.seen else state.known,
     )
-    return after if left else _held_told(after)
+    return after if left else _release_held(after)
 
 
 def _count_failures(state: State, status: ev.CallStatus) -> int:
@@ -243,7 +245,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
     )
 
 
-def _taken_back(state: State, e: ev.GrantTakenBack) -> State:
+def _grant_revoked(state: State, e: ev.GrantTakenBack) -> State:
     kept = frozenset(one for one in state.kept_grants if one[0] != e.grant)
     return replace(state, grants=state.grants - {e.grant}, kept_grants=kept)
 
@@ -317,12 +319,12 @@ def _todos_changed(state: State, e: ev.TodosChanged) -> State:
 
 
 def _todos_reminded(state: State, e: ev.TodosReminded) -> State:
-    return replace(_add_notes(state, e.content), todo_age=state.todo_age.reminded())
+    return replace(_add_notes(state, e.content), todo_age=state.todo_age.after_reminder())
 
 
 def _mode_changed(state: State, e: ev.ModeChanged) -> State:
     has_planned = state.has_planned or e.mode is ev.Mode.PLAN
-    return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.switched())
+    return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.after_switch())
 
 
 def _file_changed(state: State, e: ev.FileChanged) -> State:
@@ -361,7 +363,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolCallEnded: _call_ended,
     ev.ApprovalRequested: _approval_requested,
     ev.ApprovalResolved: _approval_resolved,
-    ev.GrantTakenBack: _taken_back,
+    ev.GrantTakenBack: _grant_revoked,
     ev.QuestionAsked: _question_asked,
     ev.QuestionAnswered: _question_answered,
     ev.AnswerAccepted: lambda state, e: replace(state, answer=e.answer),
@@ -383,7 +385,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools), agents=e.agents or state.agents),
     ev.FileChanged: _file_changed,
     ev.FilesChangedOutside: lambda state, e: replace(
-        _add_notes(state, e.content), known=file_knowledge.note_told(state.known, e.files)
+        _add_notes(state, e.content), known=file_knowledge.note_reported(state.known, e.files)
     ),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
@@ -404,7 +406,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     SubagentStarted: lambda state, e: replace(state, lanes=(*state.lanes, e)),
     SubagentEnded: _subagent_ended,
     ev.McpReported: lambda state, e: _add_notes(state, e.content),
-    ev.CheckpointRestored: note_told,
+    ev.CheckpointRestored: add_restore_note,
     ev.ConversationRestored: restore_state,
     ev.HookRan: _hook_ran,
     ev.Imported: lambda state, e: replace(_add_notes(state, e.content), model="", last_end=None),

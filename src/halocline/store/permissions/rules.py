@@ -81,7 +81,7 @@ class RuleFiles:
         trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
         stamps = self._stamps()
         if self._read is None or self._read[:2] != (stamps, trusted):
-            book = self._assembled(trusted)
+            book = self._assemble_book(trusted)
             self._read = (self._stamps(), trusted, book)
         return self._read[2]
 
@@ -96,7 +96,7 @@ class RuleFiles:
         book, rule = self.book(), rule_for(grant, workspace)
         return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
 
-    def _assembled(self, trusted: bool) -> RuleBook:
+    def _assemble_book(self, trusted: bool) -> RuleBook:
         rules: list[Rule] = []
         permissions: list[tuple[Source, CommandPermissions]] = []
         problems: list[str] = []
@@ -110,17 +110,17 @@ class RuleFiles:
         if not trusted:
             rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
         self._included = ()
-        ignored = self._ignored(self._workspace, problems)
+        ignored = self._read_ignored(self._workspace, problems)
         others: list[OtherRoot] = []
         for root in self._roots:
             forbidden, bounded = _strict_rules(root, problems)
             rules += forbidden
             permissions += bounded
-            if lines := self._ignored(root, problems):
+            if lines := self._read_ignored(root, problems):
                 others.append(OtherRoot(str(root), lines))
         return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions), tuple(others))
 
-    def _ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
+    def _read_ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
         try:
             included, lines = read_ignored(folder)
         except Unreadable as error:

@@ -116,9 +116,7 @@ class Trust:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(Trusted(folders)), indent=1))
         except OSError as error:
-            raise SettingsError(
-                f"Cannot write {self._file}: {error.strerror}.", "The folder is not trusted."
-            ) from error
+            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "Nothing was changed.") from error
 
 
 def server_files(places: Places) -> list[Path]:

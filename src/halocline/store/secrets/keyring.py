@@ -37,14 +37,14 @@ class SystemKeyring:
 
     def get(self, name: str) -> Secret | None:
         """Return a secret; None if the keyring does not have it."""
-        answer = self._needed("get", name)
+        answer = self._require_answer("get", name)
         return None if answer.returncode == _MISSING else Secret(answer.stdout)
 
     def remove(self, name: str) -> None:
         """Remove a secret; no error if it does not exist."""
-        self._needed("remove", name)
+        self._require_answer("remove", name)
 
-    def _needed(self, deed: str, name: str) -> "subprocess.CompletedProcess[str]":
+    def _require_answer(self, deed: str, name: str) -> "subprocess.CompletedProcess[str]":
         answer = self._ask(deed, name) if _is_installed() else None
         if answer is None or answer.returncode == _NONE:
             text = f"The key {name!r} is in the system's keyring, which is not available here."

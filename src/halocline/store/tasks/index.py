@@ -70,18 +70,18 @@ class TaskIndex:
     def find(self, query: TaskQuery) -> list[TaskInfo]:
         """Return the tasks that match a query, according to their current logs."""
         try:
-            return self._found(self._file, query)
+            return self._run_query(self._file, query)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and _is_of_others(error):
-                return self._found(None, query)
+                return self._run_query(None, query)
         for name in (self._file.name, f"{self._file.name}-wal", f"{self._file.name}-shm"):
             self._file.with_name(name).unlink(missing_ok=True)
         try:
-            return self._found(self._file, query)
+            return self._run_query(self._file, query)
         except sqlite3.DatabaseError:
-            return self._found(None, query)
+            return self._run_query(None, query)
 
-    def _found(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
+    def _run_query(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
         with closing(_open_database(file)) as database:
             refresh_index(database, self._tasks)
             return _choose_tasks(database, query)
