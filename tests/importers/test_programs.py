@@ -124,7 +124,7 @@ def test_claude_codes_tools_are_named_and_fed_as_ours(tmp_path):
 def test_what_a_person_went_back_on_is_left_out_and_said(tmp_path):
     _, events, ground = read("claude", transcripts.claude(tmp_path, "/p"))
     assert prompts(events) == ["What is wrong?", "Mend it"]
-    assert dict(ground.lost) == {"line of a sub-agent": 1, "line that was gone back on": 2}
+    assert dict(ground.lost) == {"line of a sub-agent": 1, "line of an abandoned branch": 2}
 
 
 def test_codex_items_become_steps_with_what_they_took(tmp_path):
@@ -236,7 +236,7 @@ def test_huge_texts_are_cut_and_it_is_said(tmp_path):
     file = folder / "api_conversation_history.json"
     file.write_text(file.read_text().replace("The file was saved.", "x" * 500_000))
     _, events, ground = read("cline", folder)
-    assert ground.lost["text cut because of its length"] == 1
+    assert ground.lost["text cut because it is too long"] == 1
     assert "100,000 characters were left out" in results(events)[1][1]
 
 
@@ -248,7 +248,7 @@ def test_a_missing_file_is_said(tmp_path):
 
     ground = Ground(put=blob_reference, redact=str)
     assert list(claude.said(found, ground)) == []
-    assert ground.lost["line that cannot be read"] == 1
+    assert ground.lost["unreadable line"] == 1
 
 
 @pytest.mark.parametrize("place", ["x = 1", "What is wrong?", "The number.", "/p/a.py", "Look"])
@@ -269,7 +269,7 @@ def test_numbers_and_depths_that_no_log_can_hold_break_nothing(tmp_path):
     )
     _, events, ground = read("claude", path)
     assert calls(events)[-1][1]["n"] == str(10**30)
-    assert ground.lost["input of a call nested too deeply"] == 1
+    assert ground.lost["arguments of a call nested too deeply"] == 1
     assert [codec.decode(codec.encode(event)) for event in events] == events
 
 
@@ -278,7 +278,7 @@ def test_half_a_character_costs_that_one_and_not_the_message(tmp_path):
     path.write_text(path.read_text().replace("What is wrong?", "What is \\ud83d?"))
     _, events, ground = read("claude", path)
     assert prompts(events)[0] == "What is ??"
-    assert "line that cannot be read" not in ground.lost
+    assert "unreadable line" not in ground.lost
 
 
 def test_the_newer_cores_tags_around_a_prompt_are_left_out(tmp_path):
@@ -323,7 +323,7 @@ def test_a_branch_is_left_out_also_behind_lines_that_are_no_talk(tmp_path):
     with_lines(path, "u2", {"type": "attachment", "uuid": "x1", "parentUuid": "u2", "attachment": {"type": "todo"}})
     _, events, ground = read("claude", path)
     assert "Lost words." not in str(events)
-    assert ground.lost["line that was gone back on"] == 2
+    assert ground.lost["line of an abandoned branch"] == 2
 
 
 def test_a_rollout_of_a_sub_agent_is_no_conversation(tmp_path):

@@ -451,7 +451,7 @@ async def test_a_broken_file_keeps_the_servers_and_is_told_once(journey, servers
     await client.close()
     assert journey.results == ["hi", "hi"]
     (notice,) = [event.text for event in journey.of(ev.Noticed) if "mcp.json" in event.text]
-    assert "cannot be read" in notice
+    assert "Cannot read" in notice
 
 
 async def test_a_program_that_is_not_there_is_named(journey):

@@ -126,7 +126,7 @@ def test_what_steers_is_denied_however_it_is_spelt_and_in_every_mode(tmp_path, s
         for mode in ApprovalMode:
             found = decided(tmp_path, command, mode)
             assert (found.verdict, found.rule) == (Verdict.DENY, "own-state"), (command, mode)
-            assert "terminal of their own" in found.reason
+            assert "in their own terminal" in found.reason
 
 
 def test_what_only_looks_is_judged_as_any_program(tmp_path):

@@ -28,7 +28,7 @@ def test_what_was_kept_says_who_gave_it_and_is_kept_once(path):
     keep_grant(path, command("make"), "in task x")
     keep_grant(path, command("make"), "in task y")
     (rule,) = read_rules(path, Source.GRANT)
-    assert rule.reason.startswith("you allowed it for good on 20")
+    assert rule.reason.startswith("you always allowed this on 20")
     assert rule.reason.endswith("(in task x)")
 
 
@@ -63,7 +63,7 @@ def test_the_bounds_behind_the_last_rule_stay(path):
 def test_a_file_that_is_written_otherwise_is_left_alone(path, text):
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(OSError, match="take the rule out of it yourself"):
+    with pytest.raises(OSError, match="remove the rule from it yourself"):
         take_out(path, command("make"))
     assert path.read_text() == text
 
@@ -71,7 +71,7 @@ def test_a_file_that_is_written_otherwise_is_left_alone(path, text):
 def test_a_damaged_file_is_left_alone(path):
     path.parent.mkdir()
     path.write_text("[[rule\n")
-    with pytest.raises(OSError, match="cannot be read"):
+    with pytest.raises(OSError, match="Cannot read"):
         take_out(path, command("make"))
     with pytest.raises(Unreadable):
         commands(path)

@@ -36,5 +36,5 @@ def test_contents_are_neither_kept_nor_removed_while_another_process_never_gives
 
 @pytest.mark.slow
 def test_leave_is_not_given_for_good_while_another_process_never_gives_its_folder_back(tmp_path: Path) -> None:
-    with held_elsewhere(tmp_path), pytest.raises(LockHeld, match="rules that you gave for good"):
+    with held_elsewhere(tmp_path), pytest.raises(LockHeld, match="is changing your permanent grants"):
         keep_grant(tmp_path / "grants.toml", Rule(decision=Verdict.ALLOW, command="make"))

@@ -98,7 +98,7 @@ def test_only_its_owner_can_read_a_recording(tmp_path):
 
 def test_a_recording_never_overwrites_a_file(tmp_path):
     (tmp_path / "r").write_text("mine")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         Recorder(tmp_path / "r", {}, ())
     assert (tmp_path / "r").read_text() == "mine"
 
@@ -118,7 +118,7 @@ def test_a_recording_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello\n", b'{"type":"turn_ended","reason":"end_turn"}\n', b"\xff\xfe\n"])
 def test_a_file_that_is_no_recording_is_refused(tmp_path, content):
     (tmp_path / "r").write_bytes(content)
-    with pytest.raises(RecordingDamaged, match="no recording"):
+    with pytest.raises(RecordingDamaged, match="not a recording"):
         read_recording(tmp_path / "r")
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_line_is_named(tmp_path):
     recorded(tmp_path / "r", FIRST)
     lines = (tmp_path / "r").read_bytes().split(b"\n")
     (tmp_path / "r").write_bytes(b"\n".join([lines[0], b"{broken", *lines[1:]]))
-    with pytest.raises(RecordingDamaged, match="Line 2"):
+    with pytest.raises(RecordingDamaged, match="line 2"):
         read_recording(tmp_path / "r")
 
 
@@ -147,5 +147,5 @@ recorder.close()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) == 1
-    assert "The task goes on." in done.stdout
+    assert "The task continues." in done.stdout
     assert len(read_recording(tmp_path / "r").events) == 1

@@ -57,19 +57,22 @@ def test_a_changed_file_holds_from_the_next_look_on(project):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[rule", "cannot be read: Expected ']]'"),
-        ('[[rule]]\ndecision = "perhaps"\n', "Rule 1 of {} is wrong: Invalid enum value 'perhaps' - at `$.decision`."),
-        ('[[rule]]\nname = "x"\n', "Rule 1 of {} is wrong: Object missing required field `decision`."),
-        ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has 'comand', which no rule has."),
-        ('[[rule]]\ndecision = "allow"\nsource = "managed"\n', "Rule 1 of {} has 'source', which no rule has."),
-        ("[rules]\n", "{} has 'rules', but it may hold only tables [[rule]] and [command_permissions]."),
+        ("[[rule", "Cannot read {}: Expected ']]'"),
+        (
+            '[[rule]]\ndecision = "perhaps"\n',
+            "Rule 1 of {} is invalid: Invalid enum value 'perhaps' - at `$.decision`.",
+        ),
+        ('[[rule]]\nname = "x"\n', "Rule 1 of {} is invalid: Object missing required field `decision`."),
+        ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has an unknown key 'comand'."),
+        ('[[rule]]\ndecision = "allow"\nsource = "managed"\n', "Rule 1 of {} has an unknown key 'source'."),
+        ("[rules]\n", "{} has an unknown key 'rules'; allowed are [[rule]] and [command_permissions]."),
         (
             '[[rule]]\ndecision = "allow"\nargv = ["make"]\nmatches = ["make all", "cmake"]\n',
-            "Rule 1 of {} is not what its examples say: it should match 'cmake'.",
+            "Rule 1 of {} contradicts its examples: it should match 'cmake'.",
         ),
         (
             '[[rule]]\ndecision = "allow"\npaths = ["src/"]\nnot_matches = ["src/a"]\n',
-            "Rule 1 of {} is not what its examples say: it should not match 'src/a'.",
+            "Rule 1 of {} contradicts its examples: it should not match 'src/a'.",
         ),
     ],
 )
@@ -87,7 +90,7 @@ def test_a_file_of_the_administrator_that_others_can_write_is_a_problem(project)
     path.chmod(0o666)
     book = files(project).book()
     assert book.rules == ()
-    assert "can be written by others than root" in book.problems[0]
+    assert "Users other than root can write to" in book.problems[0]
 
 
 def test_an_expired_rule_speaks_of_nothing(project):
@@ -122,7 +125,7 @@ def test_what_was_granted_for_good_is_a_rule_from_then_on(project, grant):
 def test_leave_is_not_kept_in_a_file_that_cannot_be_read(project):
     path = project.parent / "grants.toml"
     path.write_text("[[rule")
-    with pytest.raises(OSError, match="cannot be read"):
+    with pytest.raises(OSError, match="Cannot read"):
         files(project).keep(Grant(ToolKind.EDIT), None)
     assert path.read_text() == "[[rule"
 

@@ -76,20 +76,20 @@ def test_a_file_that_others_can_get_at_is_not_believed_and_not_written(
     for use in (store.places, lambda: store.get("openai"), lambda: store.put("groq", KEY)):
         with pytest.raises(SecretsError) as error:
             use()
-        assert f"Others can get at {path}" in error.value.text
+        assert f"Other users can access {path}" in error.value.text
         assert f"chmod 600 {path}" in error.value.hint
     assert mode(path) == bits
 
 
 def test_a_folder_that_others_can_change_is_not_used(path: Path, store: SecretStore) -> None:
     path.parent.chmod(0o777)
-    with pytest.raises(SecretsError, match="Others can change files"):
+    with pytest.raises(SecretsError, match="Other users can change files"):
         store.put("openai", KEY)
     assert not path.exists()
     path.parent.chmod(0o700)
     store.put("openai", KEY)
     path.parent.chmod(0o770)
-    with pytest.raises(SecretsError, match="Others can change files"):
+    with pytest.raises(SecretsError, match="Other users can change files"):
         store.get("openai")
 
 

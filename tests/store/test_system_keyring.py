@@ -139,7 +139,7 @@ def test_a_key_in_a_keyring_that_is_out_of_reach_says_where_it_is(machine: Machi
     machine.does("put", "openai")
     for env in ({"BACKENDS": "keyring.backends.fail"}, {"PYTHONPATH": ""}):
         said = machine.does("get", "openai", **env)
-        assert "is in the system's keyring, which cannot be reached from here" in said
+        assert "is in the system's keyring, which is not available here" in said
         assert "halocline[keyring]" in said
 
 

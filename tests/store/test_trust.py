@@ -220,7 +220,7 @@ def test_a_damaged_file_trusts_nobody_and_says_so(places, trust, tmp_path):
 
 INERT = [
     (".clinerules/hooks/PreToolUse", 0o644, "chmod"),
-    (".clinerules/hooks/pretooluse", 0o755, "has to be PreToolUse"),
+    (".clinerules/hooks/pretooluse", 0o755, "rename it to PreToolUse"),
     (".clinerules/hooks/PreToolUse.cmd", 0o644, ".cmd"),
 ]
 
@@ -241,7 +241,7 @@ INERT_ENTRIES = [
     ("PreToolUse", {"async": True}, "async"),
     ("PreToolUse", {"command": ""}, "no command"),
     ("PreToolUse", {"timeout": 0}, "timeout"),
-    ("WorktreeCreate", {}, "no moment WorktreeCreate"),
+    ("WorktreeCreate", {}, "event WorktreeCreate is not supported"),
 ]
 
 
@@ -252,7 +252,7 @@ def test_an_entry_that_is_not_run_says_why(places, event, fields, why):
 
 def test_a_settings_file_that_cannot_be_read_is_listed_with_the_reason(places):
     put(places, ".claude/settings.json", '{"hooks": {"PreToolUse": 7}}')
-    assert ["cannot be read" in hook.inert for hook in hooks_in(places, HookSource.PROJECT)] == [True]
+    assert ["cannot read" in hook.inert for hook in hooks_in(places, HookSource.PROJECT)] == [True]
 
 
 def test_a_session_that_starts_begins_or_resumes_a_task(places):

@@ -1,1 +1,1 @@
-"""Transcripts of other programs, read into what our own log says: one module for each, imported when it is used."""
+"""Importers: convert other programs' transcripts to our own events. One module per program, imported on demand."""

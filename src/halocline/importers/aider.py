@@ -1,6 +1,6 @@
-"""aider's history: `.aider.chat.history.md` in a project, all of its chats in one file.
+"""aider's history: `.aider.chat.history.md` in a project, with all of its chats in one file.
 
-A line with four `#` is a person's, a quoted one the program's, the rest the model's. Nothing says what a tool did.
+Lines with four `#` are the user's, quoted lines the program's, the rest the model's. Tool calls are not recorded.
 """
 
 import re
@@ -21,13 +21,13 @@ _PERSON, _PROGRAM = "#### ", ">"
 
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
-    """Its histories lie in projects: the one of this folder, and the home's."""
+    """Yield the chats of this folder and of the home folder; aider stores its history in the project."""
     for folder in dict.fromkeys((Path(env.get("PWD") or "."), home)):
         yield from found_at(folder / NAME)
 
 
 def found_at(path: Path) -> Iterator[Found]:
-    """The chats of a file, or of the file in a folder."""
+    """Yield the chats of a file, or of the history file in a folder."""
     file = path / NAME if path.is_dir() else path
     if not file.is_file() or file.suffix != ".md":
         return
@@ -53,7 +53,7 @@ def found_at(path: Path) -> Iterator[Found]:
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
-    """One chat of the file."""
+    """Yield the conversation of one chat in the file."""
     number = int(found.id.rpartition("#")[2])
     for count, (started, lines) in enumerate(_split_chats(Path(found.path)), start=1):
         if count == number:
@@ -69,7 +69,7 @@ def _split_talk(lines: list[str], at: float, ground: Ground) -> Iterator[Said]:
 
 
 def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
-    """Neighbouring lines of the same speaker as one text; the program's are passed over."""
+    """Join adjacent lines of the same speaker, skipping the program's."""
     run: list[str] = []
     who = True
     for line in lines:
@@ -84,7 +84,7 @@ def _join_runs(lines: list[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _split_chats(file: Path) -> Iterator[tuple[float, list[str]]]:
-    """Each chat: when it began, and its lines."""
+    """Yield the start time and lines of each chat."""
     started = 0.0
     lines: list[str] = []
     try:

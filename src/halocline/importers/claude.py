@@ -1,7 +1,7 @@
 """Claude Code's transcripts: `~/.claude/projects/<folder>/<session>.jsonl`, a line for each block of a message.
 
-The lines form a tree by `parentUuid`: what a person went back on is a branch without a future, and is left out. So are
-sub-agents, which have lines of their own. Fields are as of autumn 2026, from public descriptions.
+The lines form a tree by `parentUuid`. Branches that the user abandoned by a rewind are left out, and so are the lines
+of sub-agents. Fields are as of autumn 2026, from public descriptions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,27 +29,27 @@ from halocline.protocol.values import JsonObject
 TOOL = "claude"
 TITLE = "Claude Code"
 HEAD = 400
-"""Lines that are looked at for a list."""
+"""Lines to read for a list."""
 MAKER = "anthropic"
 TALK = ("user", "assistant")
 MADE_UP = "<synthetic>"
-"""The model of a reply that the program wrote itself, such as an error."""
+"""Model of replies that the program wrote itself, such as errors."""
 NOT_SAID = (
     *("<command-name>", "<command-message>", "<local-command-", "<bash-", "Caveat: The messages below"),
     "[Request interrupted",
 )
-UNREADABLE = "line that cannot be read"
+UNREADABLE = "unreadable line"
 
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
-    """The sessions of a person."""
+    """Yield the user's sessions."""
     named = [Path(place) for place in env.get("CLAUDE_CONFIG_DIR", "").split(",") if place]
     for root in {place.resolve() for place in (*named, home / ".claude", home / ".config/claude")}:
         yield from found_at(root / "projects")
 
 
 def found_at(path: Path) -> Iterator[Found]:
-    """A session's file, or all below a folder. Files of sub-agents are no conversations of a person."""
+    """Yield the session of a file, or all below a folder, without those of sub-agents."""
     files = [path] if path.is_file() else sorted(path.rglob("*.jsonl")) if path.is_dir() else []
     for file in files:
         if file.suffix == ".jsonl" and not file.name.startswith("agent-") and (one := _read_session(file)):
@@ -81,7 +81,7 @@ def _read_session(file: Path) -> Found | None:
 
 
 def _read_title(head: list[JsonObject]) -> str:
-    """The title that a person or the program gave."""
+    """Return the title set by the user or the program."""
     given = (as_text(line.get("customTitle")) or as_text(line.get("aiTitle")) for line in head)
     return next((first_line(title) for title in given if title), "")
 
@@ -93,7 +93,7 @@ def _words_of(line: JsonObject) -> str:
 
 
 def _is_prompt(line: JsonObject) -> bool:
-    """A person said it: no result of a tool, no words of the program."""
+    """True if the line is a message of the user, not a tool's result or text of the program."""
     if line.get("type") != "user" or line.get("isMeta") or line.get("isCompactSummary") or line.get("isSidechain"):
         return False
     content = content_blocks.list_blocks(as_table(line.get("message")).get("content"))
@@ -101,7 +101,7 @@ def _is_prompt(line: JsonObject) -> bool:
 
 
 def _queued_prompt(line: JsonObject) -> object:
-    """What a person said while the model worked. It stands in no message of its own."""
+    """Return a message that the user sent while the model worked; such messages are stored as attachments."""
     given = as_table(line.get("attachment"))
     if line.get("type") != "attachment" or given.get("type") != "queued_command" or given.get("isMeta") is True:
         return None
@@ -110,7 +110,7 @@ def _queued_prompt(line: JsonObject) -> object:
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
-    """The conversation that was gone on with last."""
+    """Yield the latest branch of the conversation."""
     path = Path(found.path)
     session = _Session(ground, _overtaken_prompts(path))
     for line in json_stream.read_lines(path):
@@ -122,7 +122,7 @@ def said(found: Found, ground: Ground) -> Iterator[Said]:
 
 
 def _overtaken_prompts(path: Path) -> frozenset[str]:
-    """Prompts that a person went back on: a later one follows the same message."""
+    """Return prompts that were replaced: a later prompt follows the same message."""
     newest: dict[str, str] = {}
     older: set[str] = set()
     for line in json_stream.read_lines(path):
@@ -136,7 +136,7 @@ def _overtaken_prompts(path: Path) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Session:
-    """Joins the lines of one reply, which results may stand between."""
+    """Joins the lines of one reply, even with results between them."""
 
     ground: Ground
     overtaken: frozenset[str]
@@ -149,14 +149,14 @@ class _Session:
     began: bool = False
 
     def counts(self, line: JsonObject) -> bool:
-        """Whether a line belongs to the conversation. Each is asked about once, in order."""
+        """True if a line belongs to the conversation. Call it once for each line, in order."""
         name, is_talk = as_text(line.get("uuid")), line.get("type") in TALK or bool(_queued_prompt(line))
         if line.get("isSidechain") is True:
             self.ground.lost["line of a sub-agent"] += is_talk
             return False
         if name and (name in self.overtaken or as_text(line.get("parentUuid")) in self.abandoned):
             self.abandoned.add(name)
-            self.ground.lost["line that was gone back on"] += is_talk
+            self.ground.lost["line of an abandoned branch"] += is_talk
             return False
         if not is_talk or name in self.seen:
             return False
@@ -169,7 +169,7 @@ class _Session:
             parse_time(line.get("timestamp")),
         )
         if line["type"] == "assistant":
-            yield from self._spoken(line, message)
+            yield from self._add_reply(line, message)
             return
         for block in content_blocks.list_blocks(message.get("content")):
             if block.get("type") == "tool_result":
@@ -180,13 +180,13 @@ class _Session:
             yield Prompt(prompt, at)
 
     def flush(self) -> Iterator[Said]:
-        """The reply that was gathered, and the results of its calls."""
+        """Yield the collected reply, and the results of its calls."""
         if self.parts:
-            yield self._joined()
+            yield self._join_reply()
         yield from self.held
         self.parts, self.held, self.reply = [], [], ""
 
-    def _spoken(self, line: JsonObject, message: JsonObject) -> Iterator[Said]:
+    def _add_reply(self, line: JsonObject, message: JsonObject) -> Iterator[Said]:
         if message.get("model") == MADE_UP or line.get("isApiErrorMessage") is True:
             return
         name = as_text(message.get("id")) or as_text(line.get("uuid"))
@@ -195,7 +195,7 @@ class _Session:
         self.reply, self.last, self.began = name, line, True
         self.parts += content_blocks.reply_parts(message.get("content"), self.ground)
 
-    def _joined(self) -> Reply:
+    def _join_reply(self) -> Reply:
         message = as_table(self.last.get("message"))
         counted, model = as_table(message.get("usage")), as_text(message.get("model"))
         usage: Usage | None = content_blocks.read_usage(counted) if counted else None
@@ -203,7 +203,7 @@ class _Session:
         return Reply(tuple(self.parts), at, f"{MAKER}/{model}" if model else "", usage, cost)
 
     def _prompt(self, line: JsonObject, message: JsonObject) -> tuple[UserPart, ...]:
-        """What a person said in it. A summary counts where what it sums up is in another file."""
+        """Return the user's message in a line. A summary is kept if what it replaces is in another file."""
         if line.get("isMeta") is True or (line.get("isCompactSummary") is True and self.began):
             return ()
         parts: list[UserPart] = []

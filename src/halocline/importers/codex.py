@@ -1,7 +1,7 @@
-"""Codex' rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, and the flat form of its first versions.
+"""Codex's rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, and the flat format of its first versions.
 
-What went to the model and came from it are `response_item` lines; `event_msg` lines say it again for the screen, and
-only what was counted is taken from them. Fields are as of autumn 2026, from public descriptions and the public source.
+Input and output of the model are `response_item` lines; `event_msg` lines repeat them for the screen, so only token
+counts are taken from those. Fields are as of autumn 2026, from public descriptions and the public source.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ from halocline.protocol.values import JsonObject
 TOOL = "codex"
 TITLE = "Codex"
 HEAD = 200
-"""Lines that are looked at for a list."""
+"""Lines to read for a list."""
 PATTERN = "rollout-*.jsonl"
 NOT_SAID = (
     "<environment_context>",
@@ -44,19 +44,19 @@ NOT_SAID = (
     "<skill",
     "<subagent_notification>",
 )
-"""How texts begin that the program adds in a person's name."""
-UNREADABLE = "line that cannot be read"
+"""Prefixes of texts that the program adds as user messages."""
+UNREADABLE = "unreadable line"
 
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
-    """The sessions of a person, archived ones too."""
+    """Yield the user's sessions, including archived ones."""
     root = Path(env.get("CODEX_HOME") or home / ".codex")
     yield from found_at(root / "sessions")
     yield from found_at(root / "archived_sessions")
 
 
 def found_at(path: Path) -> Iterator[Found]:
-    """A session's file, or all below a folder. Those of sub-agents are no conversations of a person."""
+    """Yield the session of a file, or all below a folder, without those of sub-agents."""
     files = [path] if path.is_file() else sorted(path.rglob(PATTERN)) if path.is_dir() else []
     for file in files:
         if file.suffix == ".jsonl" and (one := _read_session(file)):
@@ -87,7 +87,7 @@ def _read_session(file: Path) -> Found | None:
 
 
 def _read_entry(line: JsonObject) -> tuple[str, JsonObject, float]:
-    """A line's kind, content and time. In the first versions a line was an item itself, and the first one the head."""
+    """Return a line's kind, content and time. In the first versions, each line is an item, the first one the head."""
     at = parse_time(line.get("timestamp"))
     if "payload" in line:
         return as_text(line.get("type")), as_table(line["payload"]), at
@@ -108,7 +108,7 @@ def _prompt_words(item: JsonObject) -> str:
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
-    """The conversation."""
+    """Yield the conversation."""
     session = _Session(ground, found.model)
     for line in json_stream.read_lines(Path(found.path)):
         if line is None:
@@ -128,7 +128,7 @@ def said(found: Found, ground: Ground) -> Iterator[Said]:
 
 @dataclass(slots=True)
 class _Session:
-    """Gathers the items of one reply: all until a result, a prompt or the count of what it took."""
+    """Collects the items of one reply: all until a result, a prompt or its token count."""
 
     ground: Ground
     model: str
@@ -142,20 +142,20 @@ class _Session:
         kind = as_text(item.get("type"))
         if kind == "message" and item.get("role") == "user":
             yield from self.flush()
-            if content := self._heard(item):
+            if content := self._prompt_parts(item):
                 yield Prompt(content, at)
         elif kind.endswith("_output"):
             self.held.append(self._answer(item, at))
         elif kind == "message" and item.get("role") != "assistant":
             return
-        elif part := self._spoken(item, kind):
+        elif part := self._reply_part(item, kind):
             if self.held:
                 yield from self.flush()
             self.parts.append(part)
             self.at = at
 
     def count(self, info: JsonObject) -> None:
-        """What the reply took. The same numbers are told more than once."""
+        """Set the usage of the reply. The same numbers may be repeated."""
         total = as_table(info.get("total_token_usage"))
         if not info or (total and total == self.total) or not (self.parts or self.held):
             return
@@ -168,14 +168,14 @@ class _Session:
         self.usage = Usage(read, whole_number(last.get("output_tokens")), cached, reasoning=reasoning)
 
     def flush(self) -> Iterator[Said]:
-        """The reply that was gathered, and the results of its calls."""
+        """Yield the collected reply, and the results of its calls."""
         if self.parts:
             yield Reply(tuple(self.parts), self.at, self.model, self.usage)
             self.usage = None
         yield from self.held
         self.parts, self.held = [], []
 
-    def _heard(self, item: JsonObject) -> tuple[UserPart, ...]:
+    def _prompt_parts(self, item: JsonObject) -> tuple[UserPart, ...]:
         parts: list[UserPart] = []
         for part in as_rows(item.get("content")):
             text = as_text(part.get("text"))
@@ -186,7 +186,7 @@ class _Session:
                 parts.append(Text(self.ground.text(text)))
         return tuple(parts)
 
-    def _spoken(self, item: JsonObject, kind: str) -> AssistantPart | None:
+    def _reply_part(self, item: JsonObject, kind: str) -> AssistantPart | None:
         call = as_text(item.get("call_id")) or as_text(item.get("id"))
         match kind:
             case "message":
@@ -204,7 +204,7 @@ class _Session:
                 return ToolCall(call, "local_shell", self.ground.arguments(as_table(item.get("action"))))
             case "ghost_snapshot" | "compaction" | "compaction_trigger" | "other":
                 return None
-        self.ground.lost[f"item of an unknown kind ({kind[:40]})"] += 1
+        self.ground.lost[f"item of unknown type ({kind[:40]})"] += 1
         return None
 
     def _call(self, call: str, name: str, arguments: str) -> ToolCall:
@@ -219,9 +219,9 @@ class _Session:
         told = _unwrap_output(output) if isinstance(output, str) else as_table(output)
         failed = as_table(told.get("metadata")).get("exit_code") not in (None, 0) or told.get("success") is False
         content = told.get("output", told.get("content", output))
-        return Answer(as_text(item.get("call_id")), tuple(self._given(content)), at, failed)
+        return Answer(as_text(item.get("call_id")), tuple(self._result_parts(content)), at, failed)
 
-    def _given(self, content: object) -> Iterator[ResultPart]:
+    def _result_parts(self, content: object) -> Iterator[ResultPart]:
         if not isinstance(content, list):
             yield Text(self.ground.text(content))
         for part in as_rows(content):
@@ -233,7 +233,7 @@ class _Session:
 
 
 def _unwrap_output(output: str) -> JsonObject:
-    """Some versions put the words and the exit code of a command into JSON within the text."""
+    """Parse output that some versions wrap in JSON, together with the command's exit code."""
     if not output.startswith('{"output"'):
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Content blocks as Anthropic's API has them, which Cline and Claude Code both write down."""
+"""Content blocks in the format of Anthropic's API, used by both Cline and Claude Code."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from halocline.protocol.values import JsonObject
 
 
 def list_blocks(content: object) -> list[JsonObject]:
-    """The blocks of a message, of which plain words are one."""
+    """Return the blocks of a message; a plain string is one text block."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else as_rows(content)
 
 
 def reply_parts(content: object, ground: Ground) -> Iterator[AssistantPart]:
-    """What a model said. Reasoning is kept to be read: a signature is good for its own conversation alone."""
+    """Yield the parts of a reply. Reasoning is kept without its signature, which is valid only in its conversation."""
     for block in list_blocks(content):
         match block.get("type"):
             case "text" if text := as_text(block.get("text")):
@@ -26,11 +26,11 @@ def reply_parts(content: object, ground: Ground) -> Iterator[AssistantPart]:
             case "text" | "thinking" | "redacted_thinking":
                 pass
             case other:
-                ground.lost[f"part of a reply of an unknown kind ({str(other)[:40]})"] += 1
+                ground.lost[f"reply part of unknown type ({str(other)[:40]})"] += 1
 
 
 def tool_answer(block: JsonObject, at: float, ground: Ground) -> Answer:
-    """A tool's result."""
+    """Convert a tool's result."""
     content = tuple(_result_parts(block.get("content"), ground))
     failed = block.get("is_error") is True
     return Answer(as_text(block.get("tool_use_id")), content or (Text(""),), at, failed)
@@ -48,13 +48,13 @@ def _result_parts(content: object, ground: Ground) -> Iterator[ResultPart]:
 
 
 def read_image(block: JsonObject, ground: Ground) -> Image | Text:
-    """An image block."""
+    """Convert an image block."""
     source = as_table(block.get("source"))
     return ground.picture(source.get("media_type"), source.get("data"))
 
 
 def read_usage(given: JsonObject) -> Usage:
-    """Anthropic's counts."""
+    """Convert Anthropic's token counts."""
     return Usage(
         input=whole_number(given.get("input_tokens")),
         output=whole_number(given.get("output_tokens")),

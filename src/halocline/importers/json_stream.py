@@ -1,6 +1,6 @@
-"""JSON read piece by piece, so that a transcript may be larger than memory, torn anywhere, or garbage.
+"""Reads JSON piece by piece: a transcript may be larger than memory, cut off anywhere, or garbage.
 
-Files are opened to be read and never otherwise. A piece that cannot be read is None; what is too long ends the reading.
+Files are only opened for reading. An unreadable piece is None; a piece that is too long ends the reading.
 """
 
 import json
@@ -16,17 +16,17 @@ from halocline.protocol import json_input
 from halocline.protocol.values import JsonObject
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of one piece that are looked at."""
+"""Maximum bytes of one piece."""
 CHUNK = 1 << 20
 HEAD = 1 << 19
 _SIGN = re.compile(rb'["\[\]{}]')
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-# What is nested too deeply for a log is cut later, value by value.
+# Values nested too deeply for a log are cut later, one by one.
 _decode = json_input.Decoder(Any, deepest=None).decode
 
 
 def read_lines(path: Path) -> Iterator[JsonObject | None]:
-    """The objects of a file of JSON lines."""
+    """Yield the objects of a file of JSON lines."""
     try:
         with open_regular(path) as file:
             while line := file.readline(LONGEST):
@@ -37,7 +37,7 @@ def read_lines(path: Path) -> Iterator[JsonObject | None]:
 
 
 def read_head(path: Path, most: int) -> list[JsonObject]:
-    """Objects of the first lines, for a list of many files: so many, or those in the first half megabyte."""
+    """Read the objects of the first lines, for lists: at most `most`, and only in the first half megabyte."""
     found: list[JsonObject] = []
     try:
         with open_regular(path) as file:
@@ -49,7 +49,7 @@ def read_head(path: Path, most: int) -> list[JsonObject]:
 
 
 def read_elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
-    """The objects of a JSON array: the file itself, or what stands under `key` in it."""
+    """Yield the objects of a JSON array: the file itself, or the value of `key` in it."""
     try:
         with open_regular(path) as file:
             yield from map(_decode_object, _Pieces(file, key.encode()).cut())
@@ -58,7 +58,7 @@ def read_elements(path: Path, key: str = "") -> Iterator[JsonObject | None]:
 
 
 def read_whole(path: Path, largest: int = LONGEST) -> object:
-    """All of a small file; None when it is missing, too large or no JSON."""
+    """Read a small file; None if it is missing, too large or not JSON."""
     try:
         with open_regular(path) as file:
             data = file.read(largest + 1)
@@ -77,7 +77,7 @@ def _decode_object(data: bytes) -> JsonObject | None:
 
 
 def _decode_leniently(data: bytes) -> object:
-    """What is JSON but for half a character (a program cut a text in two there), with a sign in its place."""
+    """Decode JSON with half a character, where a program cut a text in two; a replacement character takes its place."""
     if b"\\u" not in data and data.isascii():
         return None
     try:
@@ -88,18 +88,18 @@ def _decode_leniently(data: bytes) -> object:
 
 
 class _Pieces:
-    """Cuts the objects out of an array, by its brackets and strings alone."""
+    """Splits an array into its objects, by brackets and strings alone."""
 
     def __init__(self, file: BinaryIO, key: bytes) -> None:
         self._file = file
         self._key = b'"' + key + b'"'
         self._inside = 2 if key else 1
-        """How deep the wanted array is."""
+        """Depth of the array to split."""
         self._data = b""
         self._at = 0
 
     def cut(self) -> Iterator[bytes]:
-        """Each object; an empty piece stands for what was torn."""
+        """Yield each object; an empty piece for one that was cut off."""
         depth, begin, last, wanted = 0, -1, b"", self._inside == 1
         while sign := self._next():
             if sign[:1] == b'"':
@@ -122,7 +122,7 @@ class _Pieces:
             yield b""
 
     def _forget(self, begin: int) -> int:
-        """Let go of what was read, now and then; gives where the piece begins afterwards."""
+        """Free data that was read, from time to time; return the new start of the piece."""
         keep = self._at if begin < 0 else begin
         if keep < CHUNK:
             return begin
@@ -130,7 +130,7 @@ class _Pieces:
         return begin if begin < 0 else 0
 
     def _next(self) -> bytes:
-        """The next bracket or whole string; nothing at the end."""
+        """Return the next bracket or complete string; empty at the end."""
         while True:
             found = _SIGN.search(self._data, self._at)
             if found and found[0] != b'"':

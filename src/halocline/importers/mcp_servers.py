@@ -1,7 +1,7 @@
-"""MCP servers that other agents have set up, in the form of ours, to be copied when a person agrees.
+"""MCP servers configured for other agents, in our format, to be copied if the user agrees.
 
-What must stay true: no value of a variable or a header is taken, as keys stand there, and no leave that was given to a
-tool. The variables are named, for the person to set; a key among the words of a command is redacted.
+What must stay true: values of variables and headers, which may be keys, are never copied, nor are permissions of
+tools. Variables are named, for the user to set; keys in a command line are redacted.
 """
 
 import tomllib
@@ -16,12 +16,12 @@ from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
 
 LARGEST = 32_000_000
-"""Bytes of a file of settings that are read; Claude Code keeps much else in its own."""
+"""Maximum bytes of a settings file; Claude Code stores much else in its own."""
 KEY = "mcpServers"
 
 
 class Elsewhere(Value, frozen=True):
-    """A server as another agent has it. `variables` and `headers` are named in `given`, or were left out."""
+    """A server of another agent. `variables` and `headers` are named in `given`, or were left out."""
 
     name: str
     file: str
@@ -31,7 +31,7 @@ class Elsewhere(Value, frozen=True):
 
 
 def servers_elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[Elsewhere]:
-    """All of them; of those with one name, the first."""
+    """Yield all servers; of several with one name, the first."""
     seen: set[str] = set()
     for file, name, given in _list_tables(home, env, workspace):
         if name not in seen and (found := _read_server(file, name, given)):

@@ -1,4 +1,4 @@
-"""Which programs' transcripts can be read; a program's module is imported when it is asked for."""
+"""Programs whose transcripts can be imported; each module is imported on demand."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -13,5 +13,5 @@ THEIRS: Mapping[str, Mapping[str, Theirs]] = {"cline": CLINE, "claude": CLAUDE, 
 
 
 def load_program(name: str) -> Program:
-    """The module for one program."""
+    """Import the module for one program."""
     return cast(Program, import_module(f"halocline.importers.{_MODULES.get(name, name)}"))

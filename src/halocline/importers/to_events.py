@@ -1,6 +1,6 @@
-"""What was said elsewhere, as the events of a task of ours.
+"""Converts another program's conversation to the events of a task.
 
-What must stay true, whatever came: each call has exactly one end, each turn has one, no call id is used twice, and time
+What must stay true, whatever the input: each call and each turn has exactly one end, no call id is used twice, and time
 does not run backwards.
 """
 
@@ -18,9 +18,9 @@ from halocline.protocol.state.state import UNKNOWN_OUTCOME
 
 NO_PROMPT = "(The transcript begins without a prompt.)"
 CUT = "The transcript ends here."
-"""What the end of a turn says that the transcript does not have."""
+"""Text of a turn's end that the transcript does not have."""
 FINAL = {"attempt_completion": "result"}
-"""Calls whose input is what the person read, and which end a turn."""
+"""Calls that end a turn, with the argument that is its answer."""
 
 D = TypeVar("D", bound=ev.DurableEvent)
 
@@ -28,7 +28,7 @@ D = TypeVar("D", bound=ev.DurableEvent)
 def to_events(
     said: Iterable[Said], started: float, theirs: Mapping[str, Theirs], ground: Ground
 ) -> Iterator[ev.DurableEvent]:
-    """The events after the beginning, each with its time."""
+    """Yield the events after `TaskStarted`, each with its time."""
     narrator = _Narrator(theirs, ground, started)
     for each in said:
         yield from narrator.tell(each)
@@ -42,12 +42,12 @@ class _Narrator:
     now: float
     in_turn: bool = False
     owes_reply: bool = False
-    """The model was told something that it has not answered."""
+    """True if the model has not replied to the last input."""
     is_over: bool = False
     open: dict[str, ToolCall] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     named: dict[str, str] = field(default_factory=dict)
-    """The newest id here of each id there."""
+    """Our latest id for each id of the transcript."""
 
     def tell(self, said: Said) -> Iterator[ev.DurableEvent]:
         self.now = max(self.now, said.at)
@@ -92,7 +92,7 @@ class _Narrator:
             yield from self._call(call)
 
     def _own(self, call: ToolCall) -> ToolCall:
-        """The call under our name, with an id that no other has."""
+        """Translate the call, and give it a unique id."""
         name, number = call.id or "call", 2
         while name in self.used:
             name, number = f"{call.id or 'call'}-{number}", number + 1
@@ -107,26 +107,26 @@ class _Narrator:
             yield self._at(ev.TodosChanged(todos=todos))
         if field_name := FINAL.get(call.name):
             said = self.ground.text(call.arguments.get(field_name, ""))
-            yield self._ended(call, Answer(call.id, (Text(said),)), ends_turn=True)
+            yield self._end_call(call, Answer(call.id, (Text(said),)), ends_turn=True)
             self.is_over = True
         else:
             self.open[call.id] = call
 
     def _answer(self, said: Answer) -> Iterator[ev.DurableEvent]:
         if (call := self.open.pop(self.named.get(said.call, ""), None)) is not None:
-            yield self._ended(call, said)
+            yield self._end_call(call, said)
             self.owes_reply = True
         elif said.call not in self.named:
-            self.ground.lost["result of a call that is not there"] += 1
+            self.ground.lost["result without its call"] += 1
 
-    def _ended(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
+    def _end_call(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
         status = ev.CallStatus.FAILED if said.failed else ev.CallStatus.COMPLETED
         result = ToolResult(call=call.id, content=said.content, is_error=said.failed)
         ended = ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn)
         return self._at(ended)
 
     def _cut_off(self) -> Iterator[ev.DurableEvent]:
-        """The end of calls whose result the transcript does not have."""
+        """End calls whose result is missing in the transcript."""
         for call in self.open.values():
             result = ToolResult(call=call.id, content=(Text(UNKNOWN_OUTCOME),), is_error=True)
             yield self._at(

@@ -1,6 +1,6 @@
-"""Other programs' tools as ours: a table for each program. A tool that we do not have keeps its own name and input.
+"""Maps other programs' tools to ours, with a table for each program. Unknown tools keep their name and arguments.
 
-The inputs are translated too, so that what a model reads of its past is what its tools of today take.
+Arguments are translated too, so that the calls that a model reads in its history match its current tools.
 """
 
 import shlex
@@ -14,7 +14,7 @@ from halocline.protocol.values import JsonObject, Value
 
 
 class Ours(Value, frozen=True):
-    """How a call of one of our tools is shown: its kind, and words before what it is about."""
+    """Title of a call of one of our tools: its kind, a verb, and the parameter to show after it."""
 
     kind: ToolKind
     verb: str
@@ -22,7 +22,7 @@ class Ours(Value, frozen=True):
 
 
 class Theirs(Value, frozen=True):
-    """One of their tools: our name for it, our names for its parameters, those that have no meaning here."""
+    """Translation of another program's tool: our name, our names for its parameters, and those to drop."""
 
     name: str
     parameters: Mapping[str, str] = {}
@@ -52,7 +52,7 @@ LONGEST_TITLE = 300
 
 
 def title_of(call: ToolCall) -> tuple[str, ToolKind]:
-    """What a person reads of a call, and what sort of thing it does."""
+    """Return the title and kind of a call."""
     ours = OURS.get(call.name, Ours(ToolKind.OTHER, call.name))
     subject = call.arguments.get(ours.subject, "") if ours.subject else ""
     title = f"{ours.verb} {subject if isinstance(subject, str) else ''}".strip()
@@ -60,7 +60,7 @@ def title_of(call: ToolCall) -> tuple[str, ToolKind]:
 
 
 def translate_call(call: ToolCall, theirs: Mapping[str, Theirs]) -> ToolCall:
-    """Their call as one of ours."""
+    """Translate a call to one of our tools."""
     if (known := theirs.get(call.name)) is None:
         return call
     given = {known.parameters.get(key, key): value for key, value in call.arguments.items() if key not in known.dropped}
@@ -68,7 +68,7 @@ def translate_call(call: ToolCall, theirs: Mapping[str, Theirs]) -> ToolCall:
 
 
 def todos_in(call: ToolCall) -> tuple[Todo, ...] | None:
-    """The list that a call set; None when it set none."""
+    """Return the to-do list that a call set; None if it set none."""
     if call.name != "update_todos":
         return None
     return tuple(
@@ -81,7 +81,7 @@ def _todo_status(given: Any) -> TodoStatus:
 
 
 def _line_window(given: JsonObject) -> JsonObject:
-    """Claude Code's `offset` and `limit` as our lines."""
+    """Convert Claude Code's `offset` and `limit` to our line numbers."""
     first, number = given.pop("offset", None), given.pop("limit", None)
     if isinstance(first, int):
         given["start_line"] = max(1, first)
@@ -99,7 +99,7 @@ def _list_reader(key: str, text: str) -> Callable[[JsonObject], JsonObject]:
 
 
 def _join_command(given: JsonObject) -> JsonObject:
-    """A list of words, or a shell that is given one text, as a command line."""
+    """Convert a list of words, or a shell with a `-c` script, to a command line."""
     command = given.get("command")
     if isinstance(command, list):
         argv = [part for part in command if isinstance(part, str)]

@@ -1,7 +1,7 @@
-"""What every program's transcript comes down to, before it is events; and what was found on disk.
+"""The common form of all programs' transcripts, before they become events; and transcripts found on disk.
 
-What must stay true: nothing here is longer, larger or deeper than a log can bear, no text holds a key that is known by
-its form, and a picture's bytes are in the blob store.
+What must stay true: nothing here is too long, large or deep for a log, no text contains a key of a published form, and
+the bytes of images are in the blob store.
 """
 
 import base64
@@ -20,7 +20,7 @@ from halocline.protocol.messages import AssistantPart, Image, ResultPart, Text, 
 from halocline.protocol.values import JsonObject, Value
 
 LONGEST_TEXT = 400_000
-"""Characters of one text that are taken."""
+"""Maximum characters of one text."""
 LONGEST_ARGUMENTS = 2_000_000
 LARGEST_PICTURE = 20_000_000
 LARGEST_NUMBER = 2**63
@@ -29,14 +29,14 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 class Prompt(Value, frozen=True):
-    """A person said something."""
+    """A message of the person."""
 
     content: tuple[UserPart, ...]
     at: float = 0.0
 
 
 class Reply(Value, frozen=True):
-    """A model answered. `usage` is None when nobody counted."""
+    """A reply of the model. `usage` is None if unknown."""
 
     content: tuple[AssistantPart, ...]
     at: float = 0.0
@@ -46,7 +46,7 @@ class Reply(Value, frozen=True):
 
 
 class Answer(Value, frozen=True):
-    """A tool's result for a call."""
+    """The result of a tool call."""
 
     call: str
     content: tuple[ResultPart, ...]
@@ -55,7 +55,7 @@ class Answer(Value, frozen=True):
 
 
 class Plan(Value, frozen=True):
-    """The to-do list was this one."""
+    """The to-do list."""
 
     todos: tuple[Todo, ...]
     at: float = 0.0
@@ -65,7 +65,7 @@ Said = Prompt | Reply | Answer | Plan
 
 
 class Found(Value, frozen=True, omit_defaults=False):
-    """A transcript on disk. Times are Unix seconds; `cost` is in US dollars, None when nobody wrote it down."""
+    """A transcript on disk. Times are Unix seconds; `cost` is in US dollars, None if not recorded."""
 
     tool: str
     id: str
@@ -86,49 +86,49 @@ class Program(Protocol):
     TITLE: str
 
     def found(self, home: Path, env: Mapping[str, str]) -> Iterator[Found]:
-        """Those of a person, in every known place below their home folder."""
+        """Yield the user's transcripts in all known locations below their home folder."""
 
     def found_at(self, path: Path) -> Iterator[Found]:
-        """Those in a file or folder that was named."""
+        """Yield the transcripts in a given file or folder."""
 
     def said(self, found: Found, ground: "Ground") -> Iterator[Said]:
-        """What was said, in order. What cannot be read is noted in `ground` and passed over."""
+        """Yield the conversation in order. Unreadable parts are skipped and counted in `ground.lost`."""
 
 
 @dataclass(slots=True)
 class Ground:
-    """What reading needs: where bytes are kept, what redacts keys, and what was lost on the way."""
+    """Context of an import: stores blobs, redacts keys, and counts what was lost."""
 
     put: Callable[[bytes], str]
     redact: Callable[[str], str]
     lost: Counter[str] = field(default_factory=Counter)
 
     def text(self, given: object) -> str:
-        """A text without keys, cut when it is too long."""
+        """Return a text without keys, cut if it is too long."""
         text = given if isinstance(given, str) else "" if given is None else _as_json(self._bearable(given))
         if len(text) <= LONGEST_TEXT:
             return self.redact(text)
-        self.lost["text cut because of its length"] += 1
-        gone = f"{len(text) - LONGEST_TEXT:,} characters were left out at the import"
+        self.lost["text cut because it is too long"] += 1
+        gone = f"{len(text) - LONGEST_TEXT:,} more characters were not imported"
         return self.redact(f"{text[:LONGEST_TEXT]}\n[{gone}]")
 
     def arguments(self, given: object) -> JsonObject:
-        """A call's input without keys; a huge one is left out."""
+        """Return a call's arguments without keys; empty if they are too long."""
         if not isinstance(given, dict):
             return {}
         taken: JsonObject = self._bearable(given)
         if len(_as_json(taken)) > LONGEST_ARGUMENTS:
-            self.lost["input of a call left out because of its length"] += 1
+            self.lost["arguments of a call dropped because they are too long"] += 1
             return {}
         return taken
 
     def _bearable(self, value: Any, depth: int = 0) -> Any:
-        """JSON that every log can hold: no numbers and no depths beyond measure, and no keys."""
+        """Return JSON fit for a log: without huge numbers, deep nesting and keys."""
         match value:
             case str():
                 return self.redact(value)
             case dict() | list() if depth > DEEPEST:
-                self.lost["input of a call nested too deeply"] += 1
+                self.lost["arguments of a call nested too deeply"] += 1
                 return None
             case dict():
                 return {str(key): self._bearable(item, depth + 1) for key, item in value.items()}
@@ -139,28 +139,28 @@ class Ground:
         return value
 
     def picture(self, media_type: object, data: object) -> Image | Text:
-        """A picture from its base64, or words in its place."""
+        """Decode an image from base64; return a placeholder text if that fails."""
         if media_type in PICTURES and isinstance(data, str) and len(data) < LARGEST_PICTURE * 4 // 3:
             try:
                 return Image(str(media_type), self.put(base64.b64decode(data, validate=True)))
             except (binascii.Error, ValueError):
                 pass
-        self.lost["picture that cannot be read"] += 1
-        return Text("[a picture that could not be imported]")
+        self.lost["unreadable image"] += 1
+        return Text("[an image that could not be imported]")
 
 
 def whole_number(given: object) -> int:
-    """A count of tokens, whatever was written."""
+    """Return a token count; 0 for anything invalid."""
     return int(given) if isinstance(given, int | float) and 0 <= given < 1e15 else 0
 
 
 def parse_cost(given: object) -> float | None:
-    """A cost; None for what is none."""
+    """Return a cost; None for anything invalid."""
     return float(given) if isinstance(given, int | float) and 0 <= given < 1e9 else None
 
 
 def parse_time(given: object) -> float:
-    """Unix seconds of a time in ISO's form, in seconds or in milliseconds; 0 for what is none."""
+    """Return Unix seconds of a time in ISO format, seconds or milliseconds; 0 for anything invalid."""
     if isinstance(given, str):
         try:
             return max(0.0, datetime.fromisoformat(given).timestamp())
@@ -172,27 +172,27 @@ def parse_time(given: object) -> float:
 
 
 def as_text(given: object) -> str:
-    """A text or nothing."""
+    """Return a string; empty for anything else."""
     return given if isinstance(given, str) else ""
 
 
 def as_table(given: Any) -> JsonObject:
-    """A JSON object or an empty one."""
+    """Return a JSON object; empty for anything else."""
     return given if isinstance(given, dict) else {}
 
 
 def as_rows(given: object) -> list[JsonObject]:
-    """The objects of a JSON array."""
+    """Return the objects in a JSON array."""
     return [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
 
 
 def first_line(text: str) -> str:
-    """A title out of a text."""
+    """Return the first non-empty line, as a title."""
     return next((line.strip() for line in text.split("\n") if line.strip()), "")[:120]
 
 
 def stamp_files(*files: Path) -> tuple[int, float, str]:
-    """Size, time of the last change, and what stands for both, of some files of which the missing ones do not count."""
+    """Return total size, time of the last change, and a stamp of both, for those of the files that exist."""
     size, changed = 0, 0
     for file in files:
         try:

@@ -1,1 +1,1 @@
-"""The doors: Protocols the core needs from the outside world. Each has few methods and speaks in our values."""
+"""Ports: the Protocols through which the core reaches the outside world. Each is small and uses our own values."""

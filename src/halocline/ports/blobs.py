@@ -1,11 +1,11 @@
-"""The door to large or binary content, kept by the hash of its bytes."""
+"""Port for large or binary content, stored by its hash."""
 
 from typing import Protocol
 
 
 def blob_reference(data: bytes) -> str:
-    """The name of these bytes, kept or not."""
-    from hashlib import sha256  # loads OpenSSL, which a task without files need not pay for
+    """Return the reference of these bytes, stored or not."""
+    from hashlib import sha256  # loads OpenSSL, which a task without files does not need
 
     return f"sha256:{sha256(data).hexdigest()}"
 
@@ -14,7 +14,7 @@ class Blobs(Protocol):
     """Content-addressed storage. A reference is `sha256:` and 64 hexadecimal digits."""
 
     def put(self, data: bytes) -> str:
-        """Keep the bytes and give their reference; the same bytes give the same one."""
+        """Store the bytes and return their reference; the same bytes have the same one."""
 
     def get(self, ref: str) -> bytes:
-        """The bytes. Raises KeyError when they are not here, or not as they were put."""
+        """Return the bytes. Raises KeyError if they are missing or corrupt."""

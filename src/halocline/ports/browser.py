@@ -1,4 +1,4 @@
-"""The door to a web browser: one page, looked at and acted on. What a page says is a stranger's word."""
+"""Port for a web browser with one page. The content of pages is untrusted."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -8,7 +8,7 @@ from halocline.protocol.values import Value
 
 
 class Deed(StrEnum):
-    """What can be done with the page."""
+    """Kind of a browser action."""
 
     LAUNCH = "launch"
     CLICK = "click"
@@ -19,7 +19,7 @@ class Deed(StrEnum):
 
 
 class BrowserAct(Value, frozen=True):
-    """One deed. `point` is in pixels from the upper left corner of the picture."""
+    """One action. `point` is in pixels from the upper left corner of the screenshot."""
 
     deed: Deed
     url: str = ""
@@ -28,7 +28,7 @@ class BrowserAct(Value, frozen=True):
 
 
 class PageItem(Value, frozen=True):
-    """Something to click or to type into, by its centre."""
+    """An element to click or type into; `x` and `y` are its center."""
 
     x: int
     y: int
@@ -37,7 +37,7 @@ class PageItem(Value, frozen=True):
 
 
 class PageView(Value, frozen=True):
-    """How the page is after a deed. `happened` are Halocline's own words; all other text is the page's."""
+    """The page after an action. `happened` is text by Halocline; all other text comes from the page."""
 
     url: str
     title: str = ""
@@ -58,14 +58,14 @@ class Browser(Protocol):
 
     @property
     def viewport(self) -> tuple[int, int]:
-        """Width and height of the picture, in pixels."""
+        """Width and height of the screenshot, in pixels."""
 
     async def perform(self, act: BrowserAct, reach: Reach) -> PageView:
-        """Do it and look. A launch keeps `reach`: it judges whatever the page leads to from then on.
+        """Perform an action and return the page. After a launch, its `reach` judges all further requests of the page.
 
         Raises:
-            ToolFailure: it was not done, or nobody can see what came of it.
+            ToolFailure: the action failed, or its result cannot be seen.
         """
 
     async def close(self) -> None:
-        """End it and all that it left on this machine; nothing happens when there is none."""
+        """Close the browser, if any, and remove everything that it left on this machine."""

@@ -1,4 +1,4 @@
-"""The door to how files were before."""
+"""Port for checkpoints of the workspace."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -9,26 +9,26 @@ Emit = Callable[[DurableEvent | Noticed], None]
 
 
 class Checkpoints(Protocol):
-    """Saves the workspace in the background. It never raises into the task: trouble is a `Noticed`, once."""
+    """Saves the workspace in the background. It never raises into the task: it reports a problem once, as `Noticed`."""
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` whenever one is done."""
 
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
-        """Ask for a checkpoint of what the task did. `paths`: only these changed, or none; None: anything may have."""
+        """Request a checkpoint of the task's changes. Only `paths` changed; None: anything may have."""
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Hear what an edit has done to a file: what it held before and after; None for no file."""
+        """Note an edit: the file's content before and after it; None for no file."""
 
     async def barrier(self, paths: Sequence[str] | None = None, *, ran: bool = True) -> None:
-        """Wait until the task may change files: these, none of them, or any.
+        """Wait until the task may change files: `paths` (perhaps none), or any if None.
 
-        What was asked for will show them as they are now, and what others changed is not taken for the task's. `ran`:
-        a command changes them, and what it writes will not be told by `wrote`.
+        Requested checkpoints will have their current content, and changes by others are not attributed to the task.
+        `ran`: a command changes them, so `wrote` will not be called for what it writes.
         """
 
     async def settle(self) -> None:
-        """Wait until all that was asked for is done."""
+        """Wait until all requested checkpoints are saved."""
 
     async def close(self) -> None:
-        """Break off what is under way and let go."""
+        """Cancel running work and release everything."""

@@ -1,4 +1,4 @@
-"""The door to the structure of source code: what is defined where, and what does not parse."""
+"""Port for the structure of source code: definitions and syntax errors."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class SyntaxRule(StrEnum):
-    """What becomes of an edit that introduces a syntax error."""
+    """Reaction to an edit that introduces a syntax error."""
 
     WARN = "warn"
     REFUSE = "refuse"
@@ -15,7 +15,7 @@ class SyntaxRule(StrEnum):
 
 
 class Definition(Value, frozen=True):
-    """A class, function, method or the like. Lines count from 1; `parent` names what it stands in, outermost first."""
+    """A class, function, method or the like. Lines count from 1; `parent` names the enclosing ones, outermost first."""
 
     kind: str
     name: str
@@ -25,7 +25,7 @@ class Definition(Value, frozen=True):
 
 
 class SyntaxProblem(Value, frozen=True):
-    """A place that does not parse: `text` is its line, `missing` what the grammar wanted there, if it knows."""
+    """A syntax error: `text` is its line, `missing` is what the grammar expected there, if known."""
 
     line: int
     text: str
@@ -33,13 +33,13 @@ class SyntaxProblem(Value, frozen=True):
 
 
 class Code(Protocol):
-    """Parses source code. A language is known by the file's name; what is unknown gives None, never an error."""
+    """Parses source code. The file's name decides the language; unknown languages return None, never an error."""
 
     def knows(self, name: str) -> bool:
-        """Whether a file of that name can be parsed."""
+        """True if files with this name can be parsed."""
 
     async def definitions(self, name: str, data: bytes) -> tuple[Definition, ...] | None:
-        """What is defined in the file, in its order. Functions inside functions are left out."""
+        """Return the definitions in a file, in order. Functions inside functions are left out."""
 
     async def problems(self, name: str, before: str | None, after: str) -> tuple[SyntaxProblem, ...]:
-        """The syntax errors that `after` has and `before` (None: no file) had not; empty when they cannot be told."""
+        """Return the syntax errors of `after` that `before` (None: no file) does not have; empty if unknown."""

@@ -1,4 +1,4 @@
-"""The door to what language servers find wrong in source code."""
+"""Port for errors that language servers find in source code."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from halocline.protocol.values import Value
 
 
 class Problem(Value, frozen=True):
-    """An error in a file. `line` counts from 1 and `text` is that line; `source` is who says so."""
+    """An error in a file. `line` counts from 1, `text` is that line, and `source` is the tool that found it."""
 
     path: Path
     line: int
@@ -19,7 +19,7 @@ class Problem(Value, frozen=True):
 
 
 class EditedText(Value, frozen=True):
-    """A file's text before and after an edit (None: no such file)."""
+    """A file's text before and after an edit (None: the file did not exist)."""
 
     path: Path
     before: str | None
@@ -27,32 +27,32 @@ class EditedText(Value, frozen=True):
 
 
 class Diagnostics(Protocol):
-    """Errors in source code. What cannot be known is left out: no answer never means that all is well.
+    """Errors in source code. Unknown results are left out: an empty answer does not mean that the code is correct.
 
-    Nothing here raises, but for cancellation, and nothing waits longer than the settings say.
+    No method raises, except for cancellation, and none waits longer than the settings allow.
     """
 
     def knows(self, path: Path) -> bool:
-        """Whether there is a server for files of that name."""
+        """True if there is a server for files with this name."""
 
     def expect(self, path: Path) -> None:
-        """The file was read and may be edited: learn in the background how it is now."""
+        """Check a file in the background, because it was read and may be edited."""
 
     async def introduced(self, edits: Sequence[EditedText]) -> tuple[Problem, ...]:
-        """The errors that edits, already written, brought in; not those that only moved to another line."""
+        """Return errors that the edits, already written, introduced; not those that only moved to another line."""
 
     def late(self) -> tuple[Problem, ...]:
-        """What `introduced` could not wait for, once, and only what is still so."""
+        """Return, once, the errors that came too late for `introduced` and still exist."""
 
     async def current(self, paths: Sequence[Path]) -> tuple[Problem, ...] | None:
-        """All errors in these files and in those that were read or edited; None when no server could say."""
+        """Return all errors in these files and in those read or edited; None if no server answered."""
 
     async def close(self) -> None:
-        """End everything that was started, and whatever came of it."""
+        """Stop all servers, with their child processes."""
 
 
 class NoDiagnostics:
-    """Knows of no language, and starts nothing."""
+    """Diagnostics without any language server."""
 
     def knows(self, path: Path) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""The door to documents that are no plain text: what they say, as lines, and pictures made small."""
+"""Port for documents that are not plain text: extracts their text, and shrinks images."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class DocumentKind(StrEnum):
-    """What can be read."""
+    """Supported document formats."""
 
     PDF = "pdf"
     DOCX = "docx"
@@ -16,20 +16,20 @@ class DocumentKind(StrEnum):
 
 
 class Picture(Value, frozen=True):
-    """A picture in the form that models take."""
+    """An image in a format that models accept."""
 
     media_type: str
     data: bytes
 
 
 class Documents(Protocol):
-    """Reads what strangers made: in a process of its own, bounded in time and memory.
+    """Reads untrusted documents in a separate process with limited time and memory.
 
-    Both raise ToolFailure when the library is missing (it names the extra) or the document is broken or too much.
+    Both methods raise ToolFailure if the library is missing (naming the extra), or the document is broken or too large.
     """
 
     async def text(self, kind: DocumentKind, data: bytes) -> str:
-        """What the document says, in reading order. What was left out for its size is said at the end."""
+        """Return the document's text in reading order. The end says what was left out because of its size."""
 
     async def smaller(self, data: bytes, side: int, most: int) -> Picture:
-        """The picture with neither side longer than `side` pixels, in at most `most` bytes."""
+        """Shrink an image to at most `side` pixels per side and `most` bytes."""

@@ -1,6 +1,6 @@
-"""The door to a person's scripts: what a hook is, how one is run, and what a task asks of all of them.
+"""Port for hooks: a person's scripts, how one is run, and when a task runs them.
 
-Hooks may forbid, ask for a person, add words or change a call's input; they never allow what the gate denies.
+Hooks may block, require approval, add text or change a call's input; they never allow what the gate denies.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,11 +15,11 @@ from halocline.protocol.values import JsonObject, Value
 
 
 class Hook(Value, frozen=True, omit_defaults=False):
-    """One hook that is set up. `words` are its program and arguments, `event` its moment as its file calls it.
+    """A configured hook. `words` are its program and arguments; `event` is its moment as named in its file.
 
-    `file` is where it is set up; `in_settings` says that this is a list in Claude's form and not a folder of
-    executables. `timeout` is in seconds, `on_failure` what its failure means: empty for both is as the settings say.
-    `inert` says why it is not run. `folder` is where it runs, when that is not the task's workspace.
+    `file` defines it; `in_settings` means a settings file in Claude's format, not a folder of executables. `timeout`
+    is in seconds, `on_failure` is the effect of a failure; empty values follow the settings. `inert` says why it does
+    not run. `folder` is its working folder, if not the task's workspace.
     """
 
     name: str
@@ -37,9 +37,9 @@ class Hook(Value, frozen=True, omit_defaults=False):
 
 
 class HookEnd(Value, frozen=True):
-    """How a hook's process ended. `trouble` says in words what went wrong apart from an exit code.
+    """Result of a hook's process. `trouble` says what went wrong, besides the exit code.
 
-    `stopped` says why it was not run, when its folder is not as it was trusted.
+    `stopped` says why it was not run, if its folder has changed since it was trusted.
     """
 
     exit_code: int | None = None
@@ -55,14 +55,14 @@ class HookRunner(Protocol):
     """Runs hooks."""
 
     async def run(self, hook: Hook, given: bytes, timeout: float) -> HookEnd:
-        """Run one to its end with `given` on standard input. Nothing of it is left then, nor after a cancellation."""
+        """Run a hook to its end with `given` on stdin. No process of it is left after that, or after cancellation."""
 
     def lent(self, files: Mapping[str, bytes], folder: str) -> AbstractAsyncContextManager[Mapping[str, str]]:
-        """Files for hooks to read while this lasts: names to paths. There are none where the disk refuses."""
+        """Write files for hooks to read within this context: names to paths. Empty if the disk refuses."""
 
 
 class Outcome(Value, frozen=True):
-    """What all hooks of a moment said together. `blocked` and `asks` are reasons; empty when nobody wants that."""
+    """Combined result of all hooks of a moment. `blocked` and `asks` are reasons; empty if no hook wants that."""
 
     blocked: str = ""
     stops: bool = False
@@ -73,10 +73,10 @@ class Outcome(Value, frozen=True):
 
 
 class Shortening(Value, frozen=True):
-    """What is about to be done to a conversation, of which the model now reads `messages`.
+    """A planned compaction of a conversation whose `messages` the model reads now.
 
-    `strategy` names the way as Cline does (`auto-condense`, or `standard-truncation-…` without a summary). The messages
-    from `first` on and before `last` leave it. `focus` is what a person wants kept, when they asked for it themselves.
+    `strategy` uses Cline's names (`auto-condense`, or `standard-truncation-…` without a summary). The messages from
+    `first` up to, but not including, `last` are removed. `focus` is what to keep, if a person asked for the compaction.
     """
 
     strategy: str
@@ -92,25 +92,25 @@ class Hooks(Protocol):
     """The hooks of one task, at their moments."""
 
     def attach(self, emit: Callable[..., None], state: Callable[[], State]) -> None:
-        """Whose hooks these are; comes before everything else."""
+        """Attach the hooks to a task. Call this before all other methods."""
 
     async def begins(self) -> TurnEnded | None:
-        """A prompt was taken up. Gives the end of its turn when it is refused."""
+        """Run the hooks for a new prompt. Return the end of its turn if they refuse it."""
 
     async def before(self, call: ToolCall) -> Outcome:
-        """The gate let a call pass, at least as far as to a person."""
+        """Run the hooks before a call that the gate allowed, or that needs approval."""
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
-        """A call has run; `said` is what the model is told."""
+        """Run the hooks after a call; `said` is its result for the model."""
 
     async def before_compaction(self, what: Shortening) -> Outcome:
-        """A conversation is to be shortened. `blocked` says why not; words for the model are in the conversation."""
+        """Run the hooks before a compaction. `blocked` is a reason against it; their notes join the conversation."""
 
     def waits(self, kind: str, message: str) -> None:
-        """Somebody is asked something. Nobody waits for these hooks."""
+        """Run the notification hooks in the background, because a person is asked something."""
 
     async def holds(self) -> bool:
-        """The model is done. True when a hook gave it something more to do."""
+        """Run the hooks when the model is done. True if a hook gave it more to do."""
 
     async def ends(self, end: TurnEnded | None) -> tuple[HookRan, ...]:
-        """The turn ends so, or (None) the task is closed. Gives what has to be written down before that end."""
+        """Run the hooks at the end of a turn or (None) of the task. Return the events to log before that end."""

@@ -1,4 +1,4 @@
-"""The doors to the machine the tools act on: files, commands, search."""
+"""Ports for the machine that tools act on: files, commands, search, web."""
 
 from asyncio import Future
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from halocline.protocol.values import Value
 
 
 class FileInfo(Value, frozen=True):
-    """`size` is in bytes; `is_file` is true for regular files only."""
+    """Facts about a path. `size` is in bytes; `is_file` is true only for regular files."""
 
     size: int
     is_file: bool
@@ -22,9 +22,9 @@ class FileInfo(Value, frozen=True):
 
 
 class Mark(NamedTuple):
-    """What a file looks like from outside; another look means another file. Times are in nanoseconds.
+    """Metadata that changes whenever the file does. Times are in nanoseconds.
 
-    `altered` is when anything of it was, its time of change as well.
+    `altered` is the ctime: the last change of content or metadata, including the modification time.
     """
 
     modified: int
@@ -34,13 +34,13 @@ class Mark(NamedTuple):
 
 
 class FileChangedOutside(Exception):
-    """The file no longer holds what the writer read."""
+    """The file's content is no longer what the writer read."""
 
 
 class FileWrite(Value, frozen=True):
-    """What one file shall be. `data` None removes it; `expected` is the content that must be there now (None: nothing).
+    """New content of one file. `data` None removes it; `expected` is its required current content (None: no file).
 
-    `like` is a file whose permissions a new one takes.
+    A new file copies the permissions of `like`.
     """
 
     path: Path
@@ -50,26 +50,26 @@ class FileWrite(Value, frozen=True):
 
 
 class Scope(Protocol):
-    """What one call may read of the machine, by places: absolute paths without links."""
+    """Paths that one call may read. Places are absolute paths without links."""
 
     @property
     def hides_names(self) -> bool:
-        """Whether there is anything whose name is not given."""
+        """True if any names are hidden."""
 
     def refusal(self, place: str, found: stat_result | None = None) -> str:
-        """Why a place may not be read; empty when it may. `found` is what was opened there; None for a mere look."""
+        """Say why a place may not be read; empty if it may. `found` is the opened file; None to check the path only."""
 
     def hides(self, place: str) -> bool:
-        """Whether not even its name is given."""
+        """True if even the name is hidden."""
 
     def is_secret(self, place: str) -> bool:
-        """Whether it may hold secrets, by its name."""
+        """True if the file may hold secrets, judged by its name."""
 
 
 class LineRange(Value, frozen=True):
-    """Lines of a file, as bytes: `first` is the number of the first, `total` how many there are in the file.
+    """Lines of a file, as bytes: `first` is the number of the first line, `total` the number of lines in the file.
 
-    `encoding` is that of the whole file; empty for what is no text.
+    `encoding` is that of the whole file; empty if it is not text.
     """
 
     data: bytes
@@ -79,68 +79,68 @@ class LineRange(Value, frozen=True):
 
 
 class Files(Protocol):
-    """Files of the host. Failures are `OSError`s, translated by the tools."""
+    """Files of the host. Failures are `OSError`s, which the tools translate."""
 
     async def info(self, path: Path) -> FileInfo | None:
-        """None when nothing is there. Links are followed."""
+        """Return facts about a path; None if nothing is there. Links are followed."""
 
     async def read(self, path: Path, limit: int) -> bytes:
-        """The first `limit` bytes of a regular file. Raises OSError for devices, pipes and sockets."""
+        """Read the first `limit` bytes of a regular file. Raises OSError for devices, pipes and sockets."""
 
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
-        """Lines of a file of any size (from 1), clamped to it: at most `limit` bytes. Raises OSError as `read` does."""
+        """Read lines (from 1, clamped) of a file of any size, at most `limit` bytes. Raises OSError as `read` does."""
 
     async def write(self, path: Path, data: bytes, expected: bytes | None) -> None:
-        """Replace the file in one step, keeping its permissions; parents are made.
+        """Replace the file atomically, keeping its permissions; parent folders are created.
 
-        `expected` is the content that must be there now (None: nothing). A failed write leaves bytes and
-        modification time as they were. A symbolic link stays one; its target is written.
+        `expected` is the required current content (None: no file). A failed write leaves content and modification
+        time unchanged. A symbolic link stays; its target is written.
 
         Raises:
-            FileChangedOutside: the content is not what was expected.
+            FileChangedOutside: the current content is not `expected`.
         """
 
     async def write_all(self, writes: Sequence[FileWrite]) -> None:
-        """Make several files what they shall be, all or none: a failure leaves every one as it was.
+        """Write several files, all or none: a failure leaves every file unchanged.
 
-        A link is not removed. When the process dies on the way, `mend` puts back what was done.
+        Links are not removed. If the process dies halfway, `mend` reverts what was written.
 
         Raises:
-            FileChangedOutside: the content of one is not what was expected.
+            FileChangedOutside: the current content of a file is not what was expected.
         """
 
     async def mend(self, cut_short: Sequence[Path] = ()) -> list[str]:
-        """Put back what processes that died within `write_all` left half done. Says it, one sentence for each.
+        """Revert what processes that died in `write_all` left half done. Return one sentence for each.
 
-        Beside the files named, which one that died was about to `write`, nothing half written is left either.
+        Also remove partly written temporary files next to the files in `cut_short`, which a dead process was writing.
         """
 
     async def marks(self, folder: Path, names: Sequence[str]) -> "Sequence[Mark | None]":
-        """How files look, each named from the folder or by its whole path; None where no regular file is."""
+        """Return the metadata of files, named relative to the folder or absolutely; None if it is no regular file."""
 
     def only(self, may_write: Callable[[str], bool], scope: Scope | None = None) -> "Files":
-        """The same files, of which only those are written whose resolved path may be, and read what is in the scope.
+        """Return these files restricted: writes need `may_write` of the resolved path, reads must be in the scope.
 
-        The path that was looked at is the one that is read and written: nobody can put a link in the way between.
+        The path that was checked is the one that is used: no link can be swapped in between.
         """
 
     async def present(self, folder: Path, names: Sequence[str]) -> list[str]:
-        """Those of the names below a folder that are there now, without a link on the way, and are not hidden.
+        """Return those of the names below a folder that exist, are reached without links, and are not hidden.
 
         A name of a folder may end in `/`.
         """
 
     async def list(self, path: Path) -> list[tuple[str, bool]]:
-        """Names directly in a folder, sorted, each with whether it is a folder."""
+        """List the names in a folder, sorted; each with True if it is a folder."""
 
 
 class ShellCommand(Value, frozen=True):
-    """`timeout` is in seconds; None waits for ever.
+    """A command to run. `timeout` is in seconds; None means no limit.
 
-    It runs in `cwd`, unless an earlier command left the shell elsewhere. One in the `background` goes on as a job once
-    it is quiet or ready; one on a `terminal` does so when it waits for input. One that was `judged` to only read runs
-    in an environment that no earlier command changed, and leaves nothing but its folder. `unsandboxed` means that a
-    person let it.
+    It runs in `cwd`, unless an earlier command changed the shell's folder. A `background` command continues as a job
+    once it is quiet or ready; one on a `terminal`, when it waits for input. A command `judged` read-only runs in an
+    environment that no earlier command changed, and only its folder persists. `unsandboxed` means that a person
+    allowed it to run without the sandbox.
     """
 
     text: str
@@ -153,7 +153,7 @@ class ShellCommand(Value, frozen=True):
 
 
 class Left(StrEnum):
-    """Why a command goes on as a job: the model or a person wanted it, or its shell ended and left children behind."""
+    """Reason why a command became a job: the model or a person wanted it, or its shell left child processes."""
 
     MODEL = "model"
     PERSON = "person"
@@ -161,21 +161,21 @@ class Left(StrEnum):
 
 
 class Cut(StrEnum):
-    """What a person wishes for a command that runs: that it goes on as a job, or that it ends."""
+    """A person's request for a running command: continue as a job, or stop."""
 
     LEAVE = "leave"
     STOP = "stop"
 
 
 class ShellResult(Value, frozen=True):
-    """How a command ended. `output` is standard output and error, interleaved, its middle left out when it is long.
+    """Result of a command. `output` is stdout and stderr, interleaved, with the middle left out if it is long.
 
-    `exit_code` is None when the time limit or a person stopped the command, or when it goes on as `job`; negative means
-    it died of that signal. `full` is a file that holds the whole output, when `output` does not. `stuck` says that a
-    command that was stopped had been `quiet` for that many seconds and used no processor; `ports` are those it listens
-    on. `moved` tells what this command changed for the next one, `gone` is the folder it should have started in.
-    `set_aside` tells of files that a sandboxed one made, which other programs would obey, and which are no longer
-    there; `withheld` names the variables that commands do not get because they look like secrets.
+    `exit_code` is None if the time limit or a person stopped the command, or if it continues as `job`; negative means
+    killed by that signal. `full` is a file with the whole output, if `output` is cut. `stuck` means that a stopped
+    command had printed nothing for `quiet` seconds and used no CPU; `ports` are those it listens on. `moved` is what
+    the command changed for the next one; `gone` is the folder it should have started in, if that no longer exists.
+    `set_aside` lists files that a sandboxed command created and that were removed because other programs would obey
+    them; `withheld` names variables that commands do not get because they look like secrets.
     """
 
     exit_code: int | None
@@ -198,32 +198,32 @@ class ShellResult(Value, frozen=True):
 
 
 class Shell(Protocol):
-    """Runs commands, each as a process group of its own; folder and exported variables pass from one to the next."""
+    """Runs commands, each in its own process group; the folder and exported variables persist between commands."""
 
     @property
     def jobs(self) -> Jobs:
-        """Those that go on."""
+        """The background jobs."""
 
     async def sandbox(self, mode: ApprovalMode = ApprovalMode.AUTO) -> SandboxChecked:
-        """How commands are held in an approval mode, from now on; found out when first asked."""
+        """Use the sandbox for an approval mode from now on, and describe it; tested on the first call."""
 
     async def run(
         self, command: ShellCommand, on_output: Callable[[str], None], cut: "Future[Cut] | None" = None
     ) -> ShellResult:
-        """Run to the end, or until it goes on. Cancellation and the time limit kill the whole group first.
+        """Run until the command ends or becomes a job. Cancellation and the time limit kill its whole process group.
 
-        `cut` can say meanwhile what shall become of it; such a command is none that `leave` means.
+        `cut` can stop it or turn it into a job; `leave` does not apply to a command run with `cut`.
         """
 
     def leave(self) -> bool:
-        """Let the command that runs now go on as a job, and its `run` end. False when none runs."""
+        """Turn the running command into a job and end its `run`. False if none is running."""
 
     async def close(self) -> None:
-        """End all that was ever started and what came of it, wherever it went."""
+        """Stop every process that was started, with all descendants."""
 
 
 class SearchQuery(Value, frozen=True):
-    """`regex` is in ripgrep's syntax; `glob` narrows the files; `limit` is in matches."""
+    """A search. `regex` is in ripgrep's syntax, `glob` filters files, `limit` is in matches."""
 
     path: str
     regex: str
@@ -233,7 +233,7 @@ class SearchQuery(Value, frozen=True):
 
 
 class Match(Value, frozen=True):
-    """One line of a result; `is_match` is false for a context line."""
+    """One line of a result; `is_match` is false for context lines."""
 
     path: str
     line: int
@@ -242,7 +242,7 @@ class Match(Value, frozen=True):
 
 
 class SearchResult(Value, frozen=True):
-    """`left_out` are files that would have been searched but for secrets that they may hold, relative to the folder."""
+    """Matches of a search. `left_out` are files not searched because they may hold secrets, relative to the folder."""
 
     matches: tuple[Match, ...]
     cut: bool = False
@@ -250,20 +250,20 @@ class SearchResult(Value, frozen=True):
 
 
 class Search(Protocol):
-    """Finds text and files, honouring ignore files."""
+    """Finds text and files; respects ignore files."""
 
     def only(self, scope: Scope) -> "Search":
-        """The same search, which gives nothing of what is not in the scope, and no hidden name."""
+        """Return this search restricted to the scope, without hidden names."""
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        """Raises ToolFailure when the expression is wrong."""
+        """Search files. Raises ToolFailure if the expression is invalid."""
 
     async def files(self, path: Path, limit: int) -> tuple[list[str], bool]:
-        """Paths of files below a folder, relative to it, nearest first; and whether the list was cut."""
+        """Return files below a folder, relative to it, nearest first; and True if the list was cut."""
 
 
 class WebAnswer(Value, frozen=True):
-    """What a server gave. `media_type` is in lower case without parameters; `location` is where it sends one on to."""
+    """A server's response. `media_type` is lowercase without parameters; `location` is the target of a redirect."""
 
     status: int
     media_type: str
@@ -274,14 +274,14 @@ class WebAnswer(Value, frozen=True):
 
 
 class Web(Protocol):
-    """Pages and documents at http and https addresses."""
+    """Pages and documents at http and https URLs."""
 
     async def lookup(self, hostname: str) -> tuple[str, ...]:
-        """The IP addresses of a name; none when it does not resolve."""
+        """Resolve a name to its IP addresses; empty if it does not resolve."""
 
     async def get(self, url: str, addresses: tuple[str, ...]) -> WebAnswer:
-        """Ask once, following nothing. Only `addresses` are connected to, or the proxy of the settings.
+        """Send one request, without following redirects. Connect only to `addresses`, or to the proxy in the settings.
 
         Raises:
-            ToolFailure: nobody answered.
+            ToolFailure: no server answered.
         """

@@ -1,4 +1,4 @@
-"""The door to the rules that lie in files: which a task follows, and what is new of them before a request."""
+"""Port for rule files: those that a task follows, and their changes before a request."""
 
 from typing import Protocol
 
@@ -7,10 +7,10 @@ from halocline.protocol.state.state import State
 
 
 class Instructions(Protocol):
-    """The files of rules of one task."""
+    """The rule files of one task."""
 
     def begins(self) -> Beginning:
-        """What holds from the start."""
+        """Return the rules that apply from the start."""
 
     def news(self, state: State) -> InstructionsLoaded | None:
-        """What the model has to be told before its next request; nothing most of the time."""
+        """Return changes for the model before its next request; usually None."""

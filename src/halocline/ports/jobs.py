@@ -1,4 +1,4 @@
-"""The door to commands that go on while the task does other things."""
+"""Port for background jobs: commands that run while the task does other things."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -8,9 +8,9 @@ from halocline.protocol.values import Value
 
 
 class JobOutput(Value, frozen=True):
-    """What a job printed since somebody last read it, its middle cut when over budget.
+    """A job's new output since the last read, with the middle cut if it is too long.
 
-    `hint` says which withheld variables one that ended may have lacked.
+    For a job that ended, `hint` names withheld variables that it may have needed.
     """
 
     info: JobInfo
@@ -19,28 +19,28 @@ class JobOutput(Value, frozen=True):
 
 
 class Jobs(Protocol):
-    """The jobs of one task. A name that is not known is a ToolFailure that says which are."""
+    """The jobs of one task. An unknown name raises a ToolFailure that lists the known ones."""
 
     def begin(self, on_end: Callable[[JobInfo], None]) -> None:
-        """Tell from now on of every end, once."""
+        """Call `on_end` once for every job that ends from now on."""
 
     def list(self) -> tuple[JobInfo, ...]:
-        """All that run, and those that ended lately."""
+        """Return all running jobs, and those that ended recently."""
 
     async def read(self, name: str, wait: float = 0.0) -> JobOutput:
-        """What is new; with `wait`, after its end or that many seconds."""
+        """Return new output; with `wait`, after the job's end or that many seconds."""
 
     def tail(self, name: str) -> str:
-        """The end of what it printed, for a person; for the model nothing counts as read by this."""
+        """Return the end of the output, for a person; this does not count as read by the model."""
 
     async def write(self, name: str, text: str) -> JobOutput:
-        """Type text into a job that has a terminal, and give what it prints. Raises ToolFailure without one."""
+        """Type text into a job's terminal, and return what it prints. Raises ToolFailure if it has no terminal."""
 
     async def stop(self, name: str) -> None:
-        """End it with all its processes."""
+        """Stop a job with all its processes."""
 
     async def settle(self) -> None:
-        """After an edit: wait until jobs that watch the files have said what they think of it; for a few seconds."""
+        """After an edit, wait a few seconds for jobs that watch the files to print their results."""
 
     def news(self) -> tuple[JobOutput, ...]:
-        """Jobs that ended or printed and whose news was not told yet, each with the end of what it printed."""
+        """Return jobs with an end or output not yet reported to the model, each with the end of its output."""

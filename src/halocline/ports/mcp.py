@@ -1,4 +1,4 @@
-"""The door to other people's tools: the MCP servers of one task."""
+"""Port for the MCP servers of one task."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -10,11 +10,11 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 Ask = Callable[[str, Sequence[str]], Awaitable[str | None]]
-"""Puts a question of a server to the person; None when nobody can answer."""
+"""Asks the person a server's question; None if no one can answer."""
 
 
 class Wanted(Value, frozen=True):
-    """What a server wants the task's model to answer."""
+    """A server's request to the task's model (sampling)."""
 
     server: str
     messages: tuple[Message, ...]
@@ -23,7 +23,7 @@ class Wanted(Value, frozen=True):
 
 
 class Spoken(Value, frozen=True):
-    """What the model said; `cut`: it had to stop at the limit."""
+    """The model's answer; `cut` is true if it reached the token limit."""
 
     text: str
     model: str
@@ -31,11 +31,11 @@ class Spoken(Value, frozen=True):
 
 
 Sample = Callable[[Wanted, str], Awaitable[Spoken]]
-"""Lets the task's model answer while a call runs, which is named; a person agrees first. Raises ToolFailure."""
+"""Lets the task's model answer a server during the named call, after approval. Raises ToolFailure."""
 
 
 class Caller(Value, frozen=True):
-    """Who calls: where a server can turn to while it serves the call, which is named as in the log, and its task."""
+    """The caller of a tool: what a server can use while it serves the call. `call` and `task` are ids in the log."""
 
     call: str
     progress: Callable[[str], None]
@@ -45,13 +45,15 @@ class Caller(Value, frozen=True):
 
 
 class PromptArgument(Value, frozen=True):
+    """An argument of a server's prompt."""
+
     name: str
     description: str = ""
     required: bool = False
 
 
 class McpPrompt(Value, frozen=True):
-    """A prompt that a server keeps ready for people."""
+    """A prompt that a server offers to people."""
 
     server: str
     name: str
@@ -60,12 +62,12 @@ class McpPrompt(Value, frozen=True):
 
     @property
     def command(self) -> str:
-        """How a person asks for it, behind a slash."""
+        """Its slash command, without the slash."""
         return f"mcp:{self.server}:{self.name}"
 
 
 class McpStanding(Value, frozen=True):
-    """How it stands with a server: `state` is off, resting, starting, ready or failed; `error` says why it failed."""
+    """Status of a server: `state` is off, resting, starting, ready or failed; `error` says why it failed."""
 
     name: str
     state: str
@@ -74,37 +76,37 @@ class McpStanding(Value, frozen=True):
 
 
 class Mcp(Protocol):
-    """The servers of one task. They live in the background; nobody but `news` waits for their start, and once."""
+    """The servers of one task. They start in the background; only `news` waits for that, and only once."""
 
     def begin(self) -> None:
-        """Start what has to be started. Returns at once."""
+        """Start the servers that are needed, without waiting for them."""
 
     async def news(self, state: State) -> Sequence[Event]:
-        """What became of the servers since the task last heard. Only the first time it may wait, as long as is set."""
+        """Return the servers' changes since the last call. Only the first call waits, as long as the settings allow."""
 
     def lend(self, sample: Sample) -> None:
-        """From now on servers may have the task's model answer."""
+        """Let servers use the task's model from now on."""
 
     async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
-        """Call a tool, as it was when the model was told of it. Raises ToolFailure."""
+        """Call a tool, as it was when it was offered to the model. Raises ToolFailure."""
 
     async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
-        """Read a resource; without a URI, list those of a server, or of all. Raises ToolFailure."""
+        """Read a resource; without a URI, list the resources of a server, or of all. Raises ToolFailure."""
 
     def found(self, query: str) -> list[McpTool]:
-        """The tools that fit a query, the best first, with their schemas."""
+        """Return the tools that match a query, with their schemas, the best match first."""
 
     def standings(self) -> list[McpStanding]:
-        """How it stands with each server."""
+        """Return the status of each server."""
 
     async def known(self, server: str) -> None:
-        """Wait until it is known what a server offers, or that it failed; at most as long as a start may take."""
+        """Wait until a server has started or failed; at most for its start timeout."""
 
     def prompts(self) -> list[McpPrompt]:
-        """The prompts of all servers that were asked for them."""
+        """Return the prompts of all servers whose prompts were requested."""
 
     async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
-        """What a prompt says. Raises UsageError."""
+        """Return the content of a prompt. Raises UsageError."""
 
     async def close(self) -> None:
         """End all servers, and wait until they are gone."""

@@ -1,6 +1,6 @@
-"""An MCP server as the files say it: what is run or reached, and what a person set beside that.
+"""MCP servers as configured in files: their command or URL, and the person's settings for them.
 
-Keys stand in `Secret`s; `${VAR}` is still as it was written.
+Keys are `Secret`s; `${VAR}` is not yet expanded.
 """
 
 from enum import StrEnum
@@ -23,11 +23,11 @@ TYPES = {
     "streamable-http": HTTP,
     "streamable_http": HTTP,
 }
-"""What people call the transports, in small letters. Without one, a URL is tried as HTTP and then as SSE."""
+"""Accepted names of transports, in lowercase. Without one, a URL is tried as HTTP and then as SSE."""
 
 
 class Owner(StrEnum):
-    """Whose file names a server."""
+    """Owner of the file that defines a server."""
 
     MANAGED = "managed"
     USER = "user"
@@ -36,7 +36,7 @@ class Owner(StrEnum):
 
 
 class OAuth(Value, frozen=True, rename="camel"):
-    """How to sign in at a server that knows its clients already."""
+    """OAuth settings for a server with preregistered clients."""
 
     client_id: str = ""
     client_secret: Secret | None = None
@@ -45,7 +45,7 @@ class OAuth(Value, frozen=True, rename="camel"):
 
 
 class Entry(Value, frozen=True, rename="camel"):
-    """One server as it is written. Unknown keys are left alone. Times are in seconds."""
+    """A server's entry in a file. Unknown keys are ignored. Times are in seconds."""
 
     type: str = ""
     command: str = ""
@@ -66,9 +66,9 @@ class Entry(Value, frozen=True, rename="camel"):
 
 
 class Server(Value, frozen=True):
-    """One server: its name, how it is written, where, and what is wrong with it.
+    """One server: its name, file, owner and entry, and any `problem` with it.
 
-    Of one that is `untrusted` the surface speaks, when it asks about the folder.
+    `untrusted` servers are mentioned by the surface when it asks whether to trust the folder.
     """
 
     name: str
@@ -80,12 +80,12 @@ class Server(Value, frozen=True):
 
     @property
     def transport(self) -> str:
-        """stdio, sse or http; empty for a URL of which it is not said."""
+        """stdio, sse or http; empty for a URL without a declared type."""
         return TYPES.get(self.entry.type.lower(), "") or ("" if self.entry.url else STDIO)
 
     @property
     def runs(self) -> str:
-        """What is run or reached, as it is written: without values of variables and without keys."""
+        """The command line or URL, as written: without values of variables and without keys."""
         from shlex import join
 
         entry = self.entry
@@ -93,14 +93,14 @@ class Server(Value, frozen=True):
 
     @property
     def essence(self) -> Entry:
-        """Only what a running server depends on: when the rest changes, it goes on."""
+        """The parts that a running server depends on: it keeps running when the rest changes."""
         defaults = Entry()
         apart = ("auto_approve", "auto_approve_read_only", "timeout", "disabled_tools")
         return replace(self.entry, **{name: getattr(defaults, name) for name in apart})
 
 
 class Servers(Value, frozen=True):
-    """All that are set up, by name, and which files cannot be read."""
+    """All configured servers, by name, and problems of files that cannot be read."""
 
     servers: tuple[Server, ...] = ()
     problems: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The door to what a person's words mention by `@`."""
+"""Port for `@` mentions in a person's text."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,15 +9,15 @@ from halocline.protocol.state.state import State
 
 
 class Mentions(Protocol):
-    """Looks up what is mentioned; a failure is a note that says why, never an exception."""
+    """Resolves mentions; a failure becomes a note that says why, never an exception."""
 
     async def resolve(
         self, words: Sequence[str], state: State, visible: Sequence[Message] = ()
     ) -> tuple[UserPart, ...]:
-        """What the words mention, in order; the first line of each note says what it is. Empty for plain prose.
+        """Return the content of the mentions, in order; the first line of each note says what it is. May be empty.
 
         `visible` is what the model still reads: a file whose text is in it is not repeated.
         """
 
     async def sizes(self, words: Sequence[str], state: State) -> tuple[Mentioned, ...]:
-        """The same without the content, and without anything kept or asked of a server."""
+        """Preview the mentions without their content; nothing is stored and no server is asked."""

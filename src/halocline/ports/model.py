@@ -1,4 +1,4 @@
-"""The door to a model: a request goes in, a stream of events comes out."""
+"""Port for models: a request goes in, a stream of events comes out."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol, runtime_checkable
@@ -19,12 +19,12 @@ ModelEvent = TextDelta | ThinkingDelta | ToolCallDelta | StepRetried | UsageRepo
 
 
 class Request(Value, frozen=True):
-    """All a model is told. Every call in `messages` has its result directly after it.
+    """A model request. In `messages`, every call is directly followed by its result.
 
-    `effort` and `thinking_budget` (tokens; 0 for none) say how hard to think; None leaves that to the vendor.
-    `cache_key` is the same for requests that begin alike. `output_schema` is what the last message has to fit.
-    `replies_left_out` counts the model's replies that are not in `messages` any more. `summary`: not its next step is
-    wanted, but words about the conversation, or for an MCP server.
+    `effort` and `thinking_budget` (tokens; 0 for none) set the reasoning effort; None means the vendor's default.
+    `cache_key` is the same for requests with the same beginning. `output_schema` is the schema for the last message.
+    `replies_left_out` counts the model's replies that are no longer in `messages`. `summary` requests text about the
+    conversation, or for an MCP server, instead of the next step.
     """
 
     model: str
@@ -41,27 +41,27 @@ class Request(Value, frozen=True):
 
     @property
     def wishes_thinking(self) -> bool:
-        """Whether a person said how hard to think."""
+        """True if a person set the reasoning effort."""
         return self.effort is not None or self.thinking_budget is not None
 
 
 class Model(Protocol):
-    """Something that answers requests.
+    """A model that answers requests.
 
-    Promises of `stream`: deltas, then at most one `UsageReported`, then exactly one `AssistantMessageCompleted`.
-    An attempt that fails may have its own `UsageReported`, before the error or before `StepRetried`. It raises only
-    `ModelError` (and cancellation). Leaving the iterator early closes the connection. A call whose arguments did not
-    parse arrives with `malformed` set.
+    `stream` yields deltas, then at most one `UsageReported`, then exactly one `AssistantMessageCompleted`. A failed
+    attempt may yield its own `UsageReported`, before the error or before `StepRetried`. It raises only `ModelError`
+    (and cancellation). Leaving the iterator early closes the connection. A call whose arguments did not parse has
+    `malformed` set.
     """
 
     @property
     def name(self) -> str:
-        """`provider/model`, as a person names it."""
+        """`provider/model`, as users write it."""
 
     def stream(self, request: Request) -> AsyncIterator[ModelEvent]: ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 @runtime_checkable
@@ -69,4 +69,4 @@ class Waits(Protocol):
     """A model that may wait between two attempts."""
 
     def ask_now(self) -> bool:
-        """A person waits no longer: ask again at once. False when nothing waits."""
+        """Retry now instead of waiting. Return False if nothing is waiting."""

@@ -1,4 +1,4 @@
-"""The door to what people allow and forbid for good."""
+"""Port for permanent permission rules."""
 
 from pathlib import Path
 from typing import Protocol
@@ -11,10 +11,10 @@ class Leave(Protocol):
     """Rules that outlive a task."""
 
     def book(self) -> RuleBook:
-        """The rules in force now. It never raises: what cannot be read is among the book's `problems`."""
+        """Return the rules in force. It never raises: files that cannot be read are in the book's `problems`."""
 
     def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
-        """Remember leave, for one folder or for all; `by` says who gave it, and where. Raises OSError."""
+        """Save a grant for one folder or for all; `by` says who granted it, and where. Raises OSError."""
 
     def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
-        """Whether such leave is still remembered; also where that cannot be read, as then everything is asked."""
+        """True if the grant is still saved; also if the files cannot be read, because then every call asks."""

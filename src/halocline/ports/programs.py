@@ -1,4 +1,4 @@
-"""The door to programs that run beside a task for long and are spoken to over their standard input and output."""
+"""Port for long-running programs that communicate over stdin and stdout."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from halocline.protocol.child_environment import ChildEnvironment
 
 
 class Program(Protocol):
-    """One that runs. `exited` gives its exit code, negative for a signal."""
+    """A running program. `exited` resolves to its exit code, negative for a signal."""
 
     @property
     def input(self) -> asyncio.WriteTransport: ...
@@ -23,14 +23,14 @@ class Program(Protocol):
     def exited(self) -> "asyncio.Future[int]": ...
 
     async def end(self, patience: float) -> None:
-        """Close its input; end it, and all that it started, when it is still there after `patience` seconds."""
+        """Close its stdin; kill it and its descendants if it is still running after `patience` seconds."""
 
 
 class Programs(Protocol):
-    """Starts programs, each in a session of its own; nothing of them outlives halo."""
+    """Starts programs, each in its own session; none of their processes outlives halo."""
 
     async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> Program:
-        """Start one. Raises OSError, and ValueError for a NUL."""
+        """Start a program. Raises OSError, and ValueError for a NUL character."""
 
     async def close(self) -> None:
-        """End everything that was started and whatever came of it."""
+        """Stop all programs, with their descendants."""

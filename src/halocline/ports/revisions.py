@@ -1,4 +1,4 @@
-"""The door to how files were before: the project's own git, and the checkpoints."""
+"""Port for earlier versions of files: the project's own git, and the checkpoints."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from halocline.protocol.values import Value
 
 
 class Changes(Value, frozen=True):
-    """A change: what is said of it, the files that are listed by a letter or two each, and its unified diff."""
+    """A change: its title, its files with their one- or two-letter status, and its unified diff."""
 
     title: str
     files: tuple[tuple[str, str], ...]
@@ -14,9 +14,9 @@ class Changes(Value, frozen=True):
 
 
 class UncommittedFile(Value, frozen=True, omit_defaults=False):
-    """A path from the workspace, and what became of it: changed, new, deleted or in conflict.
+    """An uncommitted file: its path from the workspace, and its state: changed, new, deleted or in conflict.
 
-    `staged`: some of it is staged; `unstaged`: some is not. `known`: git has heard of it.
+    `staged` and `unstaged` are true if some of the change is, or is not, staged. `known`: git tracks the file.
     """
 
     path: str
@@ -27,9 +27,9 @@ class UncommittedFile(Value, frozen=True, omit_defaults=False):
 
 
 class Uncommitted(Value, frozen=True):
-    """`branch` is empty when none is checked out; `under_way` names a merge or the like that is not at its end.
+    """Uncommitted changes. `branch` is empty if none is checked out; `under_way` names an unfinished merge or the like.
 
-    `runs` are the programs of the repository that a commit would run.
+    `runs` are the repository's programs that a commit would run.
     """
 
     branch: str
@@ -39,7 +39,7 @@ class Uncommitted(Value, frozen=True):
 
 
 class Committed(Value, frozen=True):
-    """A commit that was made, and what git and its hooks said."""
+    """A new commit, and the output of git and its hooks."""
 
     name: str
     subject: str
@@ -51,17 +51,17 @@ class Revisions(Protocol):
     """The versions of one workspace."""
 
     async def diff(self, old: str, new: str = "") -> str:
-        """The unified diff between two versions, or from one to the files as they are now.
+        """Return the unified diff between two versions, or from one to the current files.
 
         Raises:
-            ToolFailure: one is not known, or the diff cannot be made.
+            ToolFailure: a version is unknown, or the diff cannot be made.
         """
 
     async def commits(self, most: int) -> tuple[tuple[str, str], ...]:
-        """The newest commits: the beginning of the hash, and the subject. None where there is no repository."""
+        """Return the latest commits as abbreviated hash and subject; empty without a repository."""
 
     async def changes(self) -> Changes:
-        """What is not committed: branch, files as `git status` lists them, diff. Raises ToolFailure."""
+        """Return the uncommitted changes: branch, files as in `git status`, diff. Raises ToolFailure."""
 
     async def commit(self, name: str) -> Changes:
-        """A commit by the name of its hash: who, when and why, and its diff. Raises ToolFailure when there is none."""
+        """Return a commit by its hash: author, date, message and diff. Raises ToolFailure if it does not exist."""

@@ -1,4 +1,4 @@
-"""The door to what the judge of shell commands must know of this machine. Everything here only looks."""
+"""Port for facts about this machine that the judge of shell commands needs. All of it is read-only."""
 
 import os
 from collections.abc import Iterable
@@ -6,48 +6,48 @@ from typing import Protocol
 
 
 class ShellFacts(Protocol):
-    """Facts as they are now. None of these raises."""
+    """Current facts. No method raises."""
 
     @property
     def permissions(self) -> str | None:
-        """What `CLINE_COMMAND_PERMISSIONS` says; None when it is not set."""
+        """The value of `CLINE_COMMAND_PERMISSIONS`; None if it is not set."""
 
     def git_doubt(self, folder: str) -> str:
-        """Why a git that only looks may run programs or read elsewhere in a folder; empty when it does not."""
+        """Say why even a read-only git command in a folder may run programs or read elsewhere; empty if it does not."""
 
     def matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
-        """The names that a pattern of the shell stands for in a folder; None when there are too many."""
+        """Return the names that a shell pattern matches in a folder; None if there are too many."""
 
     def files_below(self, folder: str) -> tuple[str, ...] | None:
-        """The files below a folder, as they are named from there; None when there are too many to look at.
+        """Return the files below a folder, relative to it; None if there are too many.
 
-        A link is told as the absolute path that it leads to.
+        A link is returned as the absolute path of its target.
         """
 
     def is_file(self, path: str) -> bool:
-        """Whether a regular file is there."""
+        """True if the path is a regular file."""
 
     def is_program(self, path: str) -> bool:
-        """Whether a file is there that may be run."""
+        """True if the path is an executable file."""
 
     def search_places(self, path: str) -> tuple[str, ...]:
-        """The folders in which programs are looked for, as a PATH names them; of an empty one, the person's."""
+        """Return the folders in a PATH value; of the person's own PATH if it is empty."""
 
     def is_overwritten(self, path: str) -> bool:
-        """Whether a command that writes there would write over a file."""
+        """True if writing to the path would overwrite a file."""
 
     def has_toolchain_file(self, folder: str) -> bool:
-        """Whether a `rust-toolchain` file decides which programs `cargo` and `rustc` stand for."""
+        """True if a `rust-toolchain` file decides which programs `cargo` and `rustc` run."""
 
     def fingerprint(self, path: str, script: str) -> str:
-        """Stands for what a file holds; empty where there is none.
+        """Return a hash of a file's content; empty if it does not exist.
 
-        With `script`, for that script of a `package.json` there or above, and what runs before and after it.
+        With `script`, hash that script of a `package.json` there or above, with the scripts run before and after it.
         """
 
 
 class NoFacts:
-    """Fulfils `ShellFacts` for one who knows nothing: no settings, no matches, no files."""
+    """`ShellFacts` of an empty machine: no settings, no matches, no files."""
 
     permissions: str | None = None
 
@@ -80,7 +80,7 @@ class NoFacts:
 
 
 class ToldFacts(NoFacts):
-    """Knows of scripts what an event tells, as `name=fingerprint` seen from the workspace, and nothing else."""
+    """Knows only the scripts of an event: `name=fingerprint`, with names relative to the workspace."""
 
     def __init__(self, scripts: Iterable[str], workspace: str) -> None:
         self._scripts = dict(entry.rpartition("=")[::2] for entry in scripts)

@@ -1,4 +1,4 @@
-"""The door to sub-agents: how a tool has several tasks look into things at once, and hears what each found."""
+"""Port for sub-agents: a tool runs several tasks at once and gets a report from each."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from halocline.protocol.values import Value
 
 
 class Wanted(Value, frozen=True):
-    """One sub-agent: what it is to do, what it is called, and which described agent it is; empty: an ordinary one."""
+    """A sub-agent to run: its prompt, its name, and the agent that it is; empty for a plain one."""
 
     prompt: str
     name: str
@@ -16,7 +16,7 @@ class Wanted(Value, frozen=True):
 
 
 class Report(Value, frozen=True):
-    """What a sub-agent said in full, how it ended, how many seconds it took, and what of its description fails."""
+    """A sub-agent's full answer, end and duration; `remarks` list parts of its definition that do not apply."""
 
     said: str
     ended: SubagentEnded
@@ -28,10 +28,10 @@ class Subagents(Protocol):
     """The sub-agents of one task."""
 
     async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
-        """Have them all work, and wait for the last one; a report each, in their order. Cancelling stops them all.
+        """Run all sub-agents and wait for the last; return their reports in order. Cancellation stops them all.
 
-        What the `rule` asked about, when it did, a person has allowed for them as well.
+        If `rule` asked for approval of the call, that approval covers them too.
 
         Raises:
-            ToolFailure: one is to be an agent that nobody described; then none was begun.
+            ToolFailure: an agent is not defined; then none was started.
         """

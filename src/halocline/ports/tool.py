@@ -1,8 +1,8 @@
-"""The shape of a tool, and what a tool may touch.
+"""The structure of a tool, and what a tool may use.
 
-A tool is one module of four parts: `Input` (what the model may send; its field texts are the schema), the spec,
-`summary` (what will be touched; pure, read by the policy and by people) and `run` (the deed). A tool that edits also
-has `preview`, which gives the diff a person approves. Tools never approve, count, measure, checkpoint or render.
+A tool is one module with four parts: `Input` (its arguments; the field descriptions become the schema), the spec,
+`summary` (what the call will touch; pure, read by the policy and by people) and `run` (the action). A tool that edits
+also has `preview`, which returns the diff to approve. Tools never approve, count, measure, checkpoint or render.
 """
 
 import os.path
@@ -58,11 +58,11 @@ ALIASES = {
     "newText": "new_text",
     "replaceAll": "replace_all",
 }
-"""Names that models give to parameters by habit, from other agents' tools."""
+"""Parameter names from other agents' tools that models use by habit."""
 
 
 class ToolSpec(Value, frozen=True):
-    """What the model is told of a tool. `unsaid` are parameters it is not told of, which models send by habit."""
+    """A tool's definition for the model. `unsaid` are accepted parameters that the model does not see."""
 
     name: str
     description: str
@@ -71,24 +71,23 @@ class ToolSpec(Value, frozen=True):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Which names stand for which parameter, where the tool has no parameter of that name itself."""
+        """Map alternative names to parameters, unless the tool has a parameter with that name."""
         fields = {*self.schema.get("properties", {}), *self.unsaid}
         return {alias: name for alias, name in ALIASES.items() if name in fields and alias not in fields}
 
 
 class Summary(Value, frozen=True):
-    """What a call will touch, before it happens.
+    """What a call will touch, before it runs.
 
-    `paths` are as the model wrote them; the policy resolves them. `command` is the exact text a shell would run.
-    `risky` is the model's own warning: it may raise a decision, never lower it. `place` is where a command runs when it
-    is not the workspace: the folder in which an earlier one left the shell, or the job into which it is typed. `url` is
-    what will be asked for over the network; `private` says that it may turn out to be in a private network. `on_page`:
-    it acts on the page that the browser shows, whose URL is put in before the call is judged; so is the `tool`.
-    `in_sandbox`: a command takes the sandbox, if there is one, or asks to be let out; None for what starts no command.
-    `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only` whether that server declares it so, `definition`
-    the hash of all that the server says of it: leave holds while it stays. `agent` is who acts, by name; the task's own
-    has none. `changed`: that definition is another than the person knew. `detail` is what they decide on, when that is
-    more than the title.
+    `paths` are as the model wrote them; the policy resolves them. `command` is the exact text for the shell. `risky` is
+    the model's own warning: it can make a decision stricter, never looser. `place` is where a command runs if not in
+    the workspace: the shell's current folder, or the job that gets it as input. `url` is the URL to fetch; `private`
+    means that it may be in a private network. `on_page` calls act on the browser's page, whose URL is filled in before
+    the call is judged; so is `tool`. `in_sandbox` is true if a command uses the sandbox, if there is one, false if it
+    asks to run outside, None if there is no command. `mcp` is a tool of an MCP server (`policy.mcp.named`), `read_only`
+    is the server's claim, `definition` is the hash of its whole definition: a grant is valid while that is unchanged.
+    `changed` means that the definition differs from the one that the person approved. `agent` is the name of the acting
+    agent; the main agent has none. `detail` is what the person decides on, if that is more than the title.
     """
 
     title: str
@@ -112,12 +111,12 @@ class Summary(Value, frozen=True):
 
     @property
     def may_change(self) -> tuple[str, ...] | None:
-        """The only paths the call can change; None when it may be any, as with a command."""
+        """The only paths that the call can change; None if it may change any, as a command can."""
         return None if self.command or self.mcp else self.paths
 
 
 class ToolOutput(Value, frozen=True):
-    """What a call gave. `events` are facts to be logged before the call's end (`FileChanged`, `TodosChanged`).
+    """Result of a call. `events` are logged before the call's end (`FileChanged`, `TodosChanged`).
 
     `seen` are the files that it read for the model.
     """
@@ -134,27 +133,27 @@ class ToolOutput(Value, frozen=True):
 
 
 class Overtaken(Exception):
-    """The person sent a message instead of an answer. The model reads it after the results of the calls."""
+    """A person sent a message instead of an answer. The model reads it after the results of the calls."""
 
 
 class Asker(Protocol):
-    """How a tool puts a question to the person."""
+    """Lets a tool ask the person a question."""
 
     async def __call__(self, question: str, options: Sequence[str], call: str) -> str | None:
-        """The answer, or None when nobody can answer. Raises Overtaken, which tools let pass."""
+        """Return the answer, or None if no one can answer. Raises Overtaken, which tools do not catch."""
 
 
 class Reach(Protocol):
-    """How a tool learns where it may connect to: the only way from a URL to addresses."""
+    """Checks where a tool may connect: the only way to get from a URL to addresses."""
 
     async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
-        """Judge a URL of the call, or one that it led to, and give the IP addresses to connect to.
+        """Check a URL of the call, or one that it led to, and return the IP addresses to connect to.
 
-        They are empty when the name does not resolve here; then only a proxy can reach it. A `part` of a page that was
-        admitted, as a picture or a script, needs no leave of its own at a public address.
+        They are empty if the name does not resolve here; then only a proxy can reach it. A `part` of an allowed page,
+        such as an image or a script, needs no permission of its own at a public address.
 
         Raises:
-            ToolFailure: the policy would not allow it without asking.
+            ToolFailure: the policy does not allow the URL without approval.
         """
 
 
@@ -232,16 +231,16 @@ class ToolContext(Value, frozen=True):
     secrets: SecretFilter = SecretFilter()
 
     def path(self, text: str) -> Path:
-        """The absolute path for what the model wrote; no check is made here, the policy made it."""
+        """Return the absolute path for a path from the model. It is not checked here: the policy already did that."""
         return self.workspace / os.path.expanduser(text)
 
 
 class Tool(Value, Generic[InputT], frozen=True):
-    """One tool. `edits` says that it can change the workspace, so it runs alone and a checkpoint follows.
+    """One tool. `edits` means that it can change the workspace, so it runs alone and a checkpoint follows.
 
-    `instead` is for an input that plainly means another tool: it gives that tool's name and arguments. It also gets the
-    folder in which the shell stands, empty for the workspace. `keeps_in` is a folder of Halocline's own that it may
-    write in, beside the places that were judged.
+    `instead` handles an input clearly meant for another tool: it returns that tool's name and arguments. It also gets
+    the shell's current folder, empty for the workspace. `keeps_in` is a folder of Halocline's own that the tool may
+    write to, besides the paths that were judged.
     """
 
     spec: ToolSpec
@@ -266,10 +265,10 @@ class Toolset(Protocol):
     """The tools in force."""
 
     def find(self, name: str, state: State | None = None) -> AnyTool | None:
-        """The tool of that name. Tools of MCP servers are known by the state alone."""
+        """Find a tool by name. MCP tools are found only with a state."""
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
-        """What the model is offered in a task. `find` also knows those that do the same as others."""
+        """Return the tools offered to the model in a task. `find` also finds tools that duplicate others."""
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
-        """Neighbouring calls that may run together: readers, and calls to different MCP servers. Order is kept."""
+        """Group adjacent calls that may run together, in order: read-only ones, and calls to different MCP servers."""

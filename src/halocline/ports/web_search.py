@@ -1,4 +1,4 @@
-"""The door to a search engine for the web, which a person has set up."""
+"""Port for the web search engine in the settings."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class Found(Value, frozen=True):
-    """One result, in the engine's words."""
+    """One search result, as the engine returned it."""
 
     title: str
     url: str
@@ -15,7 +15,7 @@ class Found(Value, frozen=True):
 
 
 class WebQuery(Value, frozen=True):
-    """What is looked for. Hosts below `allowed` alone, or none below `blocked`; never both."""
+    """A web search, limited to hosts below `allowed`, or without those below `blocked`; never both."""
 
     text: str
     allowed: tuple[str, ...] = ()
@@ -23,14 +23,14 @@ class WebQuery(Value, frozen=True):
 
 
 class WebSearch(Protocol):
-    """One engine. `title` is its name for people, `url` where it is asked."""
+    """One engine. `title` is its display name, `url` its address."""
 
     title: str
     url: str
 
     async def find(self, query: WebQuery, addresses: Sequence[str]) -> tuple[Found, ...]:
-        """The best results first. Only `addresses` are connected to, or the proxy of the settings.
+        """Return results, the best first. Connect only to `addresses`, or to the proxy in the settings.
 
         Raises:
-            ToolFailure: the engine did not answer, or not with results.
+            ToolFailure: the engine did not answer, or its answer has no results.
         """

@@ -1,1 +1,1 @@
-"""The language of Halocline: pure values, no I/O. Everything a room says to another is defined here."""
+"""Values that packages exchange: pure data, no I/O."""

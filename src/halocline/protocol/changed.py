@@ -1,6 +1,4 @@
-"""Events that say what a person changed of a task besides its mode: the model, its effort, the approvals and
-their switches, leave that is taken back.
-"""
+"""Events for what a person changed in a task besides its mode: model, effort, approvals, revoked grants."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Grant
@@ -8,30 +6,30 @@ from halocline.protocol.messages import Effort
 
 
 class ModelChanged(Durable, frozen=True):
-    """Another model from now on; `window` is how many tokens it can read, where that is known."""
+    """The model changed; `window` is its context window in tokens, if known."""
 
     model: str
     window: int | None = None
 
 
 class EffortChanged(Durable, frozen=True):
-    """How hard the model shall think from now on, in both modes: a level, or tokens. Neither: as set elsewhere."""
+    """The reasoning effort changed, in both modes: a level, or tokens. Neither: back to the settings."""
 
     effort: Effort | None = None
     budget: int | None = None
 
 
 class PolicyChanged(Durable, frozen=True):
-    """Another approval mode from now on. `client` set it; empty: whoever opened the task, or a log that is older."""
+    """The approval mode changed. `client` set it; empty if set on opening the task, or in older logs."""
 
     approval_mode: ApprovalMode
     client: str = ""
 
 
 class ApprovalSwitched(Durable, frozen=True):
-    """A kind of act is allowed from now on (`on`), asked about (false), or as the approval mode says (None).
+    """A kind of action is now always allowed (`on`), always asked about (false), or up to the approval mode (None).
 
-    It holds in this task, over what the settings say of `auto_approve`. `client` is who switched it.
+    It applies to this task and overrides the setting `auto_approve`. `client` set it.
     """
 
     switch: ApprovalSwitch
@@ -40,7 +38,7 @@ class ApprovalSwitched(Durable, frozen=True):
 
 
 class GrantTakenBack(Durable, frozen=True):
-    """Leave that was given for good is no more. `client` took it back here; empty, its rule was removed elsewhere."""
+    """A permanent grant was revoked. `client` revoked it here; empty: its rule was removed elsewhere."""
 
     grant: Grant
     client: str = ""

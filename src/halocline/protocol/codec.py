@@ -1,4 +1,4 @@
-"""Events to log lines and back. A line is one JSON object; unknown fields are ignored, unknown types are kept."""
+"""Encodes events as log lines of JSON. Unknown fields are ignored; unknown types become `Unrecognised`."""
 
 import msgspec
 
@@ -7,10 +7,10 @@ from halocline.protocol.events import Durable, DurableEvent, Transient, Unrecogn
 from halocline.protocol.values import Value
 
 LOG_NAME = "events.jsonl"
-"""The name of a log in its task's folder."""
+"""File name of the log in a task's folder."""
 
 FORMAT = 1
-"""The newest format of a log that this version reads; `TaskStarted` names the one a log has."""
+"""Newest log format that this version reads; `TaskStarted` names the format of its log."""
 
 _decoder: json_input.Decoder[DurableEvent] = json_input.Decoder(DurableEvent, deepest=None)
 
@@ -28,12 +28,12 @@ _known = frozenset(member.__struct_config__.tag for member in DurableEvent.__arg
 
 
 def encode(event: Durable | Transient) -> bytes:
-    """One line, without its newline. What UTF-8 cannot hold of its texts (lone surrogates) becomes U+FFFD."""
+    """Encode an event as one line, without the newline. Lone surrogates, invalid in UTF-8, become U+FFFD."""
     return json_output.encode(event)
 
 
 def format_of(line: bytes) -> int:
-    """The format of a log by its first line, readable or not."""
+    """Return the log's format from its first line; 1 if the line cannot be read."""
     try:
         return _envelope.decode(line).format
     except msgspec.DecodeError:
@@ -41,10 +41,10 @@ def format_of(line: bytes) -> int:
 
 
 def decode(line: bytes) -> DurableEvent:
-    """Read one line.
+    """Decode one line.
 
     Raises:
-        msgspec.DecodeError: the line is no JSON object, or is a known type with wrong fields.
+        msgspec.DecodeError: the line is not a JSON object, or is a known type with invalid fields.
     """
     try:
         return _decoder.decode(line)

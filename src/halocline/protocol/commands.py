@@ -1,4 +1,4 @@
-"""What is wished for: imperative values a surface sends. They are answered by events, not by return values."""
+"""Commands: imperative values that a surface sends. The answer is events, not return values."""
 
 from typing import Annotated
 
@@ -10,26 +10,24 @@ from halocline.protocol.values import JsonObject, Tagged, Value
 
 
 class Command(Tagged, frozen=True, kw_only=True):
-    """Sent to one task. `client` names who sent it."""
+    """A command to one task. `client` names its sender."""
 
     task: str
     client: str = ""
 
 
 class EditorState(Value, frozen=True):
-    """What an editor shows: paths, relative to the workspace where they are inside; the one in front first."""
+    """Files open in an editor, the active one first; paths inside the workspace are relative to it."""
 
     visible: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
 
 
 class SubmitPrompt(Command, frozen=True):
-    """Begin a turn; while one runs, the next one, which answers nothing that is asked now.
+    """Start a turn, or queue the next one if a turn is running. It does not answer pending questions or approvals.
 
-    Its answer has to fit `output_schema`, when there is one.
-
-    Slash commands in it are expanded, unless it is `verbatim`: nobody typed it. `editor` is what the person has before
-    them, where a surface knows.
+    The answer must match `output_schema`, if set. Slash commands are expanded, unless the prompt is `verbatim`, for
+    text that nobody typed. `editor` is the state of the person's editor, if known.
     """
 
     content: tuple[UserPart, ...]
@@ -39,9 +37,9 @@ class SubmitPrompt(Command, frozen=True):
 
 
 class Steer(Command, frozen=True):
-    """A message for the running turn; it is delivered once, before the next request.
+    """Send a message to the running turn; it is delivered once, before the next request.
 
-    While an approval or a question waits, the message is the answer to it: nothing that waited runs.
+    It answers pending approvals and questions: no pending call runs.
     """
 
     content: tuple[UserPart, ...]
@@ -52,15 +50,15 @@ class Interrupt(Command, frozen=True):
 
 
 class RetryNow(Command, frozen=True):
-    """Wait no longer for the next attempt of a request that failed: make it now."""
+    """Retry a failed request now instead of waiting."""
 
 
 class ResolveApproval(Command, frozen=True):
-    """Decide about one request. `arguments` replaces the call's arguments (an edited command) on allow_once.
+    """Decide an approval. On allow_once, `arguments` replaces the call's arguments (an edited command).
 
-    On allow_always, `scope` says how far it reaches, and `wider` that the more general grant on offer is meant. `seen`
-    names what the edit would do now (`task.pending`), when that is what the person agrees to. `content` is what goes
-    to the model with the `note`: pictures, and notes about them.
+    On allow_always, `scope` is how far the grant reaches, and `wider` picks the more general grant on offer. `seen`
+    identifies the version of the edit that the person saw (`task.pending`). `content` goes to the model with the
+    `note`: images, and notes about them.
     """
 
     request: str
@@ -74,42 +72,48 @@ class ResolveApproval(Command, frozen=True):
 
 
 class AnswerQuestion(Command, frozen=True):
+    """Answer a question."""
+
     request: str
     answer: str
 
 
 class SetMode(Command, frozen=True):
+    """Switch between plan and act mode."""
+
     mode: Mode
 
 
 class SetPolicy(Command, frozen=True):
+    """Set the approval mode."""
+
     approval_mode: ApprovalMode
 
 
 class SetApprovalSwitch(Command, frozen=True):
-    """Allow a kind of act in this task (`on`), ask about it (false), or leave it to the approval mode (None)."""
+    """Always allow a kind of action in this task (`on`), always ask (false), or follow the approval mode (None)."""
 
     switch: ApprovalSwitch
     on: bool | None = None
 
 
 class TakeBack(Command, frozen=True):
-    """Leave that was given for good in this task holds no more: the next such call is asked about again."""
+    """Revoke a permanent grant of this task: the next such call needs approval again."""
 
     grant: Grant
 
 
 class SetEffort(Command, frozen=True):
-    """How hard the model shall think from the next request on: a level, or `budget` tokens. Neither: as set."""
+    """Set the reasoning effort from the next request on: a level, or `budget` tokens. Neither resets it."""
 
     effort: Effort | None = None
     budget: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
 
 
 class Compact(Command, frozen=True):
-    """Shorten what the model reads; `focus` says what matters most. Between turns at once, in a turn before a request.
+    """Compact the conversation now, or before the next request of a running turn; `focus` says what to keep.
 
-    With `undo`, the latest compaction does not count any more.
+    `undo` reverts the latest compaction.
     """
 
     focus: str = ""
@@ -117,9 +121,9 @@ class Compact(Command, frozen=True):
 
 
 class GoBack(Command, frozen=True):
-    """Back to how it was after event `to`: the files, the conversation, or both. A turn that runs is interrupted.
+    """Rewind files, conversation or both to their state after event `to`. A running turn is interrupted.
 
-    With `overwrite`, files that somebody else changed since go back as well.
+    `overwrite` also restores files that someone else changed since.
     """
 
     to: int
@@ -129,7 +133,7 @@ class GoBack(Command, frozen=True):
 
 
 class EditMessage(Command, frozen=True):
-    """Say the prompt that is event `seq` anew: go back to before it (with `files`, these too), and begin a turn."""
+    """Replace the prompt of event `seq`: rewind to before it (with `files`, the files too) and start a turn."""
 
     seq: int
     content: tuple[UserPart, ...]
@@ -137,41 +141,41 @@ class EditMessage(Command, frozen=True):
 
 
 class Fork(Command, frozen=True):
-    """Begin a task, `to`, that has the events up to `at` (0: all) for its past. It is not opened."""
+    """Fork the task as `to`, with the events up to `at` (0: all). The fork is not opened."""
 
     to: str
     at: int = 0
 
 
 class RunCommand(Command, frozen=True):
-    """Run a command as the person (`!`): nobody is asked, no turn begins, and the model hears of it afterwards."""
+    """Run a command as the user (`!`): no approval, no turn; the model sees its output afterwards."""
 
     command: str
 
 
 class StopCommand(Command, frozen=True):
-    """End a command that the person runs, with all its processes; what it printed so far counts."""
+    """Stop a command that the user runs, with all its processes; its output so far is kept."""
 
     run: str
 
 
 class LeaveRunning(Command, frozen=True):
-    """Let the command that runs now go on as a job; its call ends with what it printed so far.
+    """Move the running command to the background as a job; its call ends with the output so far.
 
-    `run` names one that the person runs themselves; empty, it is the model's.
+    `run` names a command of the user; empty means the model's.
     """
 
     run: str = ""
 
 
 class StopJob(Command, frozen=True):
-    """End a job with all its processes."""
+    """Stop a job with all its processes."""
 
     job: str
 
 
 class Label(Command, frozen=True):
-    """Name or mark the task. None leaves it as it was; an empty name takes the name away."""
+    """Set the task's name, tags or favorite mark. None keeps a value; an empty name removes the name."""
 
     name: str | None = None
     tags: tuple[str, ...] | None = None
@@ -179,7 +183,7 @@ class Label(Command, frozen=True):
 
 
 class CloseTask(Command, frozen=True):
-    """Let go of the task; it can be resumed."""
+    """Close the task; it can be resumed."""
 
 
 AnyCommand = (

@@ -1,4 +1,4 @@
-"""What a model does not read any more, and what stands for it."""
+"""Compaction: events for what the model no longer reads, and what replaces it."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from halocline.protocol.messages import UserPart
 
 
 class CompactionCause(StrEnum):
-    """Why the model reads less from now on: a person asked, it was nearly too much, or the provider said it was."""
+    """Reason for a compaction: a person asked, the window was nearly full, or the provider rejected the request."""
 
     ASKED = "asked"
     CROWDED = "crowded"
@@ -15,9 +15,9 @@ class CompactionCause(StrEnum):
 
 
 class CompactionStarted(Durable, frozen=True):
-    """The model is asked for a summary of what it will not read any more; `tokens` is how much it reads now.
+    """A compaction began: the model is asked for a summary. `tokens` is the size of the conversation now.
 
-    `focus` is what a person wants kept above all.
+    `focus` is what the person most wants to keep.
     """
 
     cause: CompactionCause
@@ -26,11 +26,11 @@ class CompactionStarted(Durable, frozen=True):
 
 
 class Compacted(Durable, frozen=True):
-    """The model reads less from now on: the first message, `content`, and the messages from `kept_from` on.
+    """Compacted: the model now reads the first message, `content`, and the messages from `kept_from` on.
 
     Nothing is deleted. `before` and `after` are tokens, as far as known. `summary` is the model's part of `content`,
-    empty when it gave none. Of the messages between, those at `carried` are shown again. No message before `until` is
-    shown with more than `longest` tokens, and no request has more than `limit`: what a server was found to take.
+    empty if it gave none. Of the messages between, those at `carried` are shown again. No message before `until` is
+    shown with more than `longest` tokens, and no request has more than `limit`, the size a server proved to accept.
     """
 
     cause: CompactionCause
@@ -47,4 +47,4 @@ class Compacted(Durable, frozen=True):
 
 
 class CompactionUndone(Durable, frozen=True):
-    """The latest compaction does not count any more: the model reads what it read before it, and what came since."""
+    """The latest compaction was undone: the model again reads what it read before, and everything since."""

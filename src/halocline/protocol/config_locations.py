@@ -1,7 +1,7 @@
-"""Where files lie that steer Halocline: rules, words, skills, hooks, servers. The one list of their names.
+"""Locations of files that configure Halocline: rules, slash commands, skills, hooks, servers. The only list of them.
 
-From it they are read, listed and documented (`context`, `store`), and by it the gate and the sandbox know what a model
-may not change unasked: who adds a place here has it guarded.
+`context` and `store` read and list them from here, the docs are generated from it, and the gate and the sandbox use it
+to protect these files: a model may not change them without approval. A location added here is protected.
 """
 
 from typing import Literal
@@ -9,23 +9,23 @@ from typing import Literal
 from halocline.protocol.values import Value
 
 Owner = Literal["managed", "person", "project"]
-"""Whose rules they are; the later come later in the prompt."""
+"""Owner of a rule file, in the order of the prompt."""
 Dialect = Literal["plain", "cline", "claude", "cursor", "copilot", "windsurf"]
-"""What the front matter of a file means; plain: it has none."""
+"""Dialect of a file's front matter; plain: no front matter."""
 Root = Literal["/etc/halocline", "~/.halocline", "~", ""]
-"""What a place is below; empty: the project. These are no enumerations, as every start imports this."""
+"""Folder that a location is relative to; empty: the project. Not an enum, because every start imports this module."""
 MARKDOWN = (".md", ".markdown", ".mdc", ".txt")
 
 
 class Row(Value, frozen=True):
-    """One place. With `endings` it may be a folder, which is read with all that is below it."""
+    """One location. With `endings`, it may be a folder, which is read recursively."""
 
     root: Root
     path: str
     dialect: Dialect = "plain"
     endings: tuple[str, ...] = ()
     imports: bool = False
-    """Whether `@path` in it means another file."""
+    """True if `@path` in the file includes another file."""
 
     @property
     def owner(self) -> Owner:
@@ -38,7 +38,7 @@ class Row(Value, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The place as people write it."""
+        """The location for display."""
         return f"{self.root}/{self.path}" if self.root else self.path
 
 
@@ -75,24 +75,24 @@ RULE_ROWS = (
     Row("", "AGENTS.local.md", imports=True),
     Row("", "CLAUDE.local.md", imports=True),
 )
-"""In the order in which the model reads them: what is more particular comes later."""
+"""In the order in which the model reads them: more specific ones later."""
 NESTED = ("AGENTS.md", "CLAUDE.md")
-"""Files that hold for the folder that they are in, wherever in the project that is; above it up to the repository's."""
+"""Files that apply to their own folder, anywhere in the project; also above it, up to the root of the repository."""
 
 HOOK_FOLDERS = (".clinerules/hooks", ".cline/hooks", ".halocline/hooks")
 HOOK_SETTINGS = (".claude/settings.json", ".claude/settings.local.json")
-"""Where a project has hooks."""
+"""Hooks of a project."""
 OWN_HOOK_FOLDERS = ("Documents/Cline/Hooks", ".cline/hooks")
 OWN_HOOK_SETTINGS = (".claude/settings.json",)
-"""Where a person has hooks, below their home folder."""
+"""Hooks of a person, below their home folder."""
 PROJECT_MCP = (".halocline/mcp.json", ".mcp.json")
-"""Where a project names MCP servers; the first that names one holds."""
+"""MCP servers of a project; the first file that defines a server wins."""
 PROJECT_SKILLS = (".halocline/skills", ".clinerules/skills", ".cline/skills", ".claude/skills", ".agents/skills")
 OWN_SKILLS = (".cline/skills", ".claude/skills", ".agents/skills")
-"""Where skills are looked for, in the workspace and in the home folder; of one name the first is taken."""
+"""Skills, in the workspace and in the home folder; the first of a name wins."""
 PROJECT_AGENTS = (".halocline/agents", ".claude/agents", ".cline/agents")
 OWN_AGENTS = (".claude/agents", ".cline/agents")
-"""Where agents are described, in the workspace and, behind Halocline's own folder for them, in the home folder."""
+"""Agents, in the workspace and, after Halocline's own folder for them, in the home folder."""
 AGENT_ENDINGS = (".md", ".yaml", ".yml")
 PROJECT_WORDS = (
     ("workflow", ".halocline/workflows"),
@@ -111,7 +111,7 @@ OWN_WORDS = (
     ("command", ".config/opencode/commands"),
     ("command", ".config/opencode/command"),
 )
-"""Where workflows and commands are looked for, in the workspace and at home; of a name the first counts."""
+"""Workflows and commands, in the workspace and in the home folder; the first of a name wins."""
 
 OBEYED = tuple(
     dict.fromkeys(
@@ -122,7 +122,7 @@ OBEYED = tuple(
         )
     )
 )
-"""All of a project's, below its folder."""
+"""All locations in a project, relative to its folder."""
 OBEYED_AT_HOME = tuple(
     dict.fromkeys(
         (
@@ -132,4 +132,4 @@ OBEYED_AT_HOME = tuple(
         )
     )
 )
-"""All of a person's, below their home folder: somebody may work in that."""
+"""All locations relative to the home folder, which may itself be the workspace."""

@@ -1,20 +1,20 @@
-"""The family of errors that Halocline explains.
+"""Errors that Halocline reports to people or the model.
 
 HaloclineError          something failed that a person can understand and act on
-├── UsageError          the words of the call are wrong (exit code 2)
-├── SettingsError       a settings file is wrong (exit code 2)
-├── SecretsError        a stored key cannot be read or kept
-├── ModelError          the model could not be asked or broke off; `kind` says how
-├── ToolFailure         a tool could not do its work; the model reads the text
+├── UsageError          the command line is wrong (exit code 2)
+├── SettingsError       a settings file is invalid (exit code 2)
+├── SecretsError        a key cannot be read or stored
+├── ModelError          a model request failed; `kind` says how
+├── ToolFailure         a tool call failed; the model reads the text
 ├── TaskBusy            another process owns the task
-└── TaskNotFound        there is no such task
+└── TaskNotFound        no such task
 """
 
 from enum import StrEnum
 
 
 class HaloclineError(Exception):
-    """`text` says what happened and to what; `hint` says what to do next."""
+    """An error: `text` says what happened and to what; `hint` says what to do next."""
 
     code = "error"
 
@@ -25,7 +25,7 @@ class HaloclineError(Exception):
 
 
 class NotWhole(HaloclineError):
-    """Something was done as far as it could be, and a part of it could not."""
+    """An action succeeded only in part."""
 
     code = "not_whole"
 
@@ -51,25 +51,25 @@ class TaskNotFound(HaloclineError):
 
 
 class LogDamaged(HaloclineError):
-    """A line other than the last one cannot be read."""
+    """A log line other than the last one cannot be read."""
 
     code = "log_damaged"
 
 
 class LogTooNew(LogDamaged):
-    """A newer version wrote the log, in a way that this one does not know."""
+    """The log is in a newer format than this version can read."""
 
     code = "log_too_new"
 
 
 class ToolFailure(HaloclineError):
-    """What the model should do instead; it reads `text` as the call's result."""
+    """A failed tool call. The model reads `text` as the result; it should say what to do instead."""
 
     code = "tool_failure"
 
 
 class ModelErrorKind(StrEnum):
-    """Why a model did not answer; decides whether asking again can help."""
+    """Reason why a model request failed; decides whether it is retried."""
 
     AUTH = "auth"
     QUOTA = "quota"
@@ -105,7 +105,7 @@ RETRYABLE = frozenset(
 
 
 class ModelError(HaloclineError):
-    """A model request failed. `retry_after` is in seconds, when the server named it."""
+    """A model request failed. `retry_after` is in seconds, if the server sent it."""
 
     code = "model"
 

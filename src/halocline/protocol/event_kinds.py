@@ -1,10 +1,10 @@
-"""The two kinds of events, and what those that are written down carry."""
+"""The two kinds of events, and the fields of durable ones."""
 
 from halocline.protocol.values import Tagged
 
 
 class Durable(Tagged, frozen=True, kw_only=True):
-    """An event that is written down."""
+    """An event that is written to the log."""
 
     seq: int = 0
     at: float = 0.0
@@ -12,10 +12,10 @@ class Durable(Tagged, frozen=True, kw_only=True):
 
 
 class Transient(Tagged, frozen=True, kw_only=True):
-    """An event that is only shown."""
+    """An event that is shown and never written."""
 
 
 class Unrecognised(Durable, frozen=True, tag="unrecognised"):
-    """A line of the log whose type this version does not know; kept so that `seq` has no gap."""
+    """A log line of a type that this version does not know; kept so that `seq` has no gap."""
 
     name: str

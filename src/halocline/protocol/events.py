@@ -1,8 +1,8 @@
-"""What happened: past-tense facts, the only memory a task has.
+"""Events: past-tense facts, the only memory a task has.
 
 A *durable* event is written to the log and carries `seq` (from 1, without gaps), `at` (Unix seconds) and `task`.
-A *transient* event is only shown; it is never written and carries none of the three. Every event chooses one of the
-two by its base class. There is no event per tool, no snapshot in an event and no JSON inside a text field.
+A *transient* event is only shown; it is never written and carries none of the three. The base class decides which
+of the two an event is. There is no event per tool, no snapshot in an event and no JSON inside a text field.
 """
 
 from halocline.protocol.changed import (
@@ -90,11 +90,11 @@ from halocline.protocol.values import JsonObject
 class TaskStarted(Durable, frozen=True):
     """A task began. The system prompt is fixed here, so that later requests repeat it byte for byte.
 
-    When it is `compact`, so are the tools: for models with a small window. `window` is how many tokens the model can
-    read, where that is known before it was asked. A fork has the events of `forked_from` up to `forked_at` before its
-    own. With an `origin` it happened in another program: that one's model, and no system prompt until it is adopted.
-    `roots` are the folders beside the workspace that it works in as well. A `subtask` is a sub-agent's.
-    Logs of older versions do not say the `limits`.
+    `compact` means a compact system prompt and tools, for models with a small window. `window` is the model's context
+    window in tokens, if known in advance. A fork starts with the events of `forked_from` up to `forked_at`. A task
+    with an `origin` ran in another program: the model is that program's, and there is no system prompt until the task
+    is adopted. `roots` are additional folders of the task. `subtask` marks a sub-agent's task. Logs of older versions
+    have no `limits`.
     """
 
     workspace: str
@@ -115,9 +115,9 @@ class TaskStarted(Durable, frozen=True):
 
 
 class LogRepaired(Durable, frozen=True):
-    """A torn last line was cut when the log was opened after a crash; or the log was damaged, and mended on request.
+    """The log was repaired: an incomplete last line was cut after a crash, or damage was repaired on request.
 
-    Then `put_aside` names the file beside it that holds the log as it was.
+    In the second case, `put_aside` names the file next to it with the original log.
     """
 
     bytes_cut: int
@@ -125,20 +125,20 @@ class LogRepaired(Durable, frozen=True):
 
 
 class TurnStarted(Durable, frozen=True):
-    """A prompt was taken up. `output_schema` is the JSON Schema that its answer has to fit."""
+    """A turn started with this prompt. `output_schema` is the JSON Schema that its answer must match."""
 
     content: tuple[UserPart, ...]
     output_schema: JsonObject | None = None
 
 
 class SteeringReceived(Durable, frozen=True):
-    """Text that was sent while the turn ran. While something is asked it answers that, and is read after the calls."""
+    """A message came during a turn. It answers a pending question or approval; the model reads it after the calls."""
 
     content: tuple[UserPart, ...]
 
 
 class TurnEnded(Durable, frozen=True):
-    """The turn is over. When a limit ended it, `limit` names which one; `text` says it in words."""
+    """The turn ended. If a limit ended it, `limit` names it; `text` is for people."""
 
     reason: StopReason
     limit: str = ""
@@ -146,15 +146,15 @@ class TurnEnded(Durable, frozen=True):
 
 
 class StepStarted(Durable, frozen=True):
-    """One request to a model was made."""
+    """A model request was sent."""
 
     model: str
 
 
 class StepRetried(Transient, frozen=True):
-    """The request failed and is made again after `wait` seconds, of `model` if that is another; what came is void.
+    """The request failed and will be retried in `wait` seconds, with `model` if set; discard what was streamed.
 
-    It is the `attempt`th repetition, of `most` that would be made of this failure (0: not known).
+    This is retry number `attempt`, out of `most` for this kind of failure (0: unknown).
     """
 
     attempt: int
@@ -165,7 +165,7 @@ class StepRetried(Transient, frozen=True):
 
 
 class UsageReported(Durable, frozen=True):
-    """What the step took. `cost` is in US dollars; None when the price is unknown (never 0 for that)."""
+    """Tokens and cost of the step. `cost` is in US dollars; None if the price is unknown (never 0 for that)."""
 
     usage: Usage
     cost: float | None = None
@@ -173,18 +173,20 @@ class UsageReported(Durable, frozen=True):
 
 
 class TextDelta(Transient, frozen=True):
-    """New words of a reply. `apart` begins a message of its own, not the next words of the last one."""
+    """New text of a reply. `apart` starts a separate message instead of continuing the last one."""
 
     text: str
     apart: bool = False
 
 
 class ThinkingDelta(Transient, frozen=True):
+    """New reasoning of a reply."""
+
     text: str
 
 
 class ToolCallDelta(Transient, frozen=True):
-    """A piece of a call that is still being written; for previews only."""
+    """A piece of a tool call that the model is still writing; for previews only."""
 
     call: str
     name: str
@@ -192,10 +194,10 @@ class ToolCallDelta(Transient, frozen=True):
 
 
 class EditPreviewed(Transient, frozen=True):
-    """How an edit looks while its call is still being written; only for a client that asked for it.
+    """Preview of an edit whose call the model is still writing; only for clients that asked for it.
 
-    `number` counts blocks and hunks, `line` is where the newest one belongs (None: not known). `lines` are the newest
-    ones, each with its sign (`+`, `-` or a blank) before it.
+    `number` counts blocks and hunks; `line` is the position of the newest one (None: unknown). `lines` are its newest
+    lines, each prefixed with `+`, `-` or a space.
     """
 
     call: str
@@ -209,16 +211,16 @@ class EditPreviewed(Transient, frozen=True):
 
 
 class AssistantMessageCompleted(Durable, frozen=True):
-    """The whole reply of one step."""
+    """The complete reply of one step."""
 
     message: AssistantMessage
 
 
 class ToolCallStarted(Durable, frozen=True):
-    """The call runs now: every gate is passed. `rule` names what let it pass.
+    """The call passed the gate and runs now. `rule` names what allowed it.
 
-    `runs` is the form of a command that runs, when it is not the title; `sandbox` says how it is held. `scripts` are
-    files that it runs, with what stands for their content.
+    `runs` is the command that actually runs, if that differs from the title; `sandbox` describes its sandbox.
+    `scripts` are files that it runs, each with the hash of its content.
     """
 
     call: str
@@ -233,14 +235,14 @@ class ToolCallStarted(Durable, frozen=True):
 
 
 class ToolCallProgressed(Transient, frozen=True):
-    """New output of a running call."""
+    """New output of a running tool call."""
 
     call: str
     text: str
 
 
 class ToolCallEnded(Durable, frozen=True):
-    """The one end of a call. `diffs` are for the eye; `result` is what the model reads, from the files `seen`."""
+    """The tool call ended. `result` is what the model reads, `diffs` are for people, `seen` are the files it read."""
 
     call: str
     name: str
@@ -252,10 +254,10 @@ class ToolCallEnded(Durable, frozen=True):
 
 
 class ApprovalRequested(Durable, frozen=True):
-    """Somebody must decide about one call. `rule` asks, `reason` says why; `grant` is what *always* would allow.
+    """A tool call needs approval. `rule` and `reason` say why; `grant` is what *always allow* would permit.
 
-    `wider` is a more general grant on offer. `place` is where a command would run, when that is not the workspace;
-    `parts` are the commands found in it, and `sandbox` says how it would be held.
+    `wider` is a more general grant on offer. `place` is where a command would run, if not in the workspace; `parts`
+    are the commands found in it, and `sandbox` describes its sandbox.
     """
 
     request: str
@@ -276,12 +278,12 @@ class ApprovalRequested(Durable, frozen=True):
 
 
 class ApprovalResolved(Durable, frozen=True):
-    """The decision. With `arguments`, that ran instead. `scope` is how far `grant` reaches.
+    """An approval was decided. `arguments` replace those of the call; `scope` is how far `grant` reaches.
 
-    The model reads the `note` and the `content` (pictures, and notes about them) with the result of the call.
+    The model reads `note` and `content` (images, and notes about them) with the result of the call.
 
-    `by` is user, nobody (no one could answer), interrupt, or message: a person sent one (the `SteeringReceived` before
-    it) instead of deciding, so nothing that waited runs.
+    `by` is user, nobody (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived` before
+    it) instead of deciding, so no pending call runs.
     """
 
     request: str
@@ -297,27 +299,27 @@ class ApprovalResolved(Durable, frozen=True):
 
 
 class LimitExtended(Durable, frozen=True):
-    """A person let the task go on past a limit; what it counts begins anew."""
+    """You let the task continue past a limit; its count starts over."""
 
     limit: str
 
 
 class ModeChanged(Durable, frozen=True):
-    """Only a person's wish changes the mode."""
+    """You switched between plan and act mode; the model cannot."""
 
     mode: Mode
 
 
 class RulesChanged(Durable, frozen=True):
-    """These rules are in force from now on; they come from files."""
+    """The permission rules changed; these, from files, replace the old ones."""
 
     book: RuleBook
 
 
 class ToolsOffered(Durable, frozen=True):
-    """From now on the model is offered these tools beside those that every task has; a sub-agent has no others.
+    """The model is now offered these tools besides those of every task; a sub-agent has only these.
 
-    `agents` are those that it may have sub-agents be.
+    `agents` are the agents it can start as sub-agents.
     """
 
     tools: tuple[str, ...]
@@ -325,14 +327,14 @@ class ToolsOffered(Durable, frozen=True):
 
 
 class HandedOver(Durable, frozen=True):
-    """The person let a new task, `to`, go on from here; `context` is all that it is told."""
+    """You approved a new task, `to`, that continues this work; `context` is all it starts with."""
 
     to: str
     context: str
 
 
 class FileChanged(Durable, frozen=True):
-    """An edit tool wrote a file. `before` and `after` are blobs; None means the file did not (or does not) exist."""
+    """An edit tool wrote or removed a file. `before` and `after` are blobs; None means that the file did not exist."""
 
     path: str
     before: str | None
@@ -341,10 +343,10 @@ class FileChanged(Durable, frozen=True):
 
 
 class HookRan(Durable, frozen=True):
-    """A hook ran. `said` is its reason, or what went wrong; a decision to block may be its failure's.
+    """A hook ran. `said` is its reason, or why it failed; a failed hook may block too.
 
-    `content` is what it adds for the model: in the conversation, or in the result of `call` when it ran for one.
-    `arguments` are what it made of the call's input. With `stops`, the turn ends.
+    `content` is what it adds for the model: to the conversation, or to the result of `call` if it ran for one.
+    `arguments` replace the call's input. `stops` ends the turn.
     """
 
     hook: str
@@ -362,7 +364,7 @@ class HookRan(Durable, frozen=True):
 
 
 class Noticed(Transient, frozen=True):
-    """Something the person should know and the task does not need."""
+    """A notice for you that the task does not need."""
 
     text: str
 

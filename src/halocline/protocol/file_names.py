@@ -1,4 +1,4 @@
-"""Names of files as texts hold them: on one line, and in characters that can be written as UTF-8; pure."""
+"""Makes file names safe for text: on one line, and encodable as UTF-8; pure."""
 
 import re
 
@@ -6,11 +6,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def make_encodable(text: str) -> str:
-    """The text with U+FFFD in the place of each byte or half character that UTF-8 cannot hold."""
+    """Replace each lone surrogate, which UTF-8 cannot encode, with U+FFFD."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def make_printable(name: str) -> str:
-    """A file name that cannot break a line or an encoder."""
+    """Return a file name without line breaks, other control characters or lone surrogates."""
     text = make_encodable(name)
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -1,7 +1,7 @@
-"""Where a conversation can go back to: every moment of a log, also those that were gone back from.
+"""Rewind: a conversation can return to any point of its log, including points it was rewound from.
 
-What must stay true: nothing is forgotten and nothing is counted twice. What a person decided, what was spent and what
-the world is like (files, jobs, the shell) stays; what was said, and what follows from that alone, is as it was then.
+What must stay true: nothing is lost and nothing is counted twice. A person's decisions, costs and the state of the
+world (files, jobs, the shell) stay; the messages, and what follows from them alone, become what they were then.
 """
 
 from bisect import bisect_right
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class RootsChanged(Durable, frozen=True):
-    """From now on the task works in these folders beside its workspace. They are absolute, with links resolved."""
+    """The additional folders of the task changed to these. Paths are absolute, with links resolved."""
 
     roots: tuple[str, ...]
 
 
 class CheckpointTaken(Durable, frozen=True):
-    """The workspace's files were saved under `checkpoint`; with a `root`, those of that other folder of the task.
+    """The files of the workspace, or of the task's other folder `root`, were saved as `checkpoint`.
 
-    One that `is_late` shows files changed that changed after it was asked for.
+    A checkpoint that `is_late` may include changes made after it was requested.
     """
 
     checkpoint: str
@@ -43,7 +43,7 @@ class CheckpointTaken(Durable, frozen=True):
 
 
 class RootRestored(Value, frozen=True):
-    """Another folder of the task whose files were put back with those of the workspace."""
+    """Another folder of the task, restored together with the workspace."""
 
     root: str
     checkpoint: str
@@ -51,22 +51,22 @@ class RootRestored(Value, frozen=True):
 
 
 def brief_target(target: str, length: int = 12) -> str:
-    """A checkpoint's name as people read it; the name of a moment is whole."""
+    """Shorten a checkpoint's name for display; the name of a snapshot (`TASK@EVENT`) stays whole."""
     return target if "@" in target else target[:length]
 
 
 class CheckpointRestored(Durable, frozen=True):
-    """Files were put back to `checkpoint`; `undo` is the checkpoint of how they were before.
+    """Files were restored to `checkpoint`; `undo` is the checkpoint of their state before.
 
-    Where the files had not been saved and the task's edits were undone one by one, both are moments, `TASK@EVENT`. Both
-    are empty where a fork only tells its model that its files are different ones.
+    If the files had not been saved and the task's edits were undone one by one, both are snapshots, `TASK@EVENT`. Both
+    are empty if a fork only tells its model that its files differ.
 
-    The restore changed the files in `changed`; those in `merged` also keep what a person edited in them later. All
-    other lists name files that the restore left alone: the person changed those in `yours`, another task, named behind
-    the path, those in `others`, and the person and the task both changed the same lines of those in `conflicts`. Those
-    in `doubtful` changed while a command of the task ran and somebody else was at work. Those in `kept` could not be
-    written or removed, or what was saved of them is damaged. `content` is what the model is told, unless it goes back
-    as well. `elsewhere` are the task's other folders, whose paths are absolute.
+    The restore changed the files in `changed`; those in `merged` also keep a person's later edits. All other lists
+    name files that it left alone: a person changed those in `yours`; another task, named after the path, those in
+    `others`; both the person and the task changed the same lines of those in `conflicts`. Those in `doubtful` changed
+    while a command of the task ran and someone else was active. Those in `kept` could not be written or removed, or
+    their saved copy is damaged. `content` is for the model, unless the conversation is rewound too. `elsewhere` are
+    the task's other folders; their paths are absolute.
     """
 
     checkpoint: str
@@ -83,23 +83,23 @@ class CheckpointRestored(Durable, frozen=True):
 
 
 class ConversationRestored(Durable, frozen=True):
-    """The conversation goes on from where it was after event `to`; what was said since is not read any more.
+    """The conversation was rewound to event `to`; the model no longer reads what came after it.
 
-    Nothing is deleted, so it can be gone back to as well.
+    Nothing is deleted, so this can be undone by another rewind.
     """
 
     to: int
 
 
 class TaskForked(Durable, frozen=True):
-    """Another task, `to`, goes on from event `point` of this one."""
+    """The task was forked: `to` continues from event `point`."""
 
     to: str
     point: int
 
 
 class Point(Value, frozen=True):
-    """The conversation after event `seq`: how many messages it had, and what follows from them."""
+    """The conversation after event `seq`: its number of messages, and the state that follows from them."""
 
     seq: int = 0
     length: int = 0
@@ -114,11 +114,11 @@ class Point(Value, frozen=True):
 
 
 Points = Sequence[Point]
-"""In order."""
+"""Sorted by `seq`."""
 
 
 class Branch(Value, frozen=True):
-    """Messages that were in the conversation before event `until` and left it then."""
+    """The conversation as it was until event `until` replaced it."""
 
     until: int
     messages: Sequence[Message]
@@ -131,7 +131,7 @@ _kept = attrgetter(*_KEPT)
 
 
 def remember_point(before: "State", after: "State") -> "State":
-    """The state after an event, with a way back to it."""
+    """Return the state after an event with a point to rewind to, if the conversation changed."""
     kept = _kept(after)
     if after.messages is before.messages and all(map(is_, kept, _kept(before))):
         return after
@@ -142,27 +142,27 @@ def remember_point(before: "State", after: "State") -> "State":
 
 
 def _goes_on(before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """Whether messages were only added: a message that stands where it stood has the same ones before it."""
+    """True if messages were only added: if the last message is in its old place, so are all before it."""
     at = len(before) - 1
     return at < 0 or (at < len(after) and after[at] is before[at])
 
 
 def messages_at(state: "State", seq: int) -> Sequence[Message]:
-    """The conversation as it was after event `seq`."""
+    """Return the conversation as it was after event `seq`."""
     point = _find_point(state, seq)
     then = next((branch.messages for branch in state.branches if branch.until > seq), state.messages)
     return then[: point.length]
 
 
 def restore_state(state: "State", event: ConversationRestored) -> "State":
-    """The state once the conversation went back."""
+    """Return the state after the conversation was rewound."""
     point = _find_point(state, event.to)
     kept = dict(zip(_KEPT, _kept(point), strict=True))
     return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
 
 
-def note_told(state: "State", event: CheckpointRestored) -> "State":
-    """The state once the model was told which files are not as it left them."""
+def add_restore_note(state: "State", event: CheckpointRestored) -> "State":
+    """Return the state after a restore, with its message to the model."""
     return replace(state, messages=grow_series(state.messages, UserMessage(event.content))) if event.content else state
 
 

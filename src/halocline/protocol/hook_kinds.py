@@ -1,10 +1,10 @@
-"""The words for hooks: when they run, whose they are, how a run ended and what was decided."""
+"""The vocabulary of hooks: when they run, who owns them, how a run ended and what it decided."""
 
 from enum import StrEnum
 
 
 class HookMoment(StrEnum):
-    """When hooks run; the names of Cline's hooks."""
+    """The events on which hooks run; named like Cline's hooks."""
 
     PRE_TOOL_USE = "PreToolUse"
     POST_TOOL_USE = "PostToolUse"
@@ -20,18 +20,18 @@ class HookMoment(StrEnum):
 
 
 BEFORE_THE_MODEL = (HookMoment.TASK_START, HookMoment.TASK_RESUME, HookMoment.USER_PROMPT_SUBMIT)
-"""The moments at which a prompt was typed and no model has read it yet."""
+"""Hooks that run between typing a prompt and sending it to the model."""
 
 
 class HookSource(StrEnum):
-    """Who set a hook up: the project or the person. The project's run first, so that the person's judge last."""
+    """Owner of a hook: the project or the user. The project's run first, so the user's have the last word."""
 
     PROJECT = "project"
     USER = "user"
 
 
 class HookStatus(StrEnum):
-    """How the run of a hook ended."""
+    """Outcome of a hook's run."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -40,7 +40,7 @@ class HookStatus(StrEnum):
 
 
 class HookDecision(StrEnum):
-    """What a hook decided; the strictest of several holds."""
+    """Decision of a hook; of several, the strictest wins."""
 
     NONE = ""
     ALLOW = "allow"

@@ -1,7 +1,7 @@
-"""How a task that another program led becomes one of ours; part of `events`, where every reader finds it.
+"""Tasks imported from other programs. Exported by `events`.
 
-What must stay true: an import is the beginning of a log, without a system prompt, and ends with `Imported`. What comes
-after that was done here, and begins with `TaskAdopted`.
+What must stay true: an import is the beginning of a log, without a system prompt, and ends with `Imported`. What
+follows was done here, and begins with `TaskAdopted`.
 """
 
 from halocline.protocol.event_kinds import Durable
@@ -11,7 +11,7 @@ from halocline.protocol.values import Value
 
 
 class Origin(Value, frozen=True):
-    """The transcript of another program: its name there, its file, and what the file was like (`stamp`)."""
+    """A transcript of another program: its id there, its file, and a `stamp` of the file's state."""
 
     tool: str
     id: str
@@ -20,9 +20,9 @@ class Origin(Value, frozen=True):
 
 
 class Imported(Durable, frozen=True):
-    """Everything before was taken from elsewhere. `lost` says what could not be; `content` tells the model of it.
+    """Everything before this event was imported. `lost` lists what could not be; `content` tells the model.
 
-    The task has no model from here on, until it goes on with one of today.
+    The task has no model from here on, until it is adopted.
     """
 
     origin: Origin
@@ -31,7 +31,7 @@ class Imported(Durable, frozen=True):
 
 
 class TaskAdopted(Durable, frozen=True):
-    """An imported task goes on here, with this model and system prompt from now on."""
+    """An imported task continues here, with this model and system prompt."""
 
     model: str
     mode: Mode

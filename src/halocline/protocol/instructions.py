@@ -1,17 +1,17 @@
-"""Rules: the words for instructions that were found in files, and which of them a task follows."""
+"""Rule files: the instructions that a task follows."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.messages import Note, UserPart
 from halocline.protocol.values import Value
 
 SOURCE = "rules"
-"""The source of the notes that give rules to the model."""
+"""Source of the notes that carry rules to the model."""
 
 
 class InstructionFile(Value, frozen=True):
-    """One file of rules that a task follows. `path` is as people and the model read it, `why` says why it holds.
+    """One rule file that a task follows. `path` is its display path, `why` says why it applies.
 
-    `of` says whose it is: managed (an administrator's), person or project. `digest` stands for its text.
+    `of` is its owner: managed (an administrator), person or project. `digest` is the hash of its text.
     """
 
     path: str
@@ -21,9 +21,9 @@ class InstructionFile(Value, frozen=True):
 
 
 class InstructionsLoaded(Durable, frozen=True):
-    """These files of rules are followed from now on, those in `gone` no longer.
+    """The task now follows these rule files, and no longer those in `gone`.
 
-    `content` tells the model: first one note for each of `files`. Without it their texts stand in the system prompt.
+    `content` tells the model: first one note for each of `files`. Without it, their texts are in the system prompt.
     """
 
     files: tuple[InstructionFile, ...]
@@ -32,7 +32,7 @@ class InstructionsLoaded(Durable, frozen=True):
 
 
 class Beginning(Value, frozen=True):
-    """For a task that begins: words for its system prompt, the event, and what a person should hear."""
+    """Rules for a new task: the section of its system prompt, the event, and remarks for you."""
 
     section: str = ""
     event: InstructionsLoaded | None = None
@@ -40,14 +40,14 @@ class Beginning(Value, frozen=True):
 
 
 class ActiveInstruction(Value, frozen=True):
-    """A file in force. `text` is what the model was told of it in the conversation; empty: in the system prompt."""
+    """A rule file in force. `text` is its text in the conversation; empty if it is in the system prompt."""
 
     file: InstructionFile
     text: str = ""
 
 
 def in_force(before: tuple[ActiveInstruction, ...], event: InstructionsLoaded) -> tuple[ActiveInstruction, ...]:
-    """What is followed after files were loaded or went."""
+    """Return the rule files in force after the event."""
     texts = [part.text for part in event.content if isinstance(part, Note)][: len(event.files)]
     texts += [""] * (len(event.files) - len(texts))
     told = {file.path: ActiveInstruction(file, text) for file, text in zip(event.files, texts, strict=True)}

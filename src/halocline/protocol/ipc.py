@@ -1,7 +1,7 @@
-"""What passes through the door of an open task, one JSON object a line.
+"""Messages on the socket of an open task, one JSON object per line.
 
-A guest says who it is, then sends commands. It reads what is written in the log itself: the door says how far the log
-reaches (`Reached`), and shows what is never written, in its place between two durable events.
+A peer introduces itself, then sends commands. It reads durable events from the log itself: the socket only reports how
+far the log reaches (`Reached`), and carries transient events, in their place between two durable ones.
 """
 
 from halocline.protocol.events import TransientEvent
@@ -9,20 +9,20 @@ from halocline.protocol.values import Tagged, Value
 
 
 class Joining(Value, frozen=True):
-    """The first line of a guest. `name` is written down with its decisions; `asks` says that a person can be asked."""
+    """A peer's first line. `name` is logged with its decisions; `asks` is true if a person can answer there."""
 
     name: str = ""
     asks: bool = False
 
 
 class Reached(Tagged, frozen=True):
-    """Everything up to `seq` is in the log."""
+    """The log now has all events up to `seq`."""
 
     seq: int
 
 
 class Answered(Tagged, frozen=True):
-    """A command was taken, or why it was not. There is one for each command, in their order."""
+    """Reply to a command: accepted, or the reason why it was `refused`. One per command, in order."""
 
     refused: str = ""
 

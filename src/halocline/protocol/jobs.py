@@ -1,4 +1,4 @@
-"""What is known of a command that goes on while its task does other things."""
+"""Jobs: commands that run in the background of a task."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class JobState(StrEnum):
-    """`hot`: it printed just now, or seems to be building something; `idle`: it is quiet."""
+    """State of a job. `hot`: it printed recently, or seems to be building something; `idle`: it is quiet."""
 
     HOT = "hot"
     IDLE = "idle"
@@ -15,9 +15,9 @@ class JobState(StrEnum):
 
 
 class JobInfo(Value, frozen=True):
-    """One job. `seconds` is how long it has run, `quiet` for how long it has been silent, `unread` is in bytes.
+    """One job. `seconds` is its running time, `quiet` the time since its last output, `unread` is in bytes.
 
-    `exit_code` is None while it runs, and when nobody saw how it ended. `stopped` says why somebody ended it.
+    `exit_code` is None while it runs, or if it is unknown. `stopped` says why it was stopped.
     """
 
     name: str
@@ -33,7 +33,7 @@ class JobInfo(Value, frozen=True):
 
 
 class JobStarted(Durable, frozen=True):
-    """A command goes on as a job. `by` is model, person, or shell when it left children behind."""
+    """A command continues as a background job. `by` is model, person, or shell (it left child processes)."""
 
     job: str
     command: str
@@ -42,7 +42,7 @@ class JobStarted(Durable, frozen=True):
 
 
 class JobEnded(Durable, frozen=True):
-    """A job is over. `stopped` says why it was ended; `exit_code` is None when nobody saw how its shell ended."""
+    """A job ended. `stopped` says why it was stopped; `exit_code` is None if unknown."""
 
     job: str
     command: str

@@ -1,7 +1,7 @@
-"""Reads JSON that others wrote: what is nested too deeply is refused as what is no JSON is.
+"""Reads untrusted JSON; JSON that is nested too deeply is rejected like invalid JSON.
 
-msgspec raises RecursionError for it, which no caller expects, and only far deeper than what walks through values later
-can go; a test holds that what reads foreign text comes here. Our own logs are read at any depth that they have.
+msgspec raises RecursionError for it, which no caller expects, and only at depths that later recursive code cannot
+handle. A test checks that all foreign JSON is read here. Our own logs are read at any depth.
 """
 
 import re
@@ -12,13 +12,13 @@ import msgspec
 T = TypeVar("T")
 TOO_DEEP = "it is nested too deeply"
 DEEPEST = 128
-"""Lists and objects within each other."""
+"""Maximum nesting of lists and objects."""
 _TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
 
 
 class Decoder(Generic[T]):
-    """The same as `msgspec.json.Decoder`, made once and used often. `deepest` is None for what we wrote ourselves."""
+    """Like `msgspec.json.Decoder`: build once, use often. `deepest` is None for our own files."""
 
     @overload
     def __init__(self: "Decoder[Any]") -> None: ...
@@ -31,7 +31,7 @@ class Decoder(Generic[T]):
         self._deepest = deepest
 
     def decode(self, data: bytes | str) -> T:
-        """Raises msgspec.DecodeError."""
+        """Decode JSON. Raises msgspec.DecodeError."""
         if self._deepest is not None and is_deeper(data, self._deepest):
             raise msgspec.DecodeError(TOO_DEEP)
         try:
@@ -48,7 +48,7 @@ def decode(data: bytes | bytearray | memoryview | str, type: type[T]) -> T: ...
 @overload
 def decode(data: bytes | bytearray | memoryview | str, type: Any) -> Any: ...
 def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
-    """The same as `msgspec.json.decode`. Raises msgspec.DecodeError."""
+    """Like `msgspec.json.decode`. Raises msgspec.DecodeError."""
     given = data if isinstance(data, str) else bytes(data)
     if is_deeper(given, DEEPEST):
         raise msgspec.DecodeError(TOO_DEEP)
@@ -56,9 +56,9 @@ def decode(data: bytes | bytearray | memoryview | str, type: Any = Any) -> Any:
 
 
 def is_deeper(data: bytes | str, deepest: int) -> bool:
-    """Tell whether JSON text, whole or cut, has more lists and objects within each other than that."""
+    """True if JSON text, complete or cut off, is nested more deeply than `deepest`."""
     opening = (data.count("[") + data.count("{")) if isinstance(data, str) else (data.count(b"[") + data.count(b"{"))
-    if opening <= deepest:  # as good as always
+    if opening <= deepest:  # nearly always
         return False
     depth = 0
     text = data.encode(errors="replace") if isinstance(data, str) else data

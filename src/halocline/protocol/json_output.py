@@ -1,6 +1,6 @@
-"""Writes JSON of any text: what UTF-8 cannot hold (lone surrogates, as in names of files) becomes U+FFFD.
+"""Encodes any text as JSON: lone surrogates, which UTF-8 cannot encode and file names may have, become U+FFFD.
 
-msgspec raises UnicodeEncodeError for it, which no caller expects; a test holds that surfaces write by this module.
+msgspec raises UnicodeEncodeError for them, which no caller expects; a test checks that surfaces use this module.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from halocline.protocol.file_names import make_encodable
 
 
 def encode(value: object, enc_hook: Callable[[Any], Any] | None = None) -> bytes:
-    """The same as `msgspec.json.encode`."""
+    """Like `msgspec.json.encode`."""
     try:
         return msgspec.json.encode(value, enc_hook=enc_hook)
     except UnicodeEncodeError:
-        import json  # the one of the standard library makes a line of any text
+        import json  # the standard library encodes any text
 
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=enc_hook)
         return make_encodable(json.dumps(plain, ensure_ascii=False, separators=(",", ":"))).encode()

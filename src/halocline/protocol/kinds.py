@@ -1,4 +1,4 @@
-"""The values that events and commands carry."""
+"""Values in events and commands."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from halocline.protocol.values import Value
 
 
 class ToolKind(StrEnum):
-    """What sort of thing a tool does; ACP's kinds."""
+    """Kind of a tool; the kinds are ACP's."""
 
     READ = "read"
     EDIT = "edit"
@@ -20,14 +20,14 @@ class ToolKind(StrEnum):
 
 
 class Mode(StrEnum):
-    """Plan reads and talks; act also changes things."""
+    """Plan mode only reads and discusses; act mode also makes changes."""
 
     PLAN = "plan"
     ACT = "act"
 
 
 class CallStatus(StrEnum):
-    """How a tool call ended."""
+    """Outcome of a tool call."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -37,7 +37,7 @@ class CallStatus(StrEnum):
 
 
 class ApprovalMode(StrEnum):
-    """How much is done without asking; the strictest first."""
+    """Approval modes, from strict to loose."""
 
     ASK = "ask"
     ACCEPT_EDITS = "accept-edits"
@@ -46,13 +46,13 @@ class ApprovalMode(StrEnum):
 
 
 def is_looser(mode: ApprovalMode, than: ApprovalMode) -> bool:
-    """Whether a mode does more without asking."""
+    """True if `mode` runs more without approval than `than`."""
     order = [*ApprovalMode]
     return order.index(mode) > order.index(than)
 
 
 class ApprovalSwitch(StrEnum):
-    """A kind of act that a person can allow, or have asked about, whatever the approval mode says."""
+    """A kind of action that can be allowed, or always asked about, regardless of the approval mode."""
 
     READ = "read"
     READ_OUTSIDE = "read_outside"
@@ -66,13 +66,13 @@ class ApprovalSwitch(StrEnum):
 
 
 def allows_more(on: bool | None, than: bool | None) -> bool:
-    """Whether a switch that stands so may allow what it did not: off asks, None is as the mode says, on allows."""
+    """True if switch position `on` may allow more than `than`. False asks, None follows the mode, True allows."""
     order = [False, None, True]
     return order.index(on) > order.index(than)
 
 
 class Choice(StrEnum):
-    """What may be answered to an approval; ACP's words."""
+    """Possible answers to an approval; the values are ACP's."""
 
     ALLOW_ONCE = "allow_once"
     ALLOW_ALWAYS = "allow_always"
@@ -81,26 +81,26 @@ class Choice(StrEnum):
 
     @property
     def refuses(self) -> bool:
-        """Tell whether the call does not run."""
+        """True if the call does not run."""
         return self in (Choice.REJECT_ONCE, Choice.REJECT_ALWAYS)
 
 
 class Location(Value, frozen=True):
-    """A place in a file, for surfaces that can show it."""
+    """A position in a file, for surfaces that can show it."""
 
     path: str
     line: int | None = None
 
 
 class Remark(Value, frozen=True):
-    """Words on one line of a diff; `line` counts in the file as it is after the change."""
+    """A comment on one line of a diff; `line` is the line number after the change."""
 
     line: int
     text: str
 
 
 class Diff(Value, frozen=True):
-    """A change of one file as a unified diff, for the eye; `remarks` explain its lines."""
+    """A change of one file as a unified diff, for people; `remarks` explain its lines."""
 
     path: str
     text: str
@@ -110,11 +110,11 @@ class Diff(Value, frozen=True):
 
 
 class Grant(Value, frozen=True):
-    """Leave that a person gave for good: a tool kind with exactly this subject (a command, a path, a host).
+    """A permanent permission: a tool kind with exactly this subject (a command, a path, a host).
 
-    With `argv` it is for every simple command that begins with these words. `scripts` are files that the command runs,
-    with what stands for their content: when one changes, the leave is for something else. `mcp` is a tool of an MCP
-    server, as `server/tool`, or all of them, as `server/*`.
+    With `argv`, it covers every simple command that begins with these words. `scripts` are files that the command runs,
+    each with the hash of its content: when one changes, the grant no longer applies. `mcp` is a tool of an MCP server,
+    as `server/tool`, or all of them, as `server/*`.
     """
 
     kind: ToolKind
@@ -125,7 +125,7 @@ class Grant(Value, frozen=True):
 
 
 class Scope(StrEnum):
-    """How far leave that was given for good reaches."""
+    """Reach of a grant."""
 
     TASK = "task"
     PROJECT = "project"
@@ -139,14 +139,14 @@ class TodoStatus(StrEnum):
 
 
 class Todo(Value, frozen=True):
-    """One line of the to-do list."""
+    """One item of the to-do list."""
 
     text: str
     status: TodoStatus = TodoStatus.PENDING
 
 
 class SandboxStanding(StrEnum):
-    """How well commands are held: not wanted, all that was promised, with gaps, not at all."""
+    """State of the sandbox: turned off, complete, with gaps, unavailable."""
 
     OFF = "off"
     FULL = "full"

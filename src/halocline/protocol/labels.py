@@ -1,11 +1,11 @@
-"""What a person calls a task, and how they marked it."""
+"""A task's name, tags and favorite mark."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.values import Value
 
 
 class TaskLabelled(Durable, frozen=True):
-    """A task was named or marked. None: as it was; an empty name is none."""
+    """The task's name, tags or favorite mark changed. None: unchanged; an empty name removes the name."""
 
     name: str | None = None
     tags: tuple[str, ...] | None = None
@@ -13,14 +13,14 @@ class TaskLabelled(Durable, frozen=True):
 
 
 class Labels(Value, frozen=True):
-    """All that was said of a task."""
+    """All labels of a task."""
 
     name: str = ""
     tags: tuple[str, ...] = ()
     favourite: bool = False
 
     def after(self, event: TaskLabelled) -> "Labels":
-        """The labels with what the event says."""
+        """Return the labels after the event."""
         return Labels(
             self.name if event.name is None else event.name,
             self.tags if event.tags is None else event.tags,

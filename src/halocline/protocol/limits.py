@@ -1,16 +1,15 @@
-"""The limits that steer a task's loop. They stand in its log, so that a replay does not depend on today's settings."""
+"""Limits of a task's loop. They are in its log, so that a replay does not depend on today's settings."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.values import Value
 
 
 class Limits(Value, frozen=True, omit_defaults=False):
-    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` is in a row. None: no limit.
+    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` are consecutive. None: no limit.
 
-    `compacts`: a conversation that nearly fills the window is shortened by itself; `compacts_at` is the part of the
-    window from which on it does, None: the part that is usual for the window. `sandbox` is that setting: tools are
-    described by it, and so it decides what a request takes. Everything is written, also what is at its default, as
-    defaults may change.
+    `compacts` turns on automatic compaction; `compacts_at` is the part of the window that triggers it, None: the
+    default for the window. `sandbox` is the setting of that name; tool descriptions, and so the size of requests,
+    depend on it. Defaults are written too, because they may change.
     """
 
     steps: int | None = 200
@@ -23,6 +22,6 @@ class Limits(Value, frozen=True, omit_defaults=False):
 
 
 class LimitsChanged(Durable, frozen=True):
-    """Other limits from now on: the task was opened again with other settings."""
+    """The limits changed: the task was reopened with other settings."""
 
     limits: Limits

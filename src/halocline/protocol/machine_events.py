@@ -1,13 +1,13 @@
-"""What is known of the machine that a task works on: where its commands start, the page it looks at, its sandbox."""
+"""Events about the task's host: its shell's folder and variables, its browser's page, its sandbox."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.kinds import SandboxStanding
 
 
 class ShellMoved(Durable, frozen=True):
-    """Commands start in `cwd` from now on (empty: in the workspace), and find these variables exported or unset.
+    """Commands now start in `cwd` (empty: the workspace), with these variables exported or unset.
 
-    `path` is the PATH, where it is one of them.
+    `path` is the value of PATH, if it is one of them.
     """
 
     cwd: str = ""
@@ -16,15 +16,15 @@ class ShellMoved(Durable, frozen=True):
 
 
 class PageShown(Durable, frozen=True):
-    """The browser shows this page from now on; empty: none, or no web page."""
+    """The browser now shows this page; empty: none, or not a web page."""
 
     url: str = ""
 
 
 class SandboxChecked(Durable, frozen=True):
-    """What the self-test of the commands' sandbox found. `lacks` are gaps, or why there is none.
+    """The sandbox for commands was tested. `lacks` lists its gaps, or why there is none.
 
-    When it is `required`, no command runs without a full one.
+    If it is `required`, no command runs without a full sandbox.
     """
 
     standing: SandboxStanding = SandboxStanding.OFF

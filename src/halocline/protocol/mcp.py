@@ -1,7 +1,7 @@
-"""Tools of other people's servers (MCP), as a task knows them.
+"""MCP servers and their tools in a task's log.
 
-What must stay true: what a model may call, under which name and with which definition, is in the log. The names are a
-table: a name is looked up, never taken apart.
+What must stay true: every tool that the model may call is in the log, with its name and definition. Names are looked
+up in that table, never parsed.
 """
 
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from halocline.protocol.messages import Usage, UserPart
 from halocline.protocol.values import JsonObject, Value
 
 SEPARATOR = "__"
-"""Stands between the server and the tool in a name; no tool of our own has it."""
+"""Separates server and tool in a name; no built-in tool's name contains it."""
 
 Order = Literal["name", "newest", "stars", "downloads"]
-"""How servers of a registry can be sorted."""
+"""Sort orders for a registry's servers."""
 
 
 class McpTool(Value, frozen=True):
-    """One tool of a server. `name` is what the model calls it, `tool` what its server does.
+    """One tool of a server. `name` is its name for the model, `tool` its name on the server.
 
-    `read_only` is what the server claims. `digest` stands for the whole definition; `changed` is how that differs from
-    the one that a person approved (a unified diff), empty when it does not.
+    `read_only` is the server's claim. `digest` is the hash of the whole definition; `changed` is a unified diff to the
+    definition that a person approved, empty if they are the same.
     """
 
     name: str
@@ -36,14 +36,14 @@ class McpTool(Value, frozen=True):
 
     @property
     def subject(self) -> str:
-        """What rules and people call it."""
+        """Name of the tool in rules and for people."""
         return f"{self.server}/{self.tool}"
 
 
 class McpServer(Value, frozen=True):
-    """What a server offers in a task. When it is `searched`, its tools are found and called through two others.
+    """A server's offer to a task. If it is `searched`, the model finds and calls its tools through two built-in ones.
 
-    With `resources` it has things to read.
+    `resources` is true if it has resources to read.
     """
 
     name: str
@@ -53,26 +53,26 @@ class McpServer(Value, frozen=True):
 
 
 def tool_named(servers: Iterable[McpServer], name: str) -> McpTool | None:
-    """The tool that the model calls so."""
+    """Find the tool with this name for the model, or None."""
     return next((tool for server in servers for tool in server.tools if tool.name == name), None)
 
 
 class McpOffered(Durable, frozen=True):
-    """From now on this is what an MCP server offers."""
+    """The tools and resources of an MCP server changed to these."""
 
     server: McpServer
 
 
 class McpReported(Durable, frozen=True):
-    """The model is told what became of MCP servers."""
+    """The model was told about changes of MCP servers."""
 
     content: tuple[UserPart, ...]
 
 
 class McpSampled(Durable, frozen=True):
-    """A server had the task's model answer while `call` ran. `always`: it need not ask again in this task.
+    """An MCP server used the task's model (sampling) during `call`. `always`: no approval needed again in this task.
 
-    `cost` is in US dollars; None when the price is unknown.
+    `cost` is in US dollars; None if the price is unknown.
     """
 
     server: str
@@ -84,7 +84,7 @@ class McpSampled(Durable, frozen=True):
 
 
 class Sampled(Value, frozen=True):
-    """What servers had the task's model answer so far, and which of them need not ask again."""
+    """Usage of sampling so far, and the servers that need no further approval."""
 
     requests: int = 0
     tokens: int = 0

@@ -1,6 +1,6 @@
-"""What is said in a task: parts and messages, in no vendor's words.
+"""Messages of a task and their parts, independent of any vendor.
 
-Providers translate these at their edge. Binary content is never inline: parts hold references to blobs.
+Each provider translates them to its own format. Binary content is never inline: parts hold references to blobs.
 """
 
 from enum import StrEnum
@@ -8,15 +8,15 @@ from enum import StrEnum
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 FINAL_ANSWER = "final_answer"
-"""The phase of the words that answer the prompt."""
+"""Phase of the text that answers the prompt."""
 
 
 PASTED, PIPED, PICTURE = "pasted", "piped", "picture"
-"""Sources of notes that are a person's: long texts which they pasted or piped in, and what a picture is."""
+"""Sources of notes that come from a person: long text that they pasted or piped in, and captions of images."""
 
 
 class StopReason(StrEnum):
-    """Why a turn ended; ACP's words, plus `error`."""
+    """Reason why a turn ended; ACP's values, plus `error`."""
 
     END_TURN = "end_turn"
     MAX_TOKENS = "max_tokens"
@@ -27,7 +27,7 @@ class StopReason(StrEnum):
 
 
 class Effort(StrEnum):
-    """How hard a model should think, from not at all to as hard as it can. The order counts."""
+    """Reasoning effort, from none to the maximum. The order matters."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -39,9 +39,9 @@ class Effort(StrEnum):
 
 
 class Text(Tagged, frozen=True):
-    """Words of a person, a model or a tool.
+    """Text of a person, a model or a tool.
 
-    `phase` is what a model's provider said of them (`commentary`, `final_answer`); it goes back to that provider alone.
+    `phase` is a label from the model's provider (`commentary`, `final_answer`), sent back only to that provider.
     """
 
     text: str
@@ -49,31 +49,31 @@ class Text(Tagged, frozen=True):
 
     @property
     def words(self) -> str:
-        """What a model reads."""
+        """The text as the model reads it."""
         return self.text
 
 
 class Note(Tagged, frozen=True):
-    """Words that Halocline adds for the model (environment, reminders); no person typed them and no tool gave them."""
+    """Text that Halocline adds for the model (environment, reminders); it comes from neither a person nor a tool."""
 
     text: str
     source: str
 
     @property
     def words(self) -> str:
-        """What a model reads: the text in a tag that names its source."""
+        """The text as the model reads it, in a tag that names its source."""
         return f"<{self.source}>\n{self.text}\n</{self.source}>"
 
 
 class Image(Tagged, frozen=True):
-    """A picture, by reference into the blob store."""
+    """An image, as a reference to the blob store."""
 
     media_type: str
     blob: str
 
 
 class Thinking(Tagged, frozen=True):
-    """Reasoning. `signature` and `redacted` are replayed verbatim, and only to the provider that made them."""
+    """Reasoning. `signature` and `redacted` are sent back verbatim, and only to the provider that made them."""
 
     text: str = ""
     signature: str = ""
@@ -82,7 +82,7 @@ class Thinking(Tagged, frozen=True):
 
 
 class ToolCall(Tagged, frozen=True):
-    """What the model asked for. When its arguments did not parse, `malformed` holds the text and nothing is run."""
+    """A tool call of the model. If its arguments did not parse, `malformed` holds their text and nothing runs."""
 
     id: str
     name: str
@@ -96,13 +96,13 @@ ResultPart = Text | Note | Image
 
 
 class UserMessage(Tagged, frozen=True):
-    """A prompt, or steering sent while a turn ran."""
+    """A prompt, or a message sent during a turn."""
 
     content: tuple[UserPart, ...]
 
 
 class AssistantMessage(Tagged, frozen=True):
-    """One reply of a model. `interrupted` says that the reply was cut short by the user or by an error."""
+    """One reply of a model. `interrupted` means that the user or an error cut it short."""
 
     content: tuple[AssistantPart, ...]
     model: str = ""
@@ -119,13 +119,13 @@ class AssistantMessage(Tagged, frozen=True):
 
     @property
     def answer(self) -> str:
-        """The words that the model marked as its answer; all of them when it marked none."""
+        """The text that the model marked as its answer; all text if it marked none."""
         marked = [part.text for part in self.content if isinstance(part, Text) and part.phase == FINAL_ANSWER]
         return "".join(marked) or self.text
 
 
 class ToolResult(Tagged, frozen=True):
-    """What the model hears back for one call: what the tool gave, then what Halocline has to say about it."""
+    """Result of one call for the model: the tool's output, then Halocline's notes."""
 
     call: str
     content: tuple[ResultPart, ...]
@@ -133,7 +133,7 @@ class ToolResult(Tagged, frozen=True):
 
     @property
     def text(self) -> str:
-        """All of it that is words."""
+        """All text of the result."""
         return "\n".join(part.words for part in self.content if not isinstance(part, Image))
 
 
@@ -141,7 +141,7 @@ Message = UserMessage | AssistantMessage | ToolResult
 
 
 class Usage(Value, frozen=True):
-    """Tokens of one request. `input` counts only what was neither read from nor written to a cache."""
+    """Tokens of one request. `input` counts only tokens neither read from nor written to a cache."""
 
     input: int = 0
     output: int = 0
@@ -151,7 +151,7 @@ class Usage(Value, frozen=True):
 
     @property
     def total(self) -> int:
-        """Everything the model read and wrote; `reasoning` is already part of `output`."""
+        """All tokens read and written; `reasoning` is already part of `output`."""
         return self.input + self.output + self.cache_read + self.cache_write
 
     def __add__(self, other: "Usage") -> "Usage":

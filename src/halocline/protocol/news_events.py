@@ -1,6 +1,6 @@
-"""Events that tell the model something unasked, just before a request; part of `events`, where every reader finds them.
+"""Context updates: events that inform the model just before a request. Exported by `events`.
 
-What has `content` joins the conversation with it.
+Their `content` is added to the conversation.
 """
 
 from halocline.protocol.event_kinds import Durable
@@ -10,7 +10,7 @@ from halocline.protocol.state.file_knowledge import ChangedFile
 
 
 class TodosChanged(Durable, frozen=True):
-    """The to-do list is this one now. `by` is model or person; `content` tells the model of a person's changes."""
+    """The to-do list changed. `by` is model or person; `content` tells the model about a person's changes."""
 
     todos: tuple[Todo, ...]
     by: str = "model"
@@ -18,41 +18,41 @@ class TodosChanged(Durable, frozen=True):
 
 
 class TodosReminded(Durable, frozen=True):
-    """The model is reminded of a to-do list with open items."""
+    """The model was reminded of open to-dos."""
 
     content: tuple[UserPart, ...]
 
 
 class FilesChangedOutside(Durable, frozen=True):
-    """Files are not as the model knows them, and it is told so."""
+    """The model was told that files have changed since it last saw them."""
 
     files: tuple[ChangedFile, ...]
     content: tuple[UserPart, ...]
 
 
 class JobsReported(Durable, frozen=True):
-    """The model is told what its jobs did since it last heard of them."""
+    """The model was told what its background jobs did since the last report."""
 
     content: tuple[UserPart, ...]
 
 
 class DiagnosticsReported(Durable, frozen=True):
-    """The model is told of errors in code, found too late for an edit's result or asked for by `@problems`."""
+    """The model got errors in code, found too late for the edit's result or requested with `@problems`."""
 
     content: tuple[UserPart, ...]
 
 
 class EnvironmentReported(Durable, frozen=True):
-    """The model is told in the middle of a turn what has changed around it: the mode, how full its window is."""
+    """The model was told in the middle of a turn what changed: the mode, how full its window is."""
 
     content: tuple[UserPart, ...]
 
 
 class TurnResumed(Durable, frozen=True):
-    """Another process goes on with a turn whose own died while a person was asked.
+    """Another process resumed a turn whose process died while it waited for your answer.
 
-    What was asked is void, and will be asked again. `content` tells the model of the gap, once the calls that wait have
-    their answers.
+    The pending questions and approvals are void and will be asked again. `content` tells the model about the
+    interruption, once the pending calls have ended.
     """
 
     content: tuple[UserPart, ...] = ()

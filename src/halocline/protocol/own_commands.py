@@ -1,6 +1,6 @@
-"""Commands that the person runs themselves (`!`), beside what the model does; part of `events`.
+"""Commands that you run yourself (`!`). Exported by `events`.
 
-The model hears of them once they ended, just before its next request: as what was run and printed, never as a wish.
+The model sees them after they end, before its next request: as a command and its output, never as an instruction.
 """
 
 from halocline.protocol.event_kinds import Durable
@@ -8,7 +8,7 @@ from halocline.protocol.messages import UserPart
 
 
 class OwnCommandStarted(Durable, frozen=True):
-    """The person runs a command; nobody was asked. `run` names it, as `call` does a call; `client` is who sent it."""
+    """You started a command; it needs no approval. `run` is its id; `client` sent it."""
 
     run: str
     command: str
@@ -17,10 +17,10 @@ class OwnCommandStarted(Durable, frozen=True):
 
 
 class OwnCommandEnded(Durable, frozen=True):
-    """Its end. `said` says in words how it ended, beside what it printed; `exit_code` is None when it has none.
+    """Your command ended. `said` describes how, besides its output; `exit_code` is None if it has none.
 
-    What it left running goes on as `job`. When it `moved` the shell, commands start in `cwd` from now on and find the
-    variables `exported` or unset; `path` is the PATH, where it is one of them.
+    Processes that it left running continue as `job`. If it `moved` the shell, commands now start in `cwd` with the
+    variables `exported` or unset; `path` is the value of PATH, if it is one of them.
     """
 
     run: str
@@ -37,6 +37,6 @@ class OwnCommandEnded(Durable, frozen=True):
 
 
 class OwnCommandsReported(Durable, frozen=True):
-    """The model is told what the person ran and what that printed."""
+    """The model was told which commands you ran and what they printed."""
 
     content: tuple[UserPart, ...]

@@ -1,12 +1,12 @@
-"""Which words of our own command line only look, and which steer Halocline: what no task may have done by a command.
+"""Commands of our own command line that only look, and those that control Halocline, which no task may run.
 
-The gate judges the commands of a model by it, and the command line itself refuses whoever a task started.
+The gate judges a model's commands by this, and the command line itself refuses to run when a task started it.
 """
 
 from collections.abc import Sequence
 
 NAMES = frozenset({"halo", "halocline"})
-"""The names of the program, and of its package."""
+"""Names of the program and its package."""
 LOOKING: dict[str, frozenset[str]] = {
     "doctor": frozenset(),
     "models": frozenset(),
@@ -16,12 +16,12 @@ LOOKING: dict[str, frozenset[str]] = {
     "rules": frozenset({"list", "why"}),
     "trust": frozenset({"list"}),
 }
-"""Commands that only look at what is set up, each with those of its actions that do; none: the command has no actions.
+"""Commands that only show configuration, each with its read-only actions; an empty set: it has no actions.
 
-Everything else steers: it starts a task, reads or changes other tasks, or changes what Halocline obeys.
+Everything else controls Halocline: it starts a task, reads or changes other tasks, or changes the configuration.
 """
 REACHING = frozenset({"--connect", "--fix", "--refresh"})
-"""Flags with which one of them sends something, perhaps a key, or changes something."""
+"""Flags that make one of them send data, perhaps a key, or change something."""
 ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(
     {
@@ -44,12 +44,12 @@ STEERING = frozenset(
         *LOOKING,
     }
 )
-"""Every command; a test compares it with the command line."""
-REFUSED = "it steers Halocline, which a task must not do; ask the user to run it in a terminal of their own"
+"""All commands; a test compares them with the command line."""
+REFUSED = "it controls Halocline, which a task must not do; ask the user to run it in their own terminal"
 
 
 def is_steering(words: Sequence[str]) -> bool:
-    """Whether these words behind the program's name do more than look."""
+    """True if these arguments of the program do more than look."""
     if words and words[-1] in ALONE and len(words) <= 3:
         return not all(word.isalpha() for word in words[:-1])
     if not words or words[0] not in LOOKING or REACHING & {*words}:

@@ -1,4 +1,4 @@
-"""What may be done: the words in which people and their administrators say it."""
+"""The vocabulary of permission rules, for users and administrators."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from halocline.protocol.values import Value
 
 
 class Verdict(StrEnum):
-    """What the policy says of something."""
+    """Decision of the policy."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 
 class Place(StrEnum):
-    """What kind of place a path leads to."""
+    """Kind of location that a path leads to."""
 
     PROJECT = "project"
     OUTSIDE = "outside"
@@ -24,11 +24,11 @@ class Place(StrEnum):
     IGNORED = "ignored"
     OWN_STATE = "own_state"
     OUTPUT = "output"
-    """Copies of what this task's commands printed."""
+    """Saved output of this task's commands."""
 
 
 class Effect(StrEnum):
-    """What a simple command does at most, as far as its words say."""
+    """The most a simple command can do, judged by its words."""
 
     READ_ONLY = "read_only"
     WRITES_INSIDE = "writes_inside"
@@ -48,7 +48,7 @@ class CommandPart(Value, frozen=True):
 
 
 class Source(StrEnum):
-    """Where a rule comes from."""
+    """Origin of a rule."""
 
     MANAGED = "managed"
     USER = "user"
@@ -57,7 +57,7 @@ class Source(StrEnum):
 
 
 class Rest(StrEnum):
-    """What may follow the words of a rule: nothing, words that are no options or assignments, or anything."""
+    """Arguments allowed after the words of a rule: none, operands (no options or assignments), or any."""
 
     NONE = "none"
     OPERANDS = "operands"
@@ -65,15 +65,15 @@ class Rest(StrEnum):
 
 
 class Rule(Value, frozen=True):
-    """A rule of a person's: what it says of everything that meets all its conditions. An empty condition is met.
+    """A decision for every call that meets all conditions of the rule. An empty condition always holds.
 
-    `tools` are names (`server__tool` of MCP), a last `*` standing for any ending. `paths` are patterns as in
-    `.gitignore`, seen from the workspace, or from `~/` or `/` when they begin so. `argv` are the first words of a
-    simple command, each one or several alternatives, and `rest` says what may follow; `command` is a whole command,
-    exactly. `hosts` are servers; `*.example.com` is every name below, `*` any. `mcp` are tools of MCP servers, as
-    `server/tool` with `*` for any letters; `read_only` are those that their server declares so (false: the others).
-    `agent` is who acts, by name; the task's own agent has none. `scripts` are files that the command runs, each with
-    the hash of what they held. `workspace` is the only folder for it.
+    `tools` are names (`server__tool` for MCP); a final `*` matches any ending. `paths` are patterns as in
+    `.gitignore`, relative to the workspace, or to `~/` or `/` if they begin so. `argv` are the first words of a
+    simple command, each a word or a list of alternatives, and `rest` says what may follow; `command` is an exact
+    command line. `hosts` are servers; `*.example.com` matches all subdomains, `*` any host. `mcp` are tools of MCP
+    servers, as `server/tool` with `*` as a wildcard; `read_only` selects tools that their server marks read-only
+    (false: the others). `agent` is the name of the acting agent; the main agent has none. `scripts` are files that the
+    command runs, each with the hash of its content. `workspace` limits the rule to one folder.
     """
 
     decision: Verdict
@@ -98,7 +98,7 @@ class Rule(Value, frozen=True):
 
 
 class CommandPermissions(Value, frozen=True, forbid_unknown_fields=True, rename={"allow_redirects": "allowRedirects"}):
-    """`allow` None allows what `deny` does not name; else it alone allows. `*` and `?` are the patterns."""
+    """Patterns for commands, with `*` and `?`. `deny` wins; if `allow` is set, no other command may run."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
@@ -106,17 +106,17 @@ class CommandPermissions(Value, frozen=True, forbid_unknown_fields=True, rename=
 
 
 class OtherRoot(Value, frozen=True):
-    """A folder that a task works in beside its workspace, and the lines of its ignore files."""
+    """An additional folder of a task, and the lines of its ignore files."""
 
     path: str
     ignored: tuple[str, ...] = ()
 
 
 class RuleBook(Value, frozen=True):
-    """The rules in force. `ignored` are the lines of the ignore files; `problems` say which files cannot be read.
+    """The rules in force. `ignored` are the lines of the ignore files; `problems` list files that cannot be read.
 
-    `permissions` bound every command, whatever the rules say; each has to let it pass. `roots` are the task's other
-    folders that have ignore files.
+    `permissions` restrict every command, regardless of the rules; each must allow it. `roots` are the task's
+    additional folders with ignore files.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -127,5 +127,5 @@ class RuleBook(Value, frozen=True):
 
     @property
     def hides(self) -> bool:
-        """Whether there are ignore files anywhere."""
+        """True if there are any ignore files."""
         return bool(self.ignored or self.roots)

@@ -1,11 +1,11 @@
-"""Files and folders that only this person may open, whatever the umask is."""
+"""Files and folders that only the user can open, regardless of the umask."""
 
 import os
 from pathlib import Path
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and those above it that are missing; `mkdir` leaves the mode of the latter to the umask.
+    """Create a folder and its missing parents as private; `mkdir(parents=True)` would leave the parents to the umask.
 
     Raises OSError.
     """
@@ -15,5 +15,5 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """The `opener` of a file that is made. Raises OSError."""
+    """An `opener` that creates files as private. Raises OSError."""
     return os.open(path, flags, 0o600)

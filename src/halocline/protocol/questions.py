@@ -1,4 +1,4 @@
-"""Questions to a person and what they answer; answers to a task, and whether they have the form that was asked for."""
+"""Questions to a person and their answers; answers of a task that must match a schema."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.messages import UserPart
@@ -6,7 +6,7 @@ from halocline.protocol.values import JsonObject
 
 
 class QuestionAsked(Durable, frozen=True):
-    """The agent (or a budget) asks the person something. `call` is empty when no tool call asks."""
+    """The agent, or a limit, asks you a question. `call` is empty if no tool call asks."""
 
     request: str
     question: str
@@ -15,7 +15,7 @@ class QuestionAsked(Durable, frozen=True):
 
 
 class QuestionAnswered(Durable, frozen=True):
-    """The answer; `by` is user, nobody, interrupt, message (one was sent instead), or withdrawn by who had asked."""
+    """A question was answered. `by` is user, nobody, interrupt, message (sent instead), or withdrawn (by the asker)."""
 
     request: str
     answer: str
@@ -24,13 +24,13 @@ class QuestionAnswered(Durable, frozen=True):
 
 
 class AnswerAccepted(Durable, frozen=True):
-    """The turn's answer is one JSON object that fits the schema."""
+    """The turn's answer is a JSON object that matches the schema."""
 
     answer: JsonObject
 
 
 class AnswerRefused(Durable, frozen=True):
-    """The turn's answer does not fit the schema; `problems` say where and why, `content` tells the model."""
+    """The turn's answer does not match the schema; `problems` say where and why, `content` tells the model."""
 
     problems: tuple[str, ...]
     content: tuple[UserPart, ...]

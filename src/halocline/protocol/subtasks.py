@@ -1,6 +1,6 @@
-"""Sub-agents, as a task and its log know them: each is a task of its own, and the one that began it is its parent.
+"""Sub-agents in the log: each is a task of its own, and the task that started it is its parent.
 
-What must stay true: a parent's log names every child that it began and says how that one ended and what it took.
+What must stay true: a parent's log names every child that it started, how the child ended and what it cost.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from halocline.protocol.values import Value
 
 
 class LaneEnd(StrEnum):
-    """How a sub-agent ended. `limit`: a budget of its own was used up."""
+    """Outcome of a sub-agent. `limit`: it used up its own budget."""
 
     DONE = "done"
     LIMIT = "limit"
@@ -21,11 +21,11 @@ class LaneEnd(StrEnum):
 
 
 class Subtask(Value, frozen=True):
-    """What makes a task another one's child: whose, by which call, as which agent, and its budget.
+    """The link of a sub-agent's task to its parent: parent task, call, agent and budget.
 
-    `steps` and `seconds` are per turn, `cost` is US dollars in all. None: no limit. `grants`, `refusals` and
-    `switches` are what the person had said when it began; `answered` is the rule that asked about the call: it asks no
-    more.
+    `steps` and `seconds` are per turn, `cost` is US dollars in total. None: no limit. `grants`, `refusals` and
+    `switches` are the person's decisions when it started; the rule `answered` asked about the call, and does not ask
+    again.
     """
 
     parent: str
@@ -42,19 +42,19 @@ class Subtask(Value, frozen=True):
 
     @property
     def actor(self) -> str:
-        """Who acts, for rules that speak of agents by name."""
+        """Name of the agent for rules."""
         return self.agent or "subagent"
 
 
 class AgentLine(Value, frozen=True):
-    """An agent that a file describes, as the model is told of it."""
+    """An agent defined in a file, as listed for the model."""
 
     name: str
     description: str
 
 
 class SubagentStarted(Durable, frozen=True):
-    """A sub-agent began, as task `child`, while `call` ran. `remarks` are what of its description does not hold."""
+    """A sub-agent started as task `child`, for `call`. `remarks` list parts of its definition that do not apply."""
 
     call: str
     child: str
@@ -66,7 +66,7 @@ class SubagentStarted(Durable, frozen=True):
 
 
 class SubagentProgressed(Transient, frozen=True):
-    """What a sub-agent does now, and what it took so far."""
+    """A sub-agent's current activity, and its usage so far."""
 
     call: str
     child: str
@@ -78,9 +78,9 @@ class SubagentProgressed(Transient, frozen=True):
 
 
 class SubagentEnded(Durable, frozen=True):
-    """A sub-agent is done. `report` is the beginning of what it said, `problem` why there is no more.
+    """A sub-agent ended. `report` is the beginning of its answer, `problem` says what went wrong.
 
-    What it took counts as its parent's; `cost` is in US dollars, None when a price was unknown.
+    Its usage counts toward its parent's; `cost` is in US dollars, None if a price was unknown.
     """
 
     call: str

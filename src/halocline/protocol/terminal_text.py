@@ -1,9 +1,9 @@
-"""Text that was meant for a terminal, or pretends to be, without what a terminal would obey; pure."""
+"""Strips terminal control sequences from text; pure."""
 
 import re
 
 _SEQUENCE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colors, cursor movement
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC and other strings: titles, links
     r"|\x1b[ -/]*[0-~]"  # two-character sequences
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # every control character but tab, LF and CR
@@ -11,7 +11,7 @@ _SEQUENCE = re.compile(
 
 
 def plain_output(text: str) -> str:
-    """What a terminal would have shown last: no control sequences, and of a line redrawn after CR its last state."""
+    """Return the text as a terminal finally shows it: no control sequences, and only the last redraw of a line."""
     text = _SEQUENCE.sub("", text)
     if "\r" not in text:
         return text

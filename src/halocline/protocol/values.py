@@ -1,4 +1,4 @@
-"""The base of every value that crosses a wire or a disk: frozen, compact, tolerant of fields it does not know."""
+"""Base classes of all values that cross a wire or a disk: frozen, compact, tolerant of unknown fields."""
 
 import re
 from typing import Any
@@ -9,16 +9,16 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def to_snake_case(name: str) -> str:
-    """`TurnStarted` becomes `turn_started`: a type's name as JSON shows it."""
+    """Convert `TurnStarted` to `turn_started`, the type's name in JSON."""
     return _HUMP.sub("_", name).lower()
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A frozen value without a tag. Fields at their default are not written."""
+    """A frozen value without a tag. Fields with their default value are not encoded."""
 
 
 class Tagged(Value, frozen=True, tag_field="type", tag=to_snake_case):
-    """A frozen value that is a member of a union; JSON names the member under `type`."""
+    """A frozen member of a union, named by `type` in JSON."""
 
 
 JsonObject = dict[str, Any]

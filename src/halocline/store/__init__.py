@@ -1,1 +1,1 @@
-"""What outlives a task: settings, secrets, history, blobs."""
+"""Everything on disk that outlives a task: settings, secrets, history, blobs."""

@@ -1,11 +1,11 @@
-"""A small file of ours is replaced whole or not at all, and what was written survives a loss of power."""
+"""Atomic, durable writes of small files: a file is replaced as a whole, and survives a power loss."""
 
 import os
 from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Let the file hold this. Raises OSError; then it is as before."""
+    """Replace the file's content. Raises OSError; then the file is unchanged."""
     temporary = path.with_name(f".{path.name.lstrip('.')}-{os.urandom(6).hex()}.tmp")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
@@ -21,7 +21,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Make it survive a loss of power which files are in a folder. Raises OSError."""
+    """Sync a folder, so that its created, renamed and deleted files survive a power loss. Raises OSError."""
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

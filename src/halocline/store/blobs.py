@@ -1,7 +1,7 @@
 """Large or binary content on disk, named by the hash of its bytes.
 
-What is got was put so: a blob that a loss of power spoilt is as good as gone, and is written anew when it is put again.
-Putting does not wait for the disk; `sync` does, for all that was put before.
+Reads verify the hash: a corrupt blob, as after a power loss, counts as missing and is rewritten when it is put again.
+`put` does not wait for the disk; `sync` does, for everything put before.
 """
 
 import os
@@ -20,13 +20,13 @@ _REFERENCE = re.compile(r"sha256:([0-9a-f]{2})([0-9a-f]{62})")
 
 
 class DiskBlobs:
-    """Fulfils `ports.blobs.Blobs` in a folder, which is made when first needed. Many processes may share it."""
+    """`ports.blobs.Blobs` in a folder, which is created on first use. Processes may share it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._unsynced: set[Path] = set()
         self._safe: set[Path] = set()
-        self._named: set[Path] = set()  # folders whose own names survive
+        self._named: set[Path] = set()  # folders whose own names are synced
         self._syncing = Lock()
 
     def put(self, data: bytes) -> str:
@@ -35,7 +35,7 @@ class DiskBlobs:
         if not _is_kept(path, data):
             _write_blob(path, data)
             self._safe.discard(path)
-        if path not in self._safe:  # also one that another process wrote, and has not synced
+        if path not in self._safe:  # another process may have written it and not synced it
             self._unsynced.add(path)
         return name
 
@@ -49,8 +49,8 @@ class DiskBlobs:
         return data
 
     def sync(self) -> None:
-        """Make what was put so far survive a loss of power. Blocks. Raises OSError."""
-        with self._syncing:  # who comes second needs what the first one took upon itself
+        """Make everything put so far survive a power loss. Blocks. Raises OSError."""
+        with self._syncing:  # a second caller must wait for the blobs that the first one took
             taken: set[Path] = set()
             try:
                 while self._unsynced:
@@ -67,7 +67,7 @@ class DiskBlobs:
         for folder in folders:
             _sync_folder(folder)
         if not folders <= self._named:
-            # A folder of blobs that was made just now is named in the one above, and that in the home.
+            # The name of a new folder is in its parent, and that of the parent in the home.
             there = set(self._folder.glob("*"))
             _sync_folder(self._folder)
             _sync_folder(self._folder.parent)
@@ -82,9 +82,9 @@ class DiskBlobs:
 
 
 def drop_blob(path: Path, before: float) -> bool:
-    """Remove a blob that nobody put since `before` (Unix seconds). False when somebody did, or it is gone.
+    """Remove a blob that was not put since `before` (Unix seconds). False if it was, or if it is gone.
 
-    False as well when another process is busy with its folder: another time will do.
+    Also False if another process holds the folder's lock: it can be removed later.
     """
     try:
         with lock_folder(path.parent, _KEEPS, patience=_SHORTLY):
@@ -97,7 +97,7 @@ def drop_blob(path: Path, before: float) -> bool:
 
 
 def _is_kept(path: Path, data: bytes) -> bool:
-    """Whether it is there, and whole. It then counts as put just now, so that nobody takes it for forgotten."""
+    """True if the blob exists and is intact. Its time is then updated, so that `drop_blob` keeps it."""
     if not path.exists():
         return False
     try:
@@ -111,7 +111,7 @@ def _is_kept(path: Path, data: bytes) -> bool:
 
 
 def _write_blob(path: Path, data: bytes) -> None:
-    """Whole or not at all: a reader never sees part of a blob."""
+    """Write a blob atomically: readers never see part of it."""
     for folder in (path.parent.parent, path.parent):
         if not folder.exists():
             make_private_folder(folder)
@@ -127,7 +127,7 @@ def _write_blob(path: Path, data: bytes) -> None:
 def _sync_folder(path: Path) -> None:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:  # somebody removed it: there is nothing to be kept
+    except FileNotFoundError:  # it was removed: nothing to sync
         return
     try:
         os.fsync(file)

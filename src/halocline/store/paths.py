@@ -1,4 +1,4 @@
-"""Where Halocline keeps things. `HALOCLINE_HOME` moves all of it."""
+"""Paths of Halocline's files. `HALOCLINE_HOME` moves them all."""
 
 import os
 import stat
@@ -12,35 +12,36 @@ from halocline.protocol.values import Value
 
 _OTHERS = 0o077
 PROJECT_RULES = ".halocline/policy.toml"
-"""Where a project has rules."""
+"""Permission rules of a project."""
 OTHERS_MCP = (
     ".cline/data/settings/cline_mcp_settings.json",
     ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
     ".vscode-server/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
     "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
 )
-"""Where Cline keeps the MCP servers of a person, below their home folder."""
+"""Files of Cline with the user's MCP servers, below their home folder."""
 
 
 MANAGED_MCP = Path("/etc/halocline/mcp.json")
-"""Servers of an administrator, and which others may run. Only root may be able to write the file."""
+"""The administrator's servers, and limits on all others. Only root may have write access to the file."""
 
 
 def mcp_files(home: "Home", workspace: Path, user: str) -> list[Path]:
-    """Every file that may name MCP servers. `user` is the person's home folder; empty leaves out Cline's."""
+    """Return all files that may define MCP servers. `user` is the user's home folder; empty skips Cline's."""
     others = [Path(user, name) for name in OTHERS_MCP] if user else []
     return [MANAGED_MCP, home.mcp, *(workspace / name for name in PROJECT_MCP), *others]
 
 
 def home_folder(env: Mapping[str, str]) -> Path:
-    """Where the home is, or would be."""
+    """Return the path of Halocline's home, which may not exist yet."""
     return Path(env.get("HALOCLINE_HOME") or Path.home() / ".halocline").expanduser().absolute()
 
 
 def _close_to_others(folder: Path) -> None:
-    """Make a home that was made beforehand its owner's alone, and with it all that is in it.
+    """Make an existing home and everything directly in it private to its owner.
 
-    Not where it is more than Halocline's: somebody else's folder, a person's own, or one for everybody.
+    Leave folders alone that are not only Halocline's: another user's, the user's home folder, or a sticky one like
+    /tmp.
     """
     found = folder.stat()
     is_ours = found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX and folder != Path.home()
@@ -57,11 +58,11 @@ class Home(Value, frozen=True):
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> "Home":
-        """The home that the environment names, made if need be. Raises UsageError when it cannot be made or read."""
+        """Return the home named by the environment; create it if needed. Raises UsageError if that or reading fails."""
         root = home_folder(env)
         home = cls(root)
         try:
-            # Of parents that it makes, mkdir leaves the mode to the umask: the home itself is made by name.
+            # With `parents`, mkdir ignores `mode` for the parents; the home itself must be private.
             if not root.exists():
                 root.parent.mkdir(parents=True, exist_ok=True)
                 root.mkdir(exist_ok=True, mode=0o700)
@@ -71,15 +72,17 @@ class Home(Value, frozen=True):
         except OSError as error:
             raise UsageError(
                 f"Cannot use {root} as Halocline's home: {error.strerror or error}.",
-                "Set HALOCLINE_HOME to a folder that you can write.",
+                "Set HALOCLINE_HOME to a folder that you can write to.",
             ) from error
         if not os.access(home.tasks, os.R_OK | os.X_OK):
-            raise UsageError(f"Halocline's home {root} cannot be read.", "Set HALOCLINE_HOME to another folder.")
+            raise UsageError(
+                f"Cannot read Halocline's home {root}.", "Fix its permissions, or set HALOCLINE_HOME to another folder."
+            )
         return home
 
     @property
     def is_writable(self) -> bool:
-        """Tell whether something can be kept in it; a file system may be mounted to be read only."""
+        """True if the home can be written to; a file system may be mounted read-only."""
         return os.access(self.root, os.W_OK | os.X_OK)
 
     @property
@@ -88,17 +91,17 @@ class Home(Value, frozen=True):
 
     @property
     def history(self) -> Path:
-        """The index of the tasks."""
+        """Index of the tasks."""
         return self.root / "history.db"
 
     @property
     def trash(self) -> Path:
-        """Tasks that were deleted lately."""
+        """Recently deleted tasks."""
         return self.root / "trash"
 
     @property
     def agents(self) -> Path:
-        """Agents that the person described for every folder."""
+        """The user's agents for all folders."""
         return self.root / "agents"
 
     @property
@@ -111,17 +114,17 @@ class Home(Value, frozen=True):
 
     @property
     def approvals(self) -> Path:
-        """Folders through which other programs of the person answer what runs ask."""
+        """Folders through which the user's other programs answer approvals and questions."""
         return self.root / "approvals"
 
     @property
     def edits(self) -> Path:
-        """Journals of changes of several files that are being made."""
+        """Journals of running changes to several files."""
         return self.root / "edits"
 
     @property
     def importing(self) -> Path:
-        """Logs that are being made from other programs' transcripts."""
+        """Logs of running imports."""
         return self.root / "importing"
 
     @property
@@ -134,12 +137,12 @@ class Home(Value, frozen=True):
 
     @property
     def policy(self) -> Path:
-        """The person's rules."""
+        """The user's permission rules."""
         return self.root / "policy.toml"
 
     @property
     def grants(self) -> Path:
-        """Leave that the person gave for good; written by Halocline."""
+        """The user's permanent grants; written by Halocline."""
         return self.root / "grants.toml"
 
     @property
@@ -152,7 +155,7 @@ class Home(Value, frozen=True):
 
     @property
     def salt(self) -> Path:
-        """What makes the numbers of marks in redacted texts this home's own."""
+        """Salt for the numbers of marks in redacted text."""
         return self.root / "redaction.salt"
 
     @property
@@ -161,32 +164,32 @@ class Home(Value, frozen=True):
 
     @property
     def prompts(self) -> Path:
-        """Sections of the system prompt that the person wrote."""
+        """The user's own sections of the system prompt."""
         return self.root / "prompts"
 
     @property
     def trust(self) -> Path:
-        """Which folders may run code of their own."""
+        """Trusted folders, which may run their own code."""
         return self.root / "trust.json"
 
     @property
     def browsers(self) -> Path:
-        """The browsers that are signed in to `halo web`."""
+        """Browsers signed in to `halo web`."""
         return self.root / "browsers.json"
 
     @property
     def mcp(self) -> Path:
-        """The person's MCP servers."""
+        """The user's MCP servers."""
         return self.root / "mcp.json"
 
     @property
     def mcp_bundles(self) -> Path:
-        """What bundles of MCP servers were unpacked to, a folder for each."""
+        """Unpacked bundles of MCP servers, a folder for each."""
         return self.root / "mcp"
 
     @property
     def mcp_cache(self) -> Path:
-        """What MCP servers offered when they last ran, and which definitions of tools a person approved."""
+        """The last known offers of MCP servers, and the tool definitions that the user approved."""
         return self.root / "cache" / "mcp"
 
     @property
@@ -195,17 +198,17 @@ class Home(Value, frozen=True):
 
     @property
     def rules(self) -> Path:
-        """The person's own files of rules."""
+        """The user's own rule files."""
         return self.root / "rules"
 
     @property
     def rule_switches(self) -> Path:
-        """Which files of rules are switched off."""
+        """Rule files that are switched off."""
         return self.root / "rules.json"
 
     @property
     def memory(self) -> Path:
-        """A person's notes, a file for each workspace."""
+        """The user's notes, a file for each workspace."""
         return self.root / "memory"
 
     def task(self, task: str) -> Path:

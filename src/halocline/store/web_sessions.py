@@ -1,6 +1,6 @@
-"""The browsers that are signed in to `halo web`, so that a restart of the server does not lock them out.
+"""Browsers signed in to `halo web`, stored so that they stay signed in when the server restarts.
 
-Of each there is its public key: what is in the file opens nothing. Its private key cannot leave the browser.
+Only public keys are stored, so the file gives no access. The private key never leaves the browser.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
 
 KEPT = 30 * 86_400.0
-"""Seconds after which a browser that did not come is forgotten."""
+"""Seconds without a visit after which a browser is signed out."""
 MOST = 50
 
 
 class Browser(Value, frozen=True, omit_defaults=False):
-    """One browser. `name` is what it says it is; times are in Unix seconds."""
+    """One browser. `name` is its own description; times are in Unix seconds."""
 
     id: str
     public_key: bytes
@@ -33,7 +33,7 @@ class Browser(Value, frozen=True, omit_defaults=False):
 
 
 class Browsers:
-    """Those of one home. The file is read again when another process changed it."""
+    """The browsers of one home. The file is reloaded when another process has changed it."""
 
     def __init__(self, file: Path, clock: Callable[[], float] = time.time) -> None:
         self._file = file
@@ -42,17 +42,17 @@ class Browsers:
         self._known: dict[str, Browser] = {}
 
     def all(self) -> list[Browser]:
-        """The one that came last first. Raises SettingsError."""
+        """Return all browsers, the most recent first. Raises SettingsError."""
         self._renew()
         fresh = [one for one in self._known.values() if self._clock() - one.seen_at < KEPT]
         return sorted(fresh, key=lambda one: -one.seen_at)
 
     def find(self, id: str) -> Browser | None:
-        """Raises SettingsError."""
+        """Find a browser by id. Raises SettingsError."""
         return next((one for one in self.all() if one.id == id), None)
 
     def add(self, public_key: bytes, name: str) -> Browser:
-        """Remember a browser, or that it came again. Raises SettingsError."""
+        """Add a browser, or update its last visit. Raises SettingsError."""
         now, id = self._clock(), id_of(public_key)
         known = self.find(id)
         browser = replace(known, seen_at=now) if known else Browser(id, public_key, name, now, now)
@@ -61,7 +61,7 @@ class Browsers:
         return browser
 
     def remove(self, id: str) -> bool:
-        """Forget a browser; False when there is none of that id. Raises SettingsError."""
+        """Sign a browser out; False if the id is unknown. Raises SettingsError."""
         kept = [one for one in self.all() if one.id != id]
         if len(kept) == len(self.all()):
             return False
@@ -78,7 +78,7 @@ class Browsers:
             self._known, self._read_at = {}, (0, 0)
             return
         except (OSError, msgspec.DecodeError) as error:
-            text, hint = f"Cannot read {self._file}: {error}.", "Delete it: browsers then enter anew."
+            text, hint = f"Cannot read {self._file}: {error}.", "Delete it and sign in again in each browser."
             raise SettingsError(text, hint) from error
         self._known, self._read_at = {one.id: one for one in found}, (stat.st_mtime_ns, stat.st_ino)
 
@@ -86,7 +86,9 @@ class Browsers:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(browsers), indent=1), 0o600)
         except OSError as error:
-            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "No browser was changed.") from error
+            raise SettingsError(
+                f"Cannot write {self._file}: {error.strerror}.", "No browser was signed in or out."
+            ) from error
 
 
 def id_of(public_key: bytes) -> str:

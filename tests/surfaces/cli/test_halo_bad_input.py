@@ -54,7 +54,7 @@ async def test_a_wrong_choice_is_refused_before_anything_is_written(
         ("max_steps = 0\n", ">= 1"),
         ("approval_mode = 'always'\n", "'always'"),
         ("model = \n", "line 1"),
-        ("[prices.'openai/x']\ninput = 1\n", "input and output belong together"),
+        ("[prices.'openai/x']\ninput = 1\n", "set both input and output"),
         ("[prices.'openai/x']\nwindow = 0\n", ">= 1"),
         ("[providers.work]\nfamily = 'smoke'\n", "'smoke'"),
     ],

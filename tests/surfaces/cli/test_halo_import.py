@@ -117,7 +117,7 @@ async def test_one_is_taken_by_its_id_and_json_says_what_became_of_it(halo: Halo
     given(halo)
     (line,) = (await halo.run("import", "claude", "0a1b2c", "--json")).lines
     assert (line["task"], line["standing"], line["turns"]) == (halo.tasks[0], "new", 2)
-    assert line["lost"] == ["1 × line of a sub-agent", "2 × line that was gone back on"]
+    assert line["lost"] == ["1 × line of a sub-agent", "2 × line of an abandoned branch"]
     listed = (await halo.run("import", "--json")).lines
     assert {row["id"]: row["standing"] for row in listed}["0a1b2c"] == "imported"
 
@@ -283,8 +283,8 @@ async def test_of_a_damaged_file_comes_what_is_whole_and_it_says_what_is_not(hal
     path.write_bytes(data[: len(data) * 2 // 3] + b"\xff\x00{")
     done = await halo.run("import", "claude")
     assert done.code == 0
-    assert "not imported: 1 × line that cannot be read" in done.out
-    assert "Not imported: 1 × line" in (await halo.run("tasks", "show", halo.tasks[0])).out
+    assert "not imported: 1 × unreadable line" in done.out
+    assert "Not imported: 1 × unreadable line" in (await halo.run("tasks", "show", halo.tasks[0])).out
 
 
 async def test_what_cannot_be_read_at_all_is_said_and_the_rest_is_taken(halo: Halo) -> None:

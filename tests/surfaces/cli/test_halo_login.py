@@ -153,7 +153,7 @@ async def test_a_file_that_others_can_read_stops_a_run_that_needs_it_and_no_othe
     (halo.home / "credentials").chmod(0o644)
     done = await halo.run("-p", "-m", "openai/x", "hi")
     assert (done.code, halo.tasks) == (1, [])
-    assert "Others can get at" in done.err
+    assert "Other users can access" in done.err
     assert "chmod 600" in done.err
     assert KEY not in done.err
     assert (await halo.run("-p", "-m", halo.script({"text": "Hello."}), "hi")).code == 0

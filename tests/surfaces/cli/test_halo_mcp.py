@@ -99,7 +99,7 @@ async def test_a_server_that_fails_says_why_and_where_more_is(halo):
         (("add", "x"), "No command or URL."),
         (("add", "a b", "--", "x"), "'a b' is not a valid server name."),
         (("add", "x", "--env", "novalue", "--", "y"), "novalue"),
-        (("add", "x", "--type", "smoke", "--", "y"), "there is no type 'smoke'"),
+        (("add", "x", "--type", "smoke", "--", "y"), "unknown type 'smoke'"),
         (("login", "nobody"), "There is no MCP server 'nobody'."),
     ],
 )

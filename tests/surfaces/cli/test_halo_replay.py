@@ -73,7 +73,7 @@ async def test_an_existing_file_is_not_recorded_over_and_no_task_begins(halo: Ha
     (halo.folder / "task.rec").write_text("mine")
     done = await halo.run("-p", "-m", halo.script(HI), "--record", "task.rec", "hello")
     assert done.code == 2
-    assert "exists already" in done.err
+    assert "already exists" in done.err
     assert halo.tasks == []
 
 

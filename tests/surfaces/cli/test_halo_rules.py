@@ -169,7 +169,7 @@ async def test_a_list_of_switches_that_cannot_be_read_is_told(halo: Halo, words:
     done = await halo.run("rules", *words)
     assert done.code != 0
     assert "rules.json" in done.err
-    assert "Correct it, or move it away" in done.err
+    assert "Fix it, or move it away" in done.err
 
 
 async def test_with_the_setting_off_the_list_says_that_nothing_is_followed(halo: Halo) -> None:

@@ -1,1 +1,1 @@
-"""Tasks of Cline."""
+"""Importer for Cline's tasks."""

@@ -1,4 +1,4 @@
-"""What requests took, as Cline wrote it: rows of its screen, or the counts of a message itself."""
+"""Usage and cost of Cline's requests, from rows of its screen or from the messages themselves."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ from halocline.protocol.values import JsonObject, Value
 
 
 class Request(Value, frozen=True):
-    """What Cline's screen said of one request to a model; `after` counts the messages before it."""
+    """Cline's screen row about one model request; `after` counts the messages before it."""
 
     at: float
     after: int | None
@@ -20,7 +20,7 @@ class Request(Value, frozen=True):
 
 
 def read_request(row: JsonObject) -> Request:
-    """A row of the screen."""
+    """Convert a row of the screen."""
     try:
         told = as_table(json_input.decode(as_text(row.get("text"))))
     except (msgspec.DecodeError, RecursionError):
@@ -37,7 +37,7 @@ def read_request(row: JsonObject) -> Request:
 
 
 def by_place(requests: Iterable[Request]) -> tuple[dict[int, Request], Iterator[Request]]:
-    """Requests by what was said before them, which older versions do not tell. Repeated ones are added up."""
+    """Return requests by the number of messages before them and, for older versions, in order; retries added up."""
     known: dict[int, Request] = {}
     counted = [each for each in requests if each.usage.total]
     for each in counted:
@@ -54,7 +54,7 @@ def _add_requests(one: Request, other: Request) -> Request:
 
 
 def read_metrics(given: JsonObject) -> tuple[Usage, float | None] | None:
-    """A message's own counts: the extension's, or the newer core's."""
+    """Convert a message's own counts, in the format of the extension or of the newer core."""
     tokens = as_table(given.get("tokens"))
     if tokens:
         cached = whole_number(tokens.get("cached"))

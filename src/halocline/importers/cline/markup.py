@@ -1,4 +1,4 @@
-"""What Cline wrote into messages: tool calls in markup, results in words, tags around what a person said."""
+"""Parses Cline's markup in messages: tool calls, results, and tags around the user's text."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ TOOLS = (
     r"browser_action|use_mcp_tool|access_mcp_resource|ask_followup_question|attempt_completion|plan_mode_respond|"
     r"new_task|condense|new_rule|load_mcp_documentation|web_fetch|report_bug|apply_diff"
 )
-"""Tools whose calls stood in the text, before models had calls of their own."""
+"""Tools that were called in the text, before native tool calls."""
 _CALL = re.compile(rf"<({TOOLS})>(.*)</\1>\s*$", re.DOTALL)
 _PARAMETER = re.compile(r"<(\w{1,40})>\n?(.*?)\n?</\1>", re.DOTALL)
 _RESULT = re.compile(r"\[(\w{1,60})(?: for .*?)?\] Result:\n?", re.DOTALL)
@@ -22,7 +22,7 @@ _OWN_WORDS = ("[ERROR] You did not use a tool", "[TASK RESUMPTION]", "# task_pro
 
 
 def extract_call(parts: Iterator[AssistantPart], number: int, ground: Ground) -> Iterator[AssistantPart]:
-    """The reply with the call in its last words as a call."""
+    """Convert a call at the end of a reply's text to a tool call."""
     for part in parts:
         if not isinstance(part, Text) or not (found := _CALL.search(part.text)):
             yield part
@@ -34,31 +34,31 @@ def extract_call(parts: Iterator[AssistantPart], number: int, ground: Ground) ->
 
 
 IN_TEXT = "in-text-"
-"""Begins the ids of calls that stood in the text and had none."""
+"""Prefix for the ids of calls found in the text, which have none."""
 
 
 def is_result(text: str) -> re.Match[str] | None:
-    """The head of a result that came as words."""
+    """Match the head of a result in the text."""
     return _RESULT.match(text)
 
 
 def without_environment(text: str) -> str:
-    """What is left without the state of the editor, which Cline added to each message."""
+    """Remove the editor's state, which Cline added to each message."""
     return _ENVIRONMENT.sub("", text).strip()
 
 
 def folder_in(text: str) -> str:
-    """The workspace that the state of the editor names."""
+    """Return the workspace named in the editor's state."""
     return found[1] if (found := _FOLDER.search(text)) else ""
 
 
 def feedback_in(text: str) -> str:
-    """What a person said to a finished task, inside of its result."""
+    """Return the user's feedback on a finished task from inside its result."""
     return found[2] if (found := _SAID.search(text)) and found[1] in ("feedback", "user_message") else ""
 
 
 def person_words(text: str, ground: Ground) -> UserPart | None:
-    """A person's words without their tag; Cline's own as a note; None for nothing."""
+    """Return the user's text without its tag; Cline's own text as a note; None if it is empty."""
     text = without_environment(text)
     if not text:
         return None
@@ -68,6 +68,6 @@ def person_words(text: str, ground: Ground) -> UserPart | None:
 
 
 def without_tags(text: str) -> str:
-    """A person's words without the tags around them."""
+    """Remove the tags around the user's text."""
     said = [found[2].strip() for found in _SAID.finditer(text)]
     return "\n\n".join(said) or text

@@ -1,4 +1,4 @@
-"""A task of Cline's of which only the screen is left: what was said, without the tools' results."""
+"""Imports a Cline task of which only the screen is left: the conversation, without tool results."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +11,7 @@ MODEL = ("text", "completion_result")
 
 
 def read_screen(screen: Iterable[JsonObject | None], ground: Ground) -> Iterator[Said]:
-    """The person's words and the model's, from the rows of the screen."""
+    """Yield the messages of the user and the model from the rows of the screen."""
     for row in screen:
         if row is None or row.get("partial") is True:
             continue
@@ -25,4 +25,4 @@ def read_screen(screen: Iterable[JsonObject | None], ground: Ground) -> Iterator
         elif say == "reasoning":
             yield Reply((Thinking(text),), at)
         else:
-            ground.lost["row of the screen that is no part of the conversation"] += 1
+            ground.lost["screen row outside the conversation"] += 1

@@ -1,7 +1,7 @@
-"""Cline's tasks: `tasks/<id>/` of the extension and of `~/.cline/data`, and the sessions of its newer core.
+"""Imports Cline's tasks: `tasks/<id>/` of the extension and of `~/.cline/data`, and the sessions of its newer core.
 
-The conversation is `api_conversation_history.json`; times, costs and the plan are in `ui_messages.json`, in rows of
-their own. A session is a manifest with its messages beside it. Fields are as of autumn 2026.
+The conversation is in `api_conversation_history.json`; times, costs and the plan are separate rows in
+`ui_messages.json`. A session is a manifest with its messages in a file next to it. Fields are as of autumn 2026.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,11 +37,11 @@ SERVERS = (".vscode-server", ".vscode-server-insiders", ".cursor-server", ".wind
 EXTENSION = "User/globalStorage/saoudrizwan.claude-dev"
 TALK, SCREEN, OLD_SCREEN = "api_conversation_history.json", "ui_messages.json", "claude_messages.json"
 SESSION = ".messages.json"
-UNREADABLE = "message that cannot be read"
+UNREADABLE = "unreadable message"
 
 
 def list_roots(home: Path, env: Mapping[str, str]) -> list[Path]:
-    """Every folder in which Cline may keep a person's tasks."""
+    """Return the existing folders in which Cline may store the user's tasks."""
     named = [env.get("CLINE_DATA_DIR", ""), f"{env['CLINE_DIR']}/data" if env.get("CLINE_DIR") else ""]
     editors = [home / base / editor for editor in EDITORS for base in (".config", "Library/Application Support")]
     servers = [home / server / "data" for server in SERVERS]
@@ -54,13 +54,13 @@ def list_roots(home: Path, env: Mapping[str, str]) -> list[Path]:
 
 
 def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
-    """The tasks and sessions of a person."""
+    """Yield the user's tasks and sessions."""
     for root in list_roots(home, env):
         yield from _of_root(root)
 
 
 def found_at(path: Path) -> Iterator[Found]:
-    """A task's folder, one of its files, a storage folder, a session's file or its folder."""
+    """Yield the tasks of a path: a task's folder or file, a storage folder, or a session's file or folder."""
     if path.name.endswith(SESSION) or path.name == TALK or path.name in (SCREEN, OLD_SCREEN):
         path = path.parent
     if _is_task(path):
@@ -79,7 +79,7 @@ def _of_root(root: Path) -> Iterator[Found]:
         if _is_task(folder) and (task := _read_task(folder, history)):
             yield task
     for folder in sorted((root / "sessions").glob("*")):
-        if (file := folder / f"{folder.name}{SESSION}").is_file():  # those beside it are its sub-agents'
+        if (file := folder / f"{folder.name}{SESSION}").is_file():  # the others belong to its sub-agents
             yield _read_session(file)
 
 
@@ -88,7 +88,7 @@ def _is_task(folder: Path) -> bool:
 
 
 def _read_history(root: Path) -> dict[str, JsonObject]:
-    """What Cline's list says of each task; older versions had it elsewhere, and then the folders speak."""
+    """Read Cline's list of tasks by id; empty for older versions, where the folders must do."""
     return {as_text(row.get("id")): row for row in as_rows(json_stream.read_whole(root / "state" / "taskHistory.json"))}
 
 
@@ -168,7 +168,7 @@ def _read_title(row: JsonObject) -> str:
 
 
 def said(found: Found, ground: Ground) -> Iterator[Said]:
-    """The conversation, and the plan as it was last."""
+    """Yield the conversation, and the final plan."""
     path = Path(found.path)
     if path.is_file():
         yield from _read_conversation(json_stream.read_elements(path, "messages"), (), found.model, ground)
@@ -176,7 +176,7 @@ def said(found: Found, ground: Ground) -> Iterator[Said]:
     requests, plan, has_talk = [], None, (path / TALK).is_file()
     for row in json_stream.read_elements(_screen_file(path)):
         if row is None:
-            ground.lost["row of the screen that cannot be read"] += 1
+            ground.lost["unreadable screen row"] += 1
         elif row.get("say") == "api_req_started":
             requests.append(read_request(row))
         elif row.get("say") == "task_progress":
@@ -228,7 +228,7 @@ MODEL_FIELDS = (("providerId", "provider"), ("modelId", "id"))
 
 
 def _read_person(message: JsonObject, in_text: str, ground: Ground) -> Iterator[Said]:
-    """Results first, as our own logs have them; then what the person said."""
+    """Yield the results first, as in our own logs; then the user's message."""
     at = parse_time(message.get("ts"))
     told: list[UserPart] = []
     result: list[Text] = []
@@ -245,7 +245,7 @@ def _read_person(message: JsonObject, in_text: str, ground: Ground) -> Iterator[
                 elif part := markup.person_words(text, ground):
                     told.append(part)
             case other:
-                ground.lost[f"part of a message of an unknown kind ({str(other)[:40]})"] += 1
+                ground.lost[f"message part of unknown type ({str(other)[:40]})"] += 1
     if result:
         said = tuple(part for part in result if part.text)
         yield Answer(in_text, said or (Text(""),), at)
@@ -261,7 +261,7 @@ def _result_words(text: str) -> str:
 
 
 def _read_result(block: JsonObject, at: float, ground: Ground) -> Iterator[Said]:
-    """A result; what a person said to a finished task stands in one, and begins a turn."""
+    """Yield a result; the user's feedback on a finished task is inside one, and starts a new turn."""
     answer = content_blocks.tool_answer(block, at, ground)
     yield answer
     said = "\n".join(part.text for part in answer.content if isinstance(part, Text))

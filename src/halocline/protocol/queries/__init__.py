@@ -1,1 +1,1 @@
-"""Answers to questions about tasks, as surfaces get them."""
+"""Results of queries about tasks."""

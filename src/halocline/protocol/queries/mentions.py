@@ -1,4 +1,4 @@
-"""What became of a person's mentions: the event that gives it to the model, and the figures shown while they type."""
+"""Mentions (`@file`): the event that gives their content to the model, and the preview shown while you type."""
 
 from halocline.protocol.event_kinds import Durable
 from halocline.protocol.messages import UserPart
@@ -6,15 +6,15 @@ from halocline.protocol.values import Value
 
 
 class MentionsResolved(Durable, frozen=True):
-    """The model is given what the person mentioned by `@`; the first line of each note says what it is."""
+    """The model got the content of your `@` mentions; the first line of each note says what it is."""
 
     content: tuple[UserPart, ...]
 
 
 class Mentioned(Value, frozen=True):
-    """What a mention stands for: its `text` as typed, in words what it `is`, and about how many tokens it will be.
+    """A resolved mention: its `text` as typed, `what` it refers to, and its approximate size in tokens.
 
-    `tokens` is None when that is known only once it is sent; a `problem` says that nothing will be given.
+    `tokens` is None if unknown until it is sent; `problem` means that nothing will be included.
     """
 
     text: str

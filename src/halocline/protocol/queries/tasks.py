@@ -1,4 +1,4 @@
-"""What a list of tasks says of each, and what may be asked of it."""
+"""Lists of tasks: their rows, filters and order."""
 
 from enum import StrEnum
 
@@ -6,11 +6,10 @@ from halocline.protocol.values import Value
 
 
 class TaskInfo(Value, frozen=True):
-    """One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None when it is unknown.
+    """One task. `status` is the last stop reason, or `unfinished`; `cost` (US dollars) is None if unknown.
 
-    `changed_at` is when it last did something. `size` is what its folder takes, in bytes. In the answer to a search,
-    `snippet` is where the words stand, between the `MARKS`. `roots` are its folders beside the workspace.
-    `parent` is the task whose sub-agent it is.
+    `changed_at` is its last activity. `size` is that of its folder in bytes. In search results, `snippet` shows the
+    match between `MARKS`. `roots` are its additional folders. `parent` is the task whose sub-agent it is.
     """
 
     task: str
@@ -33,11 +32,11 @@ class TaskInfo(Value, frozen=True):
 
 
 MARKS = ("\x02", "\x03")
-"""Around a word that was searched for."""
+"""Start and end marker of a match in a snippet."""
 
 
 class Order(StrEnum):
-    """How a list is sorted: the newest, dearest, longest or best first."""
+    """Sort order, descending: newest, most expensive, largest or best match first."""
 
     TIME = "time"
     COST = "cost"
@@ -47,7 +46,7 @@ class Order(StrEnum):
 
 
 class TaskQuery(Value, frozen=True):
-    """Which tasks, and in which order. What is empty does not choose; `since` is in Unix seconds.
+    """Filters and order of a task list. Empty fields do not filter; `since` is in Unix seconds.
 
     Sub-agents' tasks are found by their `parent` only.
     """
@@ -65,7 +64,7 @@ class TaskQuery(Value, frozen=True):
 
 
 def fits_query(info: TaskInfo, query: TaskQuery) -> bool:
-    """Whether a task is among those that were asked for, whatever its words."""
+    """True if a task matches the query, not counting its `words`."""
     return (
         info.parent == query.parent
         and (not query.workspace or info.workspace == query.workspace)
@@ -78,7 +77,7 @@ def fits_query(info: TaskInfo, query: TaskQuery) -> bool:
 
 
 def order_tasks(found: list[TaskInfo], query: TaskQuery) -> list[TaskInfo]:
-    """The tasks in the order that was asked for; `found` comes with the best first."""
+    """Sort and limit the tasks; `found` comes with the best match first."""
     order = query.order or (Order.RELEVANCE if query.words else Order.TIME)
     if order is not Order.RELEVANCE:
         found = sorted(found, key=_KEYS[order], reverse=True)

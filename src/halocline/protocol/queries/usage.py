@@ -1,19 +1,19 @@
-"""What a context is made of, and why a cache missed: answers to queries. Sizes are tokens, prices US dollars."""
+"""Reports on context and cache use. Sizes are tokens, prices US dollars."""
 
 from halocline.protocol.values import Value
 
 
 class Rates(Value, frozen=True):
-    """Dollars per million tokens that are read: new ones, and those that the provider has in its cache."""
+    """Dollars per million input tokens, uncached and cached."""
 
     input: float
     cached: float
 
 
 class ContextPart(Value, frozen=True, omit_defaults=False):
-    """One part. `kind` groups it with others, `times` counts its pieces; of `tokens`, so many are `stale`.
+    """One part of the context. `kind` groups parts, `times` counts its pieces; `stale` of its `tokens` are outdated.
 
-    Stale is what a later read or edit of the same file has overtaken.
+    Stale means that a later read or edit of the same file replaces it.
     """
 
     kind: str
@@ -24,12 +24,12 @@ class ContextPart(Value, frozen=True, omit_defaults=False):
 
 
 class Shortened(Value, frozen=True, omit_defaults=False):
-    """What was done to a conversation before the model reads it. Sizes are tokens, estimated.
+    """Reductions of the conversation before the model reads it. Sizes are estimated tokens.
 
-    `outdated` copies of files are left out, of `outdated_tokens`; `answered_for` calls without a result have a made-up
-    one; `cut` messages were longer than `longest`, and lost `cut_tokens`; so many pictures are `unseen` as the model
-    sees none. The compaction in force, if any: its `cause`, how much was there `before` and `after`, and how many
-    messages it stands for (`replaced`).
+    `outdated` copies of files are left out, `outdated_tokens` in total; `answered_for` calls without a result got a
+    placeholder; `cut` messages were longer than `longest` and lost `cut_tokens`; `unseen` images are left out because
+    the model accepts none. For the compaction in force, if any: its `cause`, the size `before` and `after`, and the
+    number of messages that it `replaced`.
     """
 
     outdated: int = 0
@@ -46,11 +46,11 @@ class Shortened(Value, frozen=True, omit_defaults=False):
 
 
 class ContextReport(Value, frozen=True, omit_defaults=False):
-    """What the next request of a task would hold.
+    """Contents of a task's next request.
 
-    The parts are estimates; `used` is their sum. Of it the provider counted `counted`, to which the parts were scaled
-    by `scale`; without a count from it (0) nothing was. `reserve` is kept free of the window: for the reply, and for
-    making the conversation shorter. A window that is not known is a guess. `rates` that are not known are None.
+    The parts are estimates; `used` is their sum. `counted` is the provider's own count, and the parts were multiplied
+    by `scale` to match it; 0 means no count and no scaling. `reserve` is the part of the window kept free for the
+    reply and for compaction. If the window is not known, `window` is a guess. Unknown `rates` are None.
     """
 
     task: str
@@ -68,19 +68,19 @@ class ContextReport(Value, frozen=True, omit_defaults=False):
 
     @property
     def free(self) -> int:
-        """Tokens until the conversation is shortened."""
+        """Tokens left before the conversation is compacted."""
         return max(0, self.window - self.reserve - self.used)
 
     def kinds(self) -> dict[str, tuple[ContextPart, ...]]:
-        """The parts by kind, in their order."""
+        """Group the parts by kind, in order."""
         names = dict.fromkeys(part.kind for part in self.parts)
         return {name: tuple(part for part in self.parts if part.kind == name) for name in names}
 
 
 class CacheMiss(Value, frozen=True, omit_defaults=False):
-    """A request of which far less was in the cache than the one before it could have left there.
+    """A request with far fewer cached tokens than the previous request could have left in the cache.
 
-    `step` counts the requests of the task from 1. `extra` are the dollars that it cost more; None is unknown.
+    `step` counts the task's requests from 1. `extra` is the additional cost in dollars; None if unknown.
     """
 
     step: int
@@ -93,7 +93,7 @@ class CacheMiss(Value, frozen=True, omit_defaults=False):
 
 
 class CacheReport(Value, frozen=True, omit_defaults=False):
-    """How a task's requests used the provider's cache. `read` are all tokens that went in, `cached` those from it."""
+    """Cache use of a task's requests. `read` counts all input tokens, `cached` those from the cache."""
 
     requests: int
     read: int

@@ -1,1 +1,1 @@
-"""Values that are not shown, and taking secrets out of texts."""
+"""Secret values, and redaction of secrets in text."""

@@ -1,8 +1,8 @@
-"""The published forms of keys and tokens, of autumn 2026, from the vendors' documentation. Data only.
+"""Published forms of keys and tokens, as of autumn 2026, from the vendors' documentation. Data only.
 
-A token begins with letters that its vendor chose so that it can be found, and stands by itself: before it is no letter,
-digit, `_` or `-`, behind it no letter or digit. A shape may stand within other text. What an entry of `SHAPES` begins
-with is what no text with such a secret is without: in small letters whatever the case, with capitals just so.
+A token starts with a prefix that its vendor chose so that it can be found, and stands alone: no letter, digit, `_` or
+`-` before it, no letter or digit after it. A shape may be part of other text. The first item of an entry in `SHAPES`
+is a mark that every such secret contains: matched in any case if lowercase, exactly if it has capitals.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _USER = r"[^/\s:@\"'\\<>{}$()]{0,100}"
 _NO_PASSWORD = r"(?:pass|password|passwd|secret|pw|p|token|x{3,9}|\*{3,9}|\.{3})"
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----"
 _BODY = r"(?:[A-Za-z0-9+/=\s|>]|\\[nr]){64,20000}"
-"""What stands between the ends of a key, also where it is written as one string."""
+"""Body of a key, between its BEGIN and END lines; also when written as one string."""
 
 TOKENS: Mapping[str, tuple[str, ...]] = {
     "age-key": (r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}",),
@@ -133,7 +133,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
     "tunnel-key": (r"tskey-[a-z]{2,10}-[A-Za-z0-9-]{16,80}", r"ops_eyJ[A-Za-z0-9+/=_-]{100,2000}"),
     "jwt": (r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",),
 }
-"""By what they open. `pk_` and the like of Stripe are public and stay."""
+"""Tokens by what they give access to. Stripe's `pk_` keys and the like are public and are not redacted."""
 
 SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "bot-token": (
@@ -196,4 +196,4 @@ SHAPES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
-"""The mark of each, and what is taken out."""
+"""Pairs of mark and pattern; the match is redacted."""

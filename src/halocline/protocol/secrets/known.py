@@ -1,7 +1,7 @@
-"""Secrets whose values are known, found in a text however they are written there; pure.
+"""Finds secrets with known values in a text, in any encoding; pure.
 
-A value is also found in base64 (at each of the three offsets), percent-encoded, in hexadecimal, with the escapes of
-JSON, and broken over lines. Short values are never looked for: `test`, `none` or `x` are words, and everywhere.
+A value is also found in base64 (at each of the three offsets), percent-encoded, in hexadecimal, with JSON escapes, and
+wrapped over lines. Short values are never searched for: `test`, `none` or `x` are common words.
 """
 
 import json
@@ -16,21 +16,21 @@ import msgspec
 from halocline.protocol.secrets.values import SHORTEST
 
 _BREAK = r"(?:[\"']?[ \t]*\\?\r?\n(?:[ \t>|+:\d-]{0,12}[\"']?))?"
-"""A line's end within a value: with the sign that continues a line, the number or sign that begins the next one."""
+"""A line break within a value, with a continuation sign before it, and a line number or sign after it."""
 _END = 2
-"""Characters at either end of a value that are looked for first, where a line may end within it."""
+"""Characters at either end of a value that are searched for first, for values that may be wrapped."""
 Span = tuple[int, int]
 
 
 class KnownSecrets:
-    """The values to look for."""
+    """Known secrets to search for."""
 
     def __init__(self, values: Iterable[str]) -> None:
         usable = {value.strip() for value in values}
         self.values = frozenset(value for value in usable if len(value) >= SHORTEST and any(map(str.isalnum, value)))
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where they stand, in no order; they may overlap."""
+        """Yield the spans of all matches, in no order; they may overlap."""
         for form in self._forms:
             at = text.find(form)
             while at >= 0:
@@ -40,7 +40,7 @@ class KnownSecrets:
             yield from self._broken(text)
 
     def _broken(self, text: str) -> Iterator[Span]:
-        """Those with a line's end within."""
+        """Yield the spans of values wrapped over lines."""
         suspects = [form for form in self._forms if form[:_END] in text and form[-_END:] in text]
         joined = "".join(map(_without_ends, text.split("\n"))) if suspects else ""
         for form in suspects:
@@ -50,13 +50,13 @@ class KnownSecrets:
 
     @cached_property
     def _forms(self) -> tuple[str, ...]:
-        """Each value in every way of writing it, the longest first."""
+        """All encodings of all values, the longest first."""
         forms = {form for value in self.values for form in _written_forms(value)}
         return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 def _without_ends(line: str) -> str:
-    """A line without what stands at its ends when a value goes on over them."""
+    """Strip what may stand at the ends of a line within a wrapped value."""
     head = line.lstrip(" \t>|+:-0123456789")
     return head[head[:1] in ("'", '"') :].rstrip("\r\\ \t\"'")
 
@@ -74,7 +74,7 @@ def _written_forms(value: str) -> Iterator[str]:
 
 
 def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """What of the encoding does not depend on what stands around the value."""
+    """Yield the part of the encoding that does not depend on the surrounding text, for each offset."""
     for offset in range(3):
         written = encode(b"\0" * offset + data).decode()
         first = (offset * 8 + 5) // 6

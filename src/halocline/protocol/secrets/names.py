@@ -1,7 +1,7 @@
-"""Values that are named like a secret and look like one: `NAME=value`, JSON, YAML, TOML, XML, options; pure.
+"""Finds values that are named like secrets and look like them: `NAME=value`, JSON, YAML, TOML, XML, options; pure.
 
-Source code is full of names such as `token` and `password`, and a value that is left out there is in the way of the
-work. So a value counts only when it is a literal and does not consist of words: no reference, no path, no placeholder.
+Source code is full of names such as `token` and `password`, and redacting values there gets in the way of work. So a
+value only counts if it is a literal and not made of words: not a reference, path or placeholder.
 """
 
 import re
@@ -23,7 +23,7 @@ _KEYS = tuple(
     )
     for sign in ("", "_", "-")
 )
-"""What stands before `key` where the key is a secret."""
+"""Prefixes of `key` in names of secret keys."""
 _VALUE = re.compile(
     r"(?:s|(?:[_-]?(?:key|value|base|string|live|test|prod|production|dev|staging|main|default|old|new|\d{1,2})){1,2})?"
     r"(?:\\?[\"'])?\]?"
@@ -36,7 +36,7 @@ _ELSE = re.compile(
     r"(?i)public|next|page|continuation|cancel|sync|cursor|eos|bos|pad|unk|mask|special|cls|sep|max|min|num|count|limit"
     r"|author|no_|total|input|output|csrf_cookie_name|css|design"
 )
-"""Names of which only a part sounds like a secret."""
+"""Parts of names that sound like a secret and are none."""
 _REFERENCE = re.compile(
     r"[$@%<{(&*^\[]|~?\.{0,2}/|[a-z][a-z0-9+.-]{1,20}:/|(?:process|os|env|self|this|config|settings|secrets?|vars?|data|local"
     r"|module|args|options|params|request|req|ctx|state|props)\b[.\[]|\[redacted|ENC\[|vault:|sha\d{1,3}[-:]|arn:",
@@ -47,17 +47,17 @@ _EXAMPLE = re.compile(
 _WORDS = re.compile(r"[A-Za-z]*(?:[ _.:/+@#-]+[A-Za-z]*)*\d{0,2}[!?.:]?")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)\w+)+[!?]?|[A-Za-z_]+[a-z]\d{0,3}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""As a token, the number of a request; keys of services have this form as well."""
+"""As a token, this is a request id; some services' keys look like this too."""
 _VAULT = re.compile(r"s\.[A-Za-z0-9]{24}")
-"""An old form of token, which looks like a name in source code."""
+"""Old form of Vault tokens, which looks like a name in source code."""
 _NUMBER = re.compile(r"[\d.,:_+\-/TZ ]+(?:ms|s|m|h|d|px|em|rem|%|MB|GB|KB)?")
 _PASSWORD = frozenset({"password", "passwd", "passphrase", "pwd", "secret", "_pass", "_pw"})
 
 
 def named_secrets(text: str) -> Iterator[Span]:
-    """Where values stand that are named like secrets."""
+    """Yield the spans of values that are named like secrets."""
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters grow when they are made small
+    if len(lower) != len(text):  # the lowercase form of a few letters is longer
         lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
     for start, name in _find_names(lower):
         value = _VALUE.match(text, start + len(name))
@@ -70,7 +70,7 @@ def named_secrets(text: str) -> Iterator[Span]:
 
 
 def _find_names(lower: str) -> Iterator[tuple[int, str]]:
-    """Where such names end: each with its start, in no order."""
+    """Yield the start of each such name, and the name, in no order."""
     for name in _NAMES:
         at = lower.find(name)
         while at >= 0:
@@ -98,7 +98,7 @@ def _is_secret(value: str, name: str, before: str, group: str) -> bool:
 
 
 def looks_secret(value: str, *, is_password: bool = False) -> bool:
-    """Whether a value is no word, number, path, reference or example, but may well be a secret."""
+    """True if a value is probably a secret: not a word, number, path, reference or example."""
     if _REFERENCE.match(value) or _NUMBER.fullmatch(value):
         return False
     if is_random(value):
@@ -112,7 +112,7 @@ def looks_secret(value: str, *, is_password: bool = False) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether nobody would write it by hand: long, mixed, and no letters that repeat."""
+    """True if a value looks machine-generated: long, mixed, with few repeated characters."""
     if len(value) < 20 or re.search(r"[\s(){}<>$]", value):
         return False
     mixed = all(re.search(kind, value) for kind in (r"[a-z]", r"[A-Z]", r"\d"))
@@ -122,7 +122,7 @@ def is_random(value: str) -> bool:
 
 
 def entropy_of(text: str) -> float:
-    """Bits for each character, of those that are there."""
+    """Return the Shannon entropy in bits per character."""
     return -sum(n / len(text) * log2(n / len(text)) for n in Counter(text).values())
 
 
@@ -131,6 +131,6 @@ def _mentions_itself(value: str) -> bool:
 
 
 def is_worded(value: str, part: float = 0.7) -> bool:
-    """Tell whether more than a part of it is words, as in names: `my-service-v2`, `oauth2_access_token`."""
+    """True if more than `part` of the value is words, as in names: `my-service-v2`, `oauth2_access_token`."""
     words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", value)
     return sum(map(len, words)) > part * len(value)

@@ -1,4 +1,4 @@
-"""Finds keys by their published forms (`forms`); fast, as it looks for a form only where its mark is; pure."""
+"""Finds keys by their published forms (`forms`); fast, because it only tries a form where its mark occurs; pure."""
 
 import re
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from halocline.protocol.secrets.forms import SHAPES, TOKENS
 SHORTEST_RUN = 14
 _RUN_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}_-" else 32 for sign in range(256))
 _GATES = ("authorization", "key: ", "token: ", "dp.")
-"""A text that several marks share, so that one search finds them all."""
+"""Texts shared by several marks, so that one search covers them all."""
 _BEFORE, _BEHIND = 64, 256
-"""Characters around a mark within which what has it in its middle begins and ends."""
+"""Search window around a mark, in characters, for forms with the mark in the middle."""
 _LONG = ("private key",)
-"""Marks of what may be far longer."""
+"""Marks of forms that may be far longer."""
 Found = tuple[int, int, str]
 
 
 def long_runs(data: bytes) -> frozenset[str]:
-    """Every long run of letters, digits, `_` and `-` in a text as UTF-8; much faster to look through than the text."""
+    """Return the long runs of letters, digits, `_` and `-` in a UTF-8 text; much faster to search than the text."""
     words = data.translate(_RUN_SIGNS).split()
     return frozenset(word.decode() for word in words if len(word) >= SHORTEST_RUN)
 
@@ -29,7 +29,7 @@ def long_runs(data: bytes) -> frozenset[str]:
 def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Found]:
     """Yield the span and name of each match, in no order. `data` is the text as UTF-8, `runs` its long runs."""
     lower = text.lower()
-    is_same = len(lower) == len(text)  # a few letters grow when they are made small
+    is_same = len(lower) == len(text)  # the lowercase form of a few letters is longer
     for row in _possible_forms(data, runs):
         if row.place is _Place.ANYWHERE or not (row.is_token or is_same):
             yield from ((*found.span(), row.name) for found in row.pattern.finditer(text))
@@ -38,7 +38,7 @@ def published_forms(text: str, data: bytes, runs: frozenset[str]) -> Iterator[Fo
 
 
 def may_have_form(data: bytes, runs: frozenset[str]) -> bool:
-    """Tell whether it is worth looking; true of every text that has a form."""
+    """True if the text may have a form; never false for a text that has one."""
     return any(True for _ in _possible_forms(data, runs))
 
 
@@ -52,7 +52,7 @@ class _Place(Enum):
 
 
 class _Row(NamedTuple):
-    """One form. `is_run`: its mark begins a run of letters, digits, `_` and `-`."""
+    """One form. `is_run`: its mark starts a run of letters, digits, `_` and `-`."""
 
     name: str
     mark: str
@@ -62,7 +62,7 @@ class _Row(NamedTuple):
     place: _Place
 
     def find_at(self, text: str, at: int) -> re.Match[str] | None:
-        """Return what has the form and its mark at a place."""
+        """Match the form with its mark at this position."""
         match self.place:
             case _Place.AT:
                 return self.pattern.match(text, at)
@@ -73,7 +73,7 @@ class _Row(NamedTuple):
 
 
 def _at_marks(row: _Row, text: str, marks: str) -> Iterator[Found]:
-    """Much faster than a search: marks are rare."""
+    """Match a form at its marks only: much faster than a search, because marks are rare."""
     at = marks.find(row.mark)
     while at >= 0:
         found = row.find_at(text, at)
@@ -83,7 +83,7 @@ def _at_marks(row: _Row, text: str, marks: str) -> Iterator[Found]:
 
 
 def _possible_forms(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
-    """The forms that a text may have. Tokens are many, and begin where a run does."""
+    """Return the forms that a text may have. Tokens, the most numerous, start where a run does."""
     by_head, by_gate = _build_rows()
     heads = {run[:2] for run in runs} & by_head.keys()
     likely = [run for run in runs if run[:2] in heads]
@@ -96,7 +96,7 @@ def _possible_forms(data: bytes, runs: frozenset[str]) -> Iterator[_Row]:
 
 @lru_cache(1)
 def _build_rows() -> tuple[dict[str, list[_Row]], dict[bytes, list[_Row]]]:
-    """All forms, made when they are first needed: by the first two letters of a run, and by what a text must have."""
+    """Compile all forms on first use: by the first two letters of a run, and by a text that must occur."""
     by_head: dict[str, list[_Row]] = {}
     by_gate: dict[bytes, list[_Row]] = {}
     for row in (*_shape_rows(), *_token_rows()):
@@ -133,7 +133,7 @@ def _make_place(mark: str, pattern: str) -> _Place:
 
 
 def _mark_of(pattern: str) -> str:
-    """Return what every text begins with that fits the pattern."""
+    """Return the literal prefix of a pattern."""
     found = re.match(r"(?:[^\\[({.*+?|$^]|\\.)*", pattern)
     assert found is not None
     return found[0].replace("\\", "")

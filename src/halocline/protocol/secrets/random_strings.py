@@ -1,8 +1,8 @@
-"""Secrets that neither a name nor a published form gives away: long random strings that stand by themselves; pure.
+"""Finds secrets that have neither a telling name nor a published form: long random strings that stand alone; pure.
 
-What is random and no secret is far more common: hashes, numbers of requests and objects, pictures, certificates, the
-sums of lock files. So hexadecimal and UUIDs never count, nor what is named like one of those, nor what is part of an
-address, a path or a block of base64; a text that a model edits must not be full of marks.
+Random strings that are not secrets are far more common: hashes, ids of requests and objects, images, certificates,
+checksums in lock files. So hexadecimal and UUIDs never count, nor anything named like one of those, nor parts of URLs,
+paths or base64 blocks: text that a model edits must not be full of marks.
 """
 
 import re
@@ -15,7 +15,7 @@ from halocline.protocol.secrets.names import is_worded
 
 SHORTEST, LONGEST = 24, 128
 SEED = 16
-"""Characters in a row, of letters and digits, that such a string has at least."""
+"""Minimum length of a run of letters and digits in such a string."""
 Span = tuple[int, int]
 
 _SIGNS = "-A-Za-z0-9_+/"
@@ -27,13 +27,13 @@ _NAMED = re.compile(
     r"|public_?key|pub|cert\w*|data|image|icon|content|body|mappings|alphabet|chars|h1|hmac|record|arn:[\w:/-]*"
     r"|marker|qualifier)[\"'`]?\s{0,3}(?:[:=]|=>|\()\s{0,3}[\"'`]?\s?\Z"
 )
-"""Text before a random string that shows it to be no secret."""
+"""Text before a random string that shows that it is not a secret."""
 _NO_SECRET = re.compile(
     r"sha\d+[-_]|AAAA|MI[A-Z]|MFkw|MHYw|MCow|iVBOR|R0lGOD|/9j/|UklGR|d09G|PHN2|PD94|H4sI|UEsDB|JVBER|_Z|_R|__|eyJ"
     r"|[a-z]{1,12}_\w*\Z|chatcmpl-|cmpl-|resp-|data:"
 )
-"""The beginnings of pictures, archives, certificates, public keys and mangled names; and `word_…`, which APIs call
-their objects: keys that begin like that have a published form."""
+"""Prefixes of images, archives, certificates, public keys and mangled names; and `word_…`, used by APIs for object
+ids: keys with such a prefix have a published form."""
 _WORD_OF_PATH = re.compile(r"(?:^|/)[A-Za-z_-]{4,}(?:/|$)")
 _BASE64_LINE = re.compile(rf"[ \t\"'`|>#*,;.+/-]*[{_SIGNS}]{{30,}}={{0,2}}[ \t\"'`\\,;|*/+-]*\r?\Z")
 _EXAMPLE = re.compile(r"(?i)example|sample|dummy|placeholder|your|xxxx|redacted")
@@ -42,7 +42,7 @@ _SWITCH = re.compile(r"(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[0-9])[^0-9]")
 
 
 def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
-    """Yield where they stand. `words` are all runs of letters, digits, `_` and `-` in the text of `SEED` or more."""
+    """Yield the spans of random strings. `words` are the text's runs of `SEED` or more letters, digits, `_` and `-`."""
     for word in words:
         if len(word) < SEED or not _is_mixed(word):
             continue
@@ -54,7 +54,7 @@ def random_strings(text: str, words: Iterable[str]) -> Iterator[Span]:
 
 
 def is_random_string(value: str) -> bool:
-    """Tell whether a value looks like a key that a machine made."""
+    """True if a value looks like a generated key."""
     plain = value.rstrip("=")
     signs = [sign for sign in plain if sign.isalnum()]
     if len(plain) < SHORTEST or len(signs) < max(SHORTEST - 4, 0.85 * len(plain)) or not _is_mixed(plain):
@@ -67,7 +67,7 @@ def is_random_string(value: str) -> bool:
 
 
 def _is_mixed(word: str) -> bool:
-    """Small letters, capitals and digits, and they change as often as chance has it; in names they come in groups."""
+    """True if lowercase, uppercase and digits alternate as in random text; in names they come in groups."""
     if not (_DIGIT.search(word) and _UPPER.search(word) and _LOWER.search(word)):
         return False
     digits = len(_DIGIT.findall(word))
@@ -82,7 +82,7 @@ def _is_in_order(plain: str) -> bool:
 
 
 def _is_text_in_base64(plain: str) -> bool:
-    """Tell whether base64 makes it of a text that people read; what is secret in that is looked for elsewhere."""
+    """True if it is base64 of readable text; secrets in that are found elsewhere."""
     coded = plain.translate({43: "-", 47: "_"})
     try:
         data = urlsafe_b64decode(coded[: len(coded) // 4 * 4])
@@ -92,7 +92,7 @@ def _is_text_in_base64(plain: str) -> bool:
 
 
 def _span_around(text: str, at: int) -> Span | None:
-    """The whole string of which a word is a part, when it may be a secret."""
+    """Return the span of the whole string around a word, if it may be a secret."""
     start = at
     while start > 0 and at - start <= LONGEST and (text[start - 1].isalnum() or text[start - 1] in "_+/-"):
         start -= 1
@@ -105,14 +105,14 @@ def _span_around(text: str, at: int) -> Span | None:
 
 
 def _is_assigned(text: str, start: int) -> bool:
-    """Tell whether what stands before is the `=` behind a name, as in `NAME=value`, and no address."""
+    """True if the string is assigned to a name, as in `NAME=value`, and is not part of a URL."""
     return text[start - 1] == "=" and bool(
         re.search(r"(?:^|[\s\"'`;])[A-Za-z_]\w*=\Z", text[max(0, start - 60) : start])
     )
 
 
 def _is_in_block(text: str, run: re.Match[str]) -> bool:
-    """Tell whether it is a line of base64 with another one above it, or below."""
+    """True if the string is a line of base64 with another one above or below."""
     begin, end = text.rfind("\n", 0, run.start()) + 1, text.find("\n", run.end())
     end = len(text) if end < 0 else end
     if len(text[begin:end].strip(" \t\"'`|>#*,;.\\+\r")) > len(run[0]) + 2:

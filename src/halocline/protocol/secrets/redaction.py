@@ -1,8 +1,8 @@
-"""Takes secrets out of texts: what the model reads, what is logged, and what leaves (exports, recordings, reports).
+"""Redacts secrets in text that the model reads, that is logged, or that leaves (exports, recordings, reports).
 
-A secret is known by its value (stored keys, those of the environment), by its published form, by its name, or by what
-base64 hides. In its place stands a mark. A mark with a number stands for one value, so that an edit which holds the
-mark can be given the value again, from the file that has it; a mark is never written over what it stands for.
+A secret is recognized by its value (stored keys, keys of the environment), by its published form, by its name, or
+inside base64. A mark replaces it. A mark with a number stands for one value, so that in an edit it can be turned back
+into that value from the file; a mark never overwrites the value that it stands for.
 """
 
 import re
@@ -22,7 +22,7 @@ from halocline.protocol.secrets.published_forms import long_runs, may_have_form,
 from halocline.protocol.secrets.random_strings import random_strings
 
 STORED, RANDOM = "stored key", "random string"
-"""Names in marks for secrets known by value alone, and for strings that only look like keys."""
+"""Names in marks for secrets known only by value, and for strings that only look like keys."""
 _MARK = re.compile(r"\[redacted [a-z -]{3,30} ([0-9a-f]{8})\]")
 _ANY_MARK = re.compile(r"\[redacted [a-z -]{3,40}(?:[0-9a-f]{8})?\]")
 _BASE64_SIGNS = bytes(sign if chr(sign) in f"{ascii_letters}{digits}+/" else 32 for sign in range(256))
@@ -43,14 +43,15 @@ Found = tuple[int, int, str]
 
 
 class UnknownMark(Exception):
-    """A mark stands for nothing in the text that an edit is for; the argument is the mark."""
+    """A mark matches no value in the text to be edited; the argument is the mark."""
 
 
 class Redactor:
-    """Takes secrets out of texts. `values` gives those that are known; it is asked again for each text.
+    """Redacts text. `values` returns the known secrets; it is called for each text.
 
-    With a `salt`, which stays the same for as long as marks are to be understood, each mark has its secret's number.
-    `at_random`: also strings that only look like keys; not for what has numbers of objects in fields of their own.
+    With a `salt`, each mark carries a number for its secret; marks can be restored only with the same salt.
+    `at_random` also redacts strings that only look like keys; do not use it on data with object ids in their own
+    fields.
     """
 
     def __init__(
@@ -62,15 +63,15 @@ class Redactor:
         self._known = KnownSecrets(())
 
     def __call__(self, text: str) -> str:
-        """The text with a mark in the place of each secret, and of each line of one that has several."""
-        return self._marked(text, _merge_found(self._found(text)))
+        """Replace each secret with a mark; a secret with several lines gets a mark per line."""
+        return self._insert_marks(text, _merge_found(self._find_secrets(text)))
 
     def without_known(self, text: str) -> str:
-        """The text without the values that are known, whatever else is in it."""
-        return self._marked(text, _merge_found((*span, STORED) for span in self.known().spans(text)))
+        """Redact only secrets with known values."""
+        return self._insert_marks(text, _merge_found((*span, STORED) for span in self.known().spans(text)))
 
     def known(self) -> KnownSecrets:
-        """The values that are known now."""
+        """Return the known secrets as of now."""
         values = self._values()
         if values != self._asked:
             self._asked, self._known = values, KnownSecrets(values)
@@ -79,15 +80,15 @@ class Redactor:
     _asked: frozenset[str] = frozenset()
 
     def restored(self, text: str, original: str) -> str:
-        """What an edit's text means: each mark is again the value that it stands for in `original`.
+        """Replace each mark in an edit's text with the value that it stands for in `original`.
 
         Raises:
-            UnknownMark: a mark stands for nothing there, and is no part of that text itself.
+            UnknownMark: a mark matches no value in `original`, and is not part of that text itself.
         """
         if not (marks := {found[0]: found[1] for found in _MARK.finditer(text)}):
             return text
         meant: dict[str, set[str]] = {}
-        for start, end, _ in _merge_found(self._found(original)):
+        for start, end, _ in _merge_found(self._find_secrets(original)):
             for value in original[start:end].splitlines():
                 meant.setdefault(self._number(value), set()).add(value)
         for mark, number in marks.items():
@@ -98,7 +99,7 @@ class Redactor:
                     raise UnknownMark(mark)
         return text
 
-    def _marked(self, text: str, found: Iterable[Found]) -> str:
+    def _insert_marks(self, text: str, found: Iterable[Found]) -> str:
         parts: list[str] = []
         done = 0
         for start, end, name in found:
@@ -119,14 +120,14 @@ class Redactor:
     def _number(self, value: str) -> str:
         return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).hexdigest()
 
-    def _found(self, text: str) -> Iterator[Found]:
-        """What is in the text, in no order, but what marks in it say."""
+    def _find_secrets(self, text: str) -> Iterator[Found]:
+        """Yield the secrets in the text, in no order, except inside existing marks."""
         if "[redacted " not in text:
-            return self._all(text)
+            return self._find_all(text)
         marks = [mark.span() for mark in _ANY_MARK.finditer(text)]
-        return (one for one in self._all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
+        return (one for one in self._find_all(text) if not any(one[0] < end and start < one[1] for start, end in marks))
 
-    def _all(self, text: str) -> Iterator[Found]:
+    def _find_all(self, text: str) -> Iterator[Found]:
         yield from ((*span, STORED) for span in self.known().spans(text))
         data = text.encode("utf-8", "surrogatepass")
         runs = long_runs(data)
@@ -144,28 +145,28 @@ class Redactor:
 
 
 def holds_mark(text: str) -> bool:
-    """Whether a text has a mark that stands for one value."""
+    """True if a text has a mark that stands for one value."""
     return bool(_MARK.search(text))
 
 
 def redact_text(text: str) -> str:
-    """The text with `[redacted NAME]` in the place of every secret that is known by its form or its name."""
+    """Replace every secret recognized by form or name with `[redacted NAME]`."""
     return _PLAIN(text)
 
 
 def may_hold_keys(text: str) -> bool:
-    """Whether it is worth looking for keys: fast, and true of every text that holds one."""
+    """True if a text may hold keys; fast, and never false for a text that holds one."""
     data = text.encode("utf-8", "surrogatepass")
     return bool(runs := long_runs(data)) or may_have_form(data, runs)
 
 
 def redacted_event(event: DurableEvent, redact: Callable[[str], str] = redact_text) -> DurableEvent:
-    """The event without them, text by text, so that what has a form keeps it."""
+    """Redact all texts of an event, one by one, so that its structure stays."""
     return codec.decode(msgspec.json.encode(each_text(msgspec.to_builtins(event), redact)))
 
 
 def each_text(value: object, change: Callable[[str], str]) -> object:
-    """What was made of lists and objects, with every text in it changed. Names of fields stay, and names of types."""
+    """Apply `change` to every text in nested lists and objects, except field names and type names."""
     match value:
         case str():
             return change(value)
@@ -178,9 +179,9 @@ def each_text(value: object, change: Callable[[str], str]) -> object:
 
 
 def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
-    """For a text that a person will send on: also without these `secrets`, what is named like one, and the home folder.
+    """Redact a text that will be shared: also these `secrets`, anything named like a secret, and the home folder.
 
-    It takes too much rather than too little.
+    It redacts too much rather than too little.
     """
     for secret in sorted(set(secrets), key=len, reverse=True):
         if len(secret) >= _SHORTEST:
@@ -191,7 +192,7 @@ def thoroughly_redacted(text: str, secrets: Iterable[str], home: str) -> str:
 
 
 def _merge_found(found: Iterable[Found]) -> Iterator[Found]:
-    """In order, and none over another: what overlaps is one, under the name of the first."""
+    """Sort the matches and merge overlapping ones, under the name of the first."""
     current: Found | None = None
     for start, end, name in sorted(found, key=lambda one: (one[0], -one[1])):
         if current and start < current[1]:
@@ -210,7 +211,7 @@ def _holds_secret(text: str) -> bool:
 
 
 def _decode_base64(coded: str) -> str:
-    """The text that base64 stands for; empty when it stands for none."""
+    """Decode base64; empty if it does not decode to text."""
     joined = "".join(coded.split()).rstrip("=")
     try:
         data = b64decode(joined[: len(joined) // 4 * 4])

@@ -1,4 +1,4 @@
-"""A key, a token or a password in memory. Only `reveal` gives it away: no text form and no encoding of it does."""
+"""A key, token or password in memory. Only `reveal` returns it; its text forms and encodings do not show it."""
 
 from typing import NoReturn
 
@@ -7,7 +7,7 @@ _TAIL = 4
 
 
 class Secret:
-    """Equal to another one that holds the same."""
+    """A secret value. Two secrets with the same value are equal."""
 
     __slots__ = ("_value",)
 
@@ -15,12 +15,12 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The secret itself, for the one place that must send or store it."""
+        """Return the value, for the one place that must send or store it."""
         return self._value
 
     @property
     def tail(self) -> str:
-        """What a person may be shown to know it again: the last characters of a long one, nothing of a short one."""
+        """A display form to recognize it by: the last characters of a long value, nothing of a short one."""
         return f"…{self._value[-_TAIL:]}" if len(self._value) >= _LONG_ENOUGH else "…"
 
     def __eq__(self, other: object) -> bool:
@@ -36,4 +36,4 @@ class Secret:
         return "Secret(…)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not pickled or copied")
+        raise TypeError("a secret cannot be pickled or copied")

@@ -1,10 +1,10 @@
-"""Which values of an environment, and of what JSON and settings hold, are secrets by the name they have; pure."""
+"""Finds secrets by their names in an environment, JSON and settings; pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 SHORTEST = 12
-"""Characters that a value needs to be looked for in texts: `test`, `none` or `x` are words, and everywhere."""
+"""Minimum characters of a value to search for in text: `test`, `none` or `x` are common words."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_|-|api|access|secret|private|master|app)keys?(?:$|[_-]|\d)|token(?!iz)|secret|passw|passphrase|credential"
     r"|(?:^|_)(?:auth|pat|pw|pwd|pass|dsn|jwt)(?:_|$)|cookies?(?:_|$)|jwts?(?:_|$)|.pwd$|authorization"
@@ -14,18 +14,18 @@ _USERINFO = re.compile(r"[a-zA-Z][\w+.-]*://[^/\s:@]*:([^/\s@]+)@")
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether what has this name is a secret, as far as a name can say."""
+    """True if the name suggests a secret."""
     return bool(_SECRET_NAME.search(name))
 
 
 def secrets_in_environment(environment: Mapping[str, str], names: Iterable[str] = ()) -> Iterator[str]:
-    """The values of the variables with these names, and of those that are named like secrets and may be ones."""
+    """Yield the values of these variables, and of all variables that look like secrets by name and value."""
     yield from (value for name in names if (value := environment.get(name, "")))
     yield from secrets_in_mapping(environment)
 
 
 def secrets_in_mapping(given: object, name: str = "") -> Iterator[str]:
-    """The same of what JSON or settings hold, at any depth."""
+    """Yield the values in JSON or settings, at any depth, that look like secrets by name and value."""
     match given:
         case str() if is_secret_name(name):
             yield from _secret_parts(given)
@@ -38,7 +38,7 @@ def secrets_in_mapping(given: object, name: str = "") -> Iterator[str]:
 
 
 def _secret_parts(value: str) -> Iterator[str]:
-    """What of a variable's value is secret: all of it, or the password in an address; nothing of a path or a word."""
+    """Yield the secret part of a value: all of it, or the password of a URL; nothing of a path or a word."""
     if found := _USERINFO.match(value):
         yield found[1]
         return

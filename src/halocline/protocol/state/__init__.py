@@ -1,1 +1,1 @@
-"""What a task's events add up to."""
+"""A task's state, reduced from its events."""

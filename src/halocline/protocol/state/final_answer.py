@@ -1,14 +1,14 @@
-"""What a turn came to, in the model's own words. Pure."""
+"""The final answer of a turn. Pure."""
 
 from halocline.protocol.messages import AssistantMessage, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 
 REPORTS = ("attempt_completion", "plan_mode_respond")
-"""Tools whose result, when it ends a turn, is the answer."""
+"""Tools whose result is the answer when it ends a turn."""
 
 
 def final_text(state: State) -> str:
-    """The answer to the last prompt: the report of a tool that gives one, or the words of the last reply."""
+    """Return the answer to the last prompt: the result of a tool in `REPORTS`, or the text of the last reply."""
     reports: dict[str, str] = {}
     for message in reversed(state.messages):
         match message:

@@ -1,7 +1,7 @@
-"""Sequences and tables that grow, while everyone who holds an older one sees what they saw.
+"""Persistent sequences and tables: adding to one returns a new version, and older versions stay unchanged.
 
-What was added is shared by all of them, and each looks at its part only. So adding costs the same however much there
-is; who adds to an older one (going back does) gets a copy.
+All versions share one storage, and each sees only its part of it, so adding takes constant time. Adding to an older
+version, as a rewind does, makes a copy.
 """
 
 from bisect import bisect_right
@@ -17,7 +17,7 @@ _VERSION = itemgetter(0)
 
 
 class Series(Sequence[T]):
-    """A tuple that is cheap to add to."""
+    """A tuple that is cheap to extend."""
 
     __slots__ = ("_length", "_shared")
 
@@ -26,7 +26,7 @@ class Series(Sequence[T]):
         self._length = len(self._shared)
 
     def plus(self, *items: T) -> "Series[T]":
-        """This, and more behind it."""
+        """Return a new series with the items appended."""
         is_newest = self._length and len(self._shared) == self._length
         shared = self._shared if is_newest else self._shared[: self._length]
         shared.extend(items)
@@ -70,12 +70,12 @@ def _share_part(shared: list[T], length: int) -> Series[T]:
 
 
 def grow_series(items: Sequence[T], *more: T) -> Series[T]:
-    """The items, and more behind them."""
+    """Return a series with the items appended."""
     return (items if isinstance(items, Series) else Series(items)).plus(*more)
 
 
 class _Past(Generic[K, V]):
-    """What every key had, since which version."""
+    """The history of every key: its values, each with the version that set it."""
 
     __slots__ = ("newest", "values")
 
@@ -85,7 +85,7 @@ class _Past(Generic[K, V]):
 
 
 class Table(Mapping[K, V]):
-    """A dict that is cheap to change."""
+    """A dict whose changed copies are cheap."""
 
     __slots__ = ("_length", "_past", "_version")
 
@@ -95,7 +95,7 @@ class Table(Mapping[K, V]):
         self._length = len(values)
 
     def plus(self, changes: Mapping[K, V]) -> "Table[K, V]":
-        """This, with other values for some keys."""
+        """Return a new table with these changes."""
         if self._past.newest != self._version:
             return Table({**self, **changes})
         past = self._past
@@ -120,7 +120,7 @@ class Table(Mapping[K, V]):
         return self._length
 
     def pairs(self) -> Sequence[tuple[K, V]]:
-        """Every key and its value, for less than asking for one after another."""
+        """Return all keys and values, faster than `items`."""
         if self._past.newest == self._version:
             return [(key, had[-1][1]) for key, had in self._past.values.items()]
         return [*self.items()]
@@ -130,11 +130,11 @@ class Table(Mapping[K, V]):
 
 
 def list_pairs(table: Mapping[K, V]) -> Sequence[tuple[K, V]]:
-    """The keys and values of a mapping that may be a table."""
+    """Return the keys and values of a mapping that may be a table."""
     return table.pairs() if isinstance(table, Table) else [*table.items()]
 
 
 def change_table(table: Mapping[K, V], changes: Mapping[K, V]) -> Mapping[K, V]:
-    """The table with other values for some keys; the same one when nothing differs."""
+    """Return the table with these changes; the same one if nothing differs."""
     new = {key: value for key, value in changes.items() if key not in table or table[key] != value}
     return (table if isinstance(table, Table) else Table(table)).plus(new) if new else table

@@ -1,7 +1,7 @@
-"""What each event changes in the state of a task.
+"""Applies events to the state of a task.
 
-`reduce_event` is pure. Folding the durable events of a log gives exactly the state the live task had; transient events
-only touch `draft`, which every durable end of a reply clears.
+`reduce_event` is pure. Folding the durable events of a log gives exactly the state of the live task; transient events
+only change `draft`, which every durable end of a reply clears.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import note_told, remember_point, restore_state
+from halocline.protocol.going_back import add_restore_note, remember_point, restore_state
 from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
 from halocline.protocol.instructions import in_force
 from halocline.protocol.messages import (
@@ -26,7 +26,7 @@ from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 
 
 def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
-    """The state after `event`. Unknown and merely shown events change nothing but the position."""
+    """Return the state after `event`. Unknown durable events only change the position."""
     step = _STEPS.get(type(event))
     if isinstance(event, ev.Transient):
         return step(state, event) if step else state
@@ -35,7 +35,7 @@ def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
 
 
 def fold_events(events: Iterable[ev.Durable]) -> State:
-    """The state that a whole log gives."""
+    """Return the state after all events of a log."""
     state = State()
     for event in events:
         state = reduce_event(state, event)
@@ -101,7 +101,7 @@ def _prompt_words(content: Iterable[UserPart]) -> Iterator[str]:
 
 
 def _on_steering(state: State, e: ev.SteeringReceived) -> State:
-    """Nothing stands between a call and its result: words that come while calls are open are read after these."""
+    """Add a message; while calls are open, hold it back, since nothing may come between a call and its result."""
     turn = replace(state.turn, is_over=False) if state.turn else None
     heard = replace(state, turn=turn, unheard=(*state.unheard, *_prompt_words(e.content)))
     if not state.open_calls:
@@ -121,22 +121,24 @@ def _turn_ended(state: State, e: ev.TurnEnded) -> State:
 
 
 def _turn_resumed(state: State, e: ev.TurnResumed) -> State:
-    """As before the asking, with the time limit begun anew; a call that asked will run again, as nothing else did."""
+    """Return to the state before the question, and restart the time limit; a call that asked will run again."""
     asking = {asked.call for asked in state.questions}
     opened = tuple(replace(one, started=one.started and one.call.id not in asking) for one in state.open_calls)
     turn = replace(state.turn, started_at=e.at) if state.turn else None
     resumed = replace(state, turn=turn, draft=None, approvals=(), questions=(), open_calls=opened, gap=e.content)
-    return resumed if opened else _held_told(resumed)
+    return resumed if opened else _release_held(resumed)
 
 
-def _held_told(state: State) -> State:
-    """Return what was held back until the last call had its end is read now."""
+def _release_held(state: State) -> State:
+    """Add the messages that were held back until the last call ended."""
     return replace(_add_notes(_add_notes(state, state.gap), state.interjected), gap=(), interjected=())
 
 
 def _step_started(state: State, e: ev.StepStarted) -> State:
     turn = replace(state.turn, steps=state.turn.steps + 1) if state.turn else None
-    return replace(state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.requested())
+    return replace(
+        state, turn=turn, steps=state.steps + 1, draft=None, unheard=(), todo_age=state.todo_age.after_request()
+    )
 
 
 def _on_retry(state: State, e: ev.StepRetried) -> State:
@@ -154,7 +156,7 @@ def _on_usage(state: State, e: ev.UsageReported) -> State:
 
 
 def _on_sampling(state: State, e: ev.McpSampled) -> State:
-    """A server's request costs the task, and is no measure of the conversation."""
+    """Add the cost to the task, but keep `last_usage`: the request says nothing about the conversation's size."""
     cost = None if e.cost is None or state.cost is None else state.cost + e.cost
     return replace(state, usage=state.usage + e.usage, cost=cost, sampled=state.sampled.after(e))
 
@@ -166,7 +168,7 @@ def _subagent_ended(state: State, e: SubagentEnded) -> State:
 
 
 def _on_compaction(state: State, e: ev.Compacted) -> State:
-    """What the last request had is no measure any more of what the next one will have."""
+    """Reset `last_usage`: the size of the last request no longer predicts that of the next."""
     limit = e.limit or state.limit
     return replace(state, compactions=(*state.compactions, e), last_usage=Usage(), limit=limit, compacting=None)
 
@@ -205,11 +207,11 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
         last_outcome=outcome,
         known=file_knowledge.note_read(state.known, e.seen) if e.seen else state.known,
     )
-    return after if left else _held_told(after)
+    return after if left else _release_held(after)
 
 
 def _count_failures(state: State, status: ev.CallStatus) -> int:
-    """In a row. What the policy or a hook refused counts; what a person refused, or was not run, changes nothing."""
+    """Count consecutive failures, and refusals by the policy or a hook; not a person's refusals and skipped calls."""
     match status:
         case ev.CallStatus.COMPLETED:
             return 0
@@ -243,7 +245,7 @@ def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
     )
 
 
-def _taken_back(state: State, e: ev.GrantTakenBack) -> State:
+def _grant_revoked(state: State, e: ev.GrantTakenBack) -> State:
     kept = frozenset(one for one in state.kept_grants if one[0] != e.grant)
     return replace(state, grants=state.grants - {e.grant}, kept_grants=kept)
 
@@ -274,7 +276,7 @@ def _job_started(state: State, e: ev.JobStarted) -> State:
 
 
 def _job_ended(state: State, e: ev.JobEnded) -> State:
-    apart = () if state.turn else (e,)  # between turns nobody hears of it until the next one
+    apart = () if state.turn else (e,)  # between turns, it is reported with the next one
     left = tuple(job for job in state.jobs if job.job != e.job)
     return replace(state, jobs=left, jobs_ended_apart=state.jobs_ended_apart + apart)
 
@@ -308,7 +310,7 @@ def _on_instructions(state: State, e: ev.InstructionsLoaded) -> State:
 
 
 def _add_notes(state: State, content: tuple[UserPart, ...]) -> State:
-    """Words that join the conversation without a person's typing them."""
+    """Add content to the conversation that no person typed."""
     return replace(state, messages=grow_series(state.messages, UserMessage(content))) if content else state
 
 
@@ -317,12 +319,12 @@ def _todos_changed(state: State, e: ev.TodosChanged) -> State:
 
 
 def _todos_reminded(state: State, e: ev.TodosReminded) -> State:
-    return replace(_add_notes(state, e.content), todo_age=state.todo_age.reminded())
+    return replace(_add_notes(state, e.content), todo_age=state.todo_age.after_reminder())
 
 
 def _mode_changed(state: State, e: ev.ModeChanged) -> State:
     has_planned = state.has_planned or e.mode is ev.Mode.PLAN
-    return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.switched())
+    return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.after_switch())
 
 
 def _file_changed(state: State, e: ev.FileChanged) -> State:
@@ -332,7 +334,7 @@ def _file_changed(state: State, e: ev.FileChanged) -> State:
 
 
 def _hook_ran(state: State, e: ev.HookRan) -> State:
-    """Words of a hook join the conversation; a prompt that one refused leaves it, as if it had not been sent."""
+    """Add a hook's content to the conversation; remove a prompt that a hook blocked, as if it had not been sent."""
     if e.call or state.turn is None:
         return state
     if e.decision is HookDecision.BLOCK and e.moment in BEFORE_THE_MODEL:
@@ -361,7 +363,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolCallEnded: _call_ended,
     ev.ApprovalRequested: _approval_requested,
     ev.ApprovalResolved: _approval_resolved,
-    ev.GrantTakenBack: _taken_back,
+    ev.GrantTakenBack: _grant_revoked,
     ev.QuestionAsked: _question_asked,
     ev.QuestionAnswered: _question_answered,
     ev.AnswerAccepted: lambda state, e: replace(state, answer=e.answer),
@@ -383,7 +385,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     ev.ToolsOffered: lambda state, e: replace(state, offered=frozenset(e.tools), agents=e.agents or state.agents),
     ev.FileChanged: _file_changed,
     ev.FilesChangedOutside: lambda state, e: replace(
-        _add_notes(state, e.content), known=file_knowledge.note_told(state.known, e.files)
+        _add_notes(state, e.content), known=file_knowledge.note_reported(state.known, e.files)
     ),
     ev.ShellMoved: lambda state, e: replace(state, shell=e),
     ev.PageShown: lambda state, e: replace(state, page=e.url),
@@ -404,7 +406,7 @@ _STEPS: dict[type, Callable[[State, Any], State]] = {
     SubagentStarted: lambda state, e: replace(state, lanes=(*state.lanes, e)),
     SubagentEnded: _subagent_ended,
     ev.McpReported: lambda state, e: _add_notes(state, e.content),
-    ev.CheckpointRestored: note_told,
+    ev.CheckpointRestored: add_restore_note,
     ev.ConversationRestored: restore_state,
     ev.HookRan: _hook_ran,
     ev.Imported: lambda state, e: replace(_add_notes(state, e.content), model="", last_end=None),

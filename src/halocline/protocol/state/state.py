@@ -1,7 +1,7 @@
-"""What a task knows: the fold of its events (`fold`), and nothing else.
+"""The state of a task: derived from its events (`reducer`), and from nothing else.
 
-`loose_ends` says what must be written to leave no call, no
-approval and no question open; it serves the end of a turn and the reading of a log that a crash left behind.
+`loose_ends` lists the events that close all open calls, approvals and questions, at the end of a turn or when a log
+is opened after a crash.
 """
 
 from collections.abc import Sequence
@@ -37,29 +37,29 @@ from halocline.protocol.values import JsonObject, Value
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
 
 PROGRESS = "task_progress"
-"""An argument that some models send with every call, from Cline's prompts: the to-do list as a Markdown checklist."""
+"""Argument from Cline's prompts that some models send with every call: the to-do list as a Markdown checklist."""
 UNKNOWN_OUTCOME = (
     "Interrupted before this call ended. Its outcome is unknown: it may or may not have taken effect. "
     "Check before relying on it or repeating it."
 )
 NOT_RUN = "Interrupted before this call was run. Nothing happened."
 PROCESS_ENDED = "The process ended."
-"""What the end of a turn says when the process that opened the task after a crash wrote it."""
+"""Text of a turn's end that was written after a crash, by the process that reopened the task."""
 COMPACTION_CUT = "compaction_cut"
-"""The code of the error that ends a compaction which was cut short."""
+"""Code of the error that ends an interrupted compaction."""
 TIME_IS_UP = "The time limit is reached."
-"""What the end of a turn says when the time limit fell in the middle of something."""
+"""Text of a turn's end when the time limit interrupted something."""
 
 
 class OpenCall(Value, frozen=True):
-    """A call that has no end yet."""
+    """A call that has not ended."""
 
     call: ToolCall
     started: bool = False
 
 
 class TurnState(Value, frozen=True):
-    """The turn that runs now."""
+    """The running turn."""
 
     started_at: float
     steps: int = 0
@@ -68,12 +68,12 @@ class TurnState(Value, frozen=True):
 
 
 class State(Value, frozen=True):
-    """Everything known about a task. `unheard` are a person's words that no request has carried yet.
+    """Everything known about a task. `unheard` is a person's text that no request has included yet.
 
-    `gap` is what the model hears of a process that died, and `interjected` what a person said instead of an answer,
-    once the calls that wait have their ends. `own_commands` run now, and of those `own_untold` the model has not
-    heard. A `subtask` says whose sub-agent the task is; `lanes` are sub-agents of its own that run. `kept_grants` are
-    those that reach beyond the task. `switches` are those that were set in it.
+    `gap` (a note on a process that died) and `interjected` (messages sent instead of an answer) reach the model once
+    the open calls have ended. `own_commands` are the person's running commands, `own_untold` those that ended and were
+    not yet reported to the model. `subtask` is set for a sub-agent's task; `lanes` are the task's own running
+    sub-agents. `kept_grants` reach beyond the task. `switches` were set in the task.
     """
 
     task: str = ""
@@ -152,7 +152,7 @@ class State(Value, frozen=True):
 
     @property
     def is_asking(self) -> bool:
-        """A turn waits for a person, or did so before a message or another process came, and nothing ran since."""
+        """True if a turn waits for a person, or did until a message or another process came and nothing ran since."""
         waits = (self.gap or self.interjected) and not any(opened.started for opened in self.open_calls)
         return self.turn is not None and bool(self.approvals or self.questions or waits)
 
@@ -162,12 +162,12 @@ class State(Value, frozen=True):
 
     @property
     def compaction(self) -> ev.Compacted | None:
-        """The one that decides what the model reads."""
+        """The compaction in force, if any."""
         return self.compactions[-1] if self.compactions else None
 
     @property
     def last_message(self) -> AssistantMessage:
-        """The newest reply. Raises LookupError when the model has not spoken."""
+        """The latest reply. Raises LookupError if there is none."""
         for message in reversed(self.messages):
             if isinstance(message, AssistantMessage):
                 return message
@@ -175,17 +175,17 @@ class State(Value, frozen=True):
 
     @property
     def owes_reply(self) -> bool:
-        """Whether something was said to the model after its newest reply, and after the results of its calls."""
+        """True if a message to the model came after its latest reply and the results of its calls."""
         return bool(self.messages) and isinstance(self.messages[-1], UserMessage)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody said or did anything in it."""
+        """True if nothing was said or done in the task."""
         return not (self.messages or self.own_started) and self.last_end is None
 
     @property
     def title(self) -> str:
-        """Its name, or the first line of the first prompt."""
+        """The task's name, or the first line of its first prompt or command."""
         if self.labels.name:
             return self.labels.name
         for message in self.messages:
@@ -197,10 +197,10 @@ class State(Value, frozen=True):
 
 
 def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
-    """What is missing for every approval, question and call to have its end, and for the draft to be kept."""
+    """Return the events that end every open approval, question and call, and that keep the draft."""
     ends: list[ev.DurableEvent] = []
     if state.compacting:
-        ends.append(ev.ErrorRaised(code=COMPACTION_CUT, text="Not compacted: it was cut short."))
+        ends.append(ev.ErrorRaised(code=COMPACTION_CUT, text="Compaction was interrupted; nothing changed."))
     if draft := draft_parts(state):
         message = AssistantMessage(content=draft, model=state.model, stop_reason=StopReason.CANCELLED, interrupted=True)
         ends.append(ev.AssistantMessageCompleted(message=message))
@@ -216,14 +216,14 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
 
 
 def call_signature(call: ToolCall) -> str:
-    """The same for calls that ask the same thing: without the order of arguments, and what is only said beside them."""
+    """Return a key that is equal for equal calls: it ignores the order of arguments, and the to-do list among them."""
     arguments = {name: value for name, value in call.arguments.items() if name != PROGRESS}
-    # Of large arguments, JSON is made eight times as fast as Python's own notation.
+    # For large arguments, JSON is eight times as fast as `repr`.
     return msgspec.json.encode((call.name, arguments, call.malformed), order="sorted").decode()
 
 
 def draft_parts(state: State) -> tuple[AssistantPart, ...]:
-    """What was streamed of a reply that is not complete, neighbouring deltas joined. Unfinished calls are left out."""
+    """Return the text streamed of an incomplete reply, with adjacent deltas joined. Unfinished calls are left out."""
     deltas: list[ev.TextDelta | ev.ThinkingDelta] = []
     cell = state.draft
     while cell is not None:
@@ -237,7 +237,7 @@ def draft_parts(state: State) -> tuple[AssistantPart, ...]:
             joined = "".join(run)
             parts.append(Text(joined) if isinstance(delta, ev.TextDelta) else Thinking(joined))
             run = []
-    # Reasoning without its signature cannot be replayed, so only words survive.
+    # Reasoning without its signature cannot be sent back, so only text is kept.
     return tuple(part for part in parts if isinstance(part, Text) and part.text.strip())
 
 
@@ -246,13 +246,13 @@ def _begins_anew(delta: ev.TextDelta | ev.ThinkingDelta, last: ev.TextDelta | ev
 
 
 def lost_calls(state: State) -> tuple[ev.ToolCallEnded, ...]:
-    """The ends of calls that ran when their process died, other than those that only waited for an answer."""
+    """Return the ends of calls that ran when their process died, except those that only waited for an answer."""
     asking = {asked.call for asked in state.questions}
     return tuple(cut_short(one) for one in state.open_calls if one.started and one.call.id not in asking)
 
 
 def cut_short(open_call: OpenCall) -> ev.ToolCallEnded:
-    """The end of a call that did not come to one of its own."""
+    """Return the end of a call that was interrupted."""
     call = open_call.call
     text = UNKNOWN_OUTCOME if open_call.started else NOT_RUN
     result = ToolResult(call=call.id, content=(Text(text),), is_error=True)

@@ -1,6 +1,6 @@
-"""A to-do list as Markdown and back: what a person may edit, an export shows, and models write as `task_progress`.
+"""Converts the to-do list to Markdown and back: for editing, for exports, and for the `task_progress` of models.
 
-What is not an item (headings, comments, free words) is passed over; indentation is.
+Lines that are not items (headings, comments, text) and indentation are ignored.
 """
 
 import re
@@ -9,43 +9,43 @@ from collections.abc import Sequence
 from halocline.protocol.kinds import Todo, TodoStatus
 
 NOW = "**now:**"
-"""Before the text of the item that is in progress; other Markdown readers still see an open box."""
+"""Prefix of the item in progress; other Markdown readers still see an open box."""
 MOST = 200
-"""Items of one list."""
+"""Maximum items of a list."""
 LONGEST = 500
-"""Characters of one item."""
+"""Maximum characters of an item."""
 
 BOXES = {TodoStatus.PENDING: "[ ]", TodoStatus.IN_PROGRESS: f"[ ] {NOW}", TodoStatus.COMPLETED: "[x]"}
-"""What stands before the text of an item."""
-# Not compiled here: most tasks read no list, and every start comes by.
+"""Prefixes of items."""
+# Not compiled here: every start imports this, and most tasks read no list.
 _ITEM = r"\s*(?:[-*+]|\d+[.)])[ \t]+\[(.)\][ \t]+(.*\S)"
 _NOW = r"\*{0,2}now:\*{0,2}[ \t]*"
 
 
 def line_of(todo: Todo) -> str:
-    """One item on one line."""
+    """Format one item as one line."""
     return f"- {BOXES[todo.status]} {' '.join(todo.text.split())}"
 
 
 def to_markdown(todos: Sequence[Todo]) -> str:
-    """The items, each on its line."""
+    """Format the items, one per line."""
     return "".join(f"{line_of(todo)}\n" for todo in todos)
 
 
 def from_markdown(text: str) -> tuple[Todo, ...]:
-    """The items of a text, in order; `[x]` is done, `[/]`, `[-]`, `[~]`, `[>]` and `**now:**` are in progress."""
+    """Parse the items, in order; `[x]` is done; `[/]`, `[-]`, `[~]`, `[>]` and `**now:**` are in progress."""
     found = (re.match(_ITEM, line) for line in text.splitlines())
     return tuple(_parse_todo(item[1], item[2]) for item in found if item)[:MOST]
 
 
 def at_work(todos: Sequence[Todo]) -> Todo | None:
-    """The current step: what is in progress, else the first that is open; None when all is done."""
+    """Return the current item: the one in progress, else the first open one; None if all are done."""
     working = (todo for todo in todos if todo.status is TodoStatus.IN_PROGRESS)
     return next(working, next((todo for todo in todos if todo.status is TodoStatus.PENDING), None))
 
 
 def count_done(todos: Sequence[Todo]) -> int:
-    """How many are completed."""
+    """Count the completed items."""
     return sum(todo.status is TodoStatus.COMPLETED for todo in todos)
 
 

@@ -1,1 +1,1 @@
-"""The files that name MCP servers."""
+"""Files that define MCP servers."""

@@ -1,6 +1,6 @@
-"""Which MCP servers an administrator lets run beside their own: the table `halocline` of the managed file.
+"""The administrator's limits on other MCP servers: the table `halocline` of the managed file.
 
-What must stay true: a file that is there and cannot be read lets nobody else's server run.
+What must stay true: if the file exists but cannot be read, no other servers run.
 """
 
 import os
@@ -19,25 +19,25 @@ LARGEST = 1_000_000
 
 
 class Bounds(Value, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """`only_managed`: no others; `block_remote`: none that are reached by a URL; `allow`: patterns of their names."""
+    """Limits on other servers. `only_managed` blocks all, `block_remote` those with a URL; `allow` has patterns."""
 
     only_managed: bool = False
     block_remote: bool = False
     allow: tuple[str, ...] | None = None
 
     def judged(self, server: Server) -> Server:
-        """The server, with what is wrong with it here."""
+        """Return the server, with a `problem` if it is blocked."""
         if server.owner is Owner.MANAGED or server.problem or not (why := self._why(server)):
             return server
         return replace(server, problem=why)
 
     def _why(self, server: Server) -> str:
         if self.only_managed:
-            return "the administrator of this machine lets only their own servers run"
+            return "the administrator of this machine only allows their own servers"
         if self.block_remote and server.entry.url:
-            return "the administrator of this machine lets no server run that is reached by a URL"
+            return "the administrator of this machine does not allow servers with a URL"
         if self.allow is not None and not any(fnmatchcase(server.name, pattern) for pattern in self.allow):
-            return "it is not among the servers that the administrator of this machine allows"
+            return "the administrator of this machine does not allow this server"
         return ""
 
 
@@ -46,7 +46,7 @@ class _File(Value, frozen=True):
 
 
 def bounds_in(file: Path) -> Bounds:
-    """What the managed file says of others; nothing when there is none."""
+    """Read the limits from the managed file; no limits if it does not exist."""
     if not os.path.exists(file):
         return Bounds()
     try:

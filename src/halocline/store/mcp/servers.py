@@ -1,7 +1,7 @@
-"""Which MCP servers are set up: in the person's file, the project's and Cline's, all in the `mcpServers` form.
+"""Configured MCP servers: from the user's file, the project's and Cline's, all in the `mcpServers` format.
 
-What must stay true: a server that is written wrongly is in the list with what is wrong, and the others work. A file
-that cannot be read leaves the servers as they were. Keys stand in `Secret`s; `${VAR}` is filled in at a start.
+What must stay true: an invalid server is in the list with its problem, and the others work. If a file cannot be read,
+its servers stay as they were. Keys are `Secret`s; `${VAR}` is expanded when a server starts.
 """
 
 import os
@@ -29,11 +29,11 @@ _OTHER_NAMES = {"transportType": "type", "httpUrl": "url", "serverUrl": "url", "
 
 
 class Unreadable(Exception):
-    """A file of servers that is none; the text says which, and why."""
+    """A file that cannot be read as a list of servers; the text says which and why."""
 
 
 class McpPlaces(Value, frozen=True):
-    """Where to look. `home` is the person's home folder; None reads nothing of Cline's."""
+    """Locations to read. `home` is the user's home folder; None skips Cline's files."""
 
     own: Path
     workspace: Path
@@ -41,7 +41,7 @@ class McpPlaces(Value, frozen=True):
     managed: Path = MANAGED_MCP
 
     def files(self) -> Iterator[tuple[Path, Owner]]:
-        """Every place, the one that wins first: nobody else's file changes what a person set up, but root's."""
+        """Yield all files by precedence: only the administrator's overrides the user's."""
         yield self.managed, Owner.MANAGED
         yield self.own, Owner.USER
         mine = os.path.realpath(self.own)
@@ -54,7 +54,7 @@ class McpPlaces(Value, frozen=True):
 
 
 def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
-    """All servers. Of a file that cannot be read those hold that were there `before`."""
+    """Read all servers. For files that cannot be read, keep their servers from `before`."""
     found: dict[str, Server] = {}
     problems: list[str] = []
     for file, owner in places.files():
@@ -70,39 +70,39 @@ def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
 
 
 def servers_in(file: Path, owner: Owner) -> Iterator[Server]:
-    """The servers of one file; none when there is no file. Raises Unreadable."""
+    """Yield the servers of one file; none if it does not exist. Raises Unreadable."""
     for name, given in _server_tables(file).items():
         try:
             _check_name(name)
             yield Server(name, file, owner, _decode_entry(given))
         except (msgspec.ValidationError, ValueError) as error:
-            yield Server(name, file, owner, problem=f"{KEY}.{name} of {file} is wrong: {error}")
+            yield Server(name, file, owner, problem=f"{KEY}.{name} in {file} is invalid: {error}")
 
 
 def read_raw(file: Path) -> JsonObject:
-    """The whole file as it is, every unknown key in it; empty when there is none. Raises Unreadable."""
+    """Read the whole file, including unknown keys; empty if it does not exist. Raises Unreadable."""
     try:
         data = read_regular(file, LARGEST)
         given = json_input.decode(data.removeprefix(b"\xef\xbb\xbf")) if data.strip() else {}
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, msgspec.DecodeError) as error:
-        raise Unreadable(f"{file} cannot be read: {error}.") from error
+        raise Unreadable(f"Cannot read {file}: {error}.") from error
     if not isinstance(given, dict):
         raise Unreadable(f"{file} is not a JSON object.")
     return given
 
 
 def check_server(given: JsonObject) -> None:
-    """Whether a server can be written so. Raises UsageError."""
+    """Check that a server's entry is valid. Raises UsageError."""
     try:
         _decode_entry(given)
     except (msgspec.ValidationError, ValueError) as error:
-        raise UsageError(f"The server cannot be set up so: {error}.", "See: halo mcp add --help") from error
+        raise UsageError(f"Invalid server: {error}.", "See: halo mcp add --help") from error
 
 
 def why_barred(managed: Path, name: str, given: JsonObject) -> str:
-    """Why the administrator's file would not let a server run; empty where it would. Raises UsageError."""
+    """Say why the administrator does not allow a server; empty if they do. Raises UsageError."""
     check_server(given)
     return bounds_in(managed).judged(Server(name, managed, Owner.USER, _decode_entry(given))).problem
 
@@ -112,11 +112,11 @@ def change_server(file: Path, name: str, fields: JsonObject) -> None:
     try:
         write_server(file, name, {**_server_tables(file).get(name, {}), **fields})
     except Unreadable as error:
-        raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
+        raise SettingsError(str(error), "Nothing was changed. Fix the file first.") from error
 
 
 def write_server(file: Path, name: str, given: JsonObject | None) -> None:
-    """Put a server into a file, or take it out (None); all else stays as it is. Raises SettingsError."""
+    """Write a server to a file, or remove it (None); everything else stays. Raises SettingsError."""
     try:
         whole = read_raw(file)
         servers = {**_server_tables(file)}
@@ -128,51 +128,51 @@ def write_server(file: Path, name: str, given: JsonObject | None) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(Path(os.path.realpath(file)), text, _mode_of(file))
     except Unreadable as error:
-        raise SettingsError(str(error), "Correct it first; nothing was changed.") from error
+        raise SettingsError(str(error), "Nothing was changed. Fix the file first.") from error
     except OSError as error:
         raise SettingsError(f"Cannot write {file}: {error.strerror or error}.", "Nothing was changed.") from error
 
 
 def _mode_of(file: Path) -> int:
-    """Keys may stand in it: it is its owner's alone, unless somebody made it otherwise."""
+    """Return the file's mode; a new file is private, because it may contain keys."""
     return file.stat().st_mode & 0o777 if file.exists() else 0o600
 
 
 def _server_tables(file: Path) -> dict[str, JsonObject]:
     tables = read_raw(file).get(KEY, {})
     if not isinstance(tables, dict):
-        raise Unreadable(f"{file} is wrong: {KEY} is not an object.")
+        raise Unreadable(f"{file} is invalid: {KEY} is not an object.")
     return tables
 
 
 def _check_name(name: str) -> None:
-    """A name stands in menus, rules and what models read. Raises ValueError."""
+    """Check a name, which appears in menus, rules and text for models. Raises ValueError."""
     if not name or len(name) > LONGEST_NAME or not name.isprintable() or "/" in name:
-        raise ValueError(f"a name has up to {LONGEST_NAME} visible signs and no slash")
+        raise ValueError(f"a name must have 1 to {LONGEST_NAME} printable characters and no slash")
 
 
 def _decode_entry(given: Any) -> Entry:
-    """Raises ValidationError and ValueError."""
+    """Convert a raw entry. Raises ValidationError and ValueError."""
     if not isinstance(given, dict):
-        raise ValueError("it is not an object")
+        raise ValueError("not an object")
     if b"\\u0000" in msgspec.json.encode(given):
-        raise ValueError("there is a NUL in it")
+        raise ValueError("it contains a NUL character")
     meant = {_OTHER_NAMES.get(key, key): value for key, value in given.items()}
     entry = msgspec.convert(meant, Entry, strict=False, dec_hook=_read_secret)
     if entry.type.lower() not in TYPES:
-        raise ValueError(f"there is no type {entry.type!r}; the types are stdio, sse and streamableHttp")
+        raise ValueError(f"unknown type {entry.type!r}; use stdio, sse or streamableHttp")
     if not entry.command and not entry.url:
-        raise ValueError("it has neither a command nor a url")
+        raise ValueError("it needs a command or a url")
     if entry.url and not entry.url.startswith(("http://", "https://", "${")):
-        raise ValueError("its url is not http or https")
+        raise ValueError("its url must start with http:// or https://")
     if (TYPES[entry.type.lower()] in (SSE, HTTP)) and not entry.url:
-        raise ValueError(f"it is of type {entry.type} and has no url")
+        raise ValueError(f"type {entry.type} needs a url")
     if TYPES[entry.type.lower()] == STDIO and not entry.command:
-        raise ValueError("it is of type stdio and has no command")
+        raise ValueError("type stdio needs a command")
     return entry
 
 
 def _read_secret(wanted: type, value: Any) -> Any:
     if wanted is Secret and isinstance(value, str | int | float | bool):
         return Secret(str(value) if not isinstance(value, bool) else str(value).lower())
-    raise ValueError(f"expected a text, got {type(value).__name__}")
+    raise ValueError(f"expected text, got {type(value).__name__}")

@@ -1,1 +1,1 @@
-"""Rules, grants, trust and hooks, as they lie in files."""
+"""Files of rules, grants, trust and hooks."""

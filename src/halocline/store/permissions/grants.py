@@ -1,7 +1,7 @@
-"""The file of leave that was given for good: a table is added at its end, or taken out, and all else stays as it is.
+"""The file of permanent grants: adds a table at its end or removes one; everything else stays as it is.
 
-What must stay true: whoever adds or takes out holds the folder's lock, so that neither undoes the other; a file that is
-not understood wholly is not written.
+What must stay true: every change holds the folder's lock, so that none undoes another; a file that is not fully
+understood is not written.
 """
 
 import os
@@ -18,26 +18,26 @@ from halocline.store.atomic_file import sync_names, write_whole
 from halocline.store.permissions.rules import Unreadable, bare_rule, read_rules
 
 _TABLE = "[[rule]]"
-_CHANGES = "is changing the rules that you gave for good"
-FOREIGN = "{path} is not written as rules of ours are; take the rule out of it yourself"
+_CHANGES = "is changing your permanent grants"
+FOREIGN = "{path} was edited in a way that cannot be changed automatically; remove the rule from it yourself"
 
 
 def keep_grant(path: Path, rule: Rule, by: str = "") -> None:
-    """Add a rule, unless it is there; `by` says who gave the leave. Raises OSError, also for a file that is damaged."""
+    """Add a rule, unless it exists; `by` says who granted it. Raises OSError, also if the file is damaged."""
     import time
 
     make_private_folder(path.parent)
     with lock_folder(path.parent, _CHANGES):
         if not any(bare_rule(one) == rule for one in _known_rules(path)):
-            reason = f"you allowed it for good on {time.strftime('%Y-%m-%d')}{f' ({by})' if by else ''}"
+            reason = f"you always allowed this on {time.strftime('%Y-%m-%d')}{f' ({by})' if by else ''}"
             _append_table(path, replace(rule, reason=reason))
 
 
 def take_out(path: Path, rule: Rule) -> bool:
-    """Remove the rules that are this one, whatever their names. False when there is none.
+    """Remove all rules equal to this one, regardless of their names. False if there are none.
 
     Raises:
-        OSError: the file cannot be written, or is damaged, or not written as rules of ours are.
+        OSError: the file cannot be written, is damaged, or has another layout than ours.
     """
     with lock_folder(path.parent, _CHANGES):
         known = _known_rules(path)
@@ -57,7 +57,7 @@ def _known_rules(path: Path) -> list[Rule]:
 
 
 def _without_tables(path: Path, text: str, wanted: list[int], count: int) -> str:
-    """The text without these tables. Comments and empty lines behind a table belong to what follows."""
+    """Return the text without these tables. Comments and empty lines after a table belong to what follows."""
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if line.strip().startswith("[")]
     tables = [at for at in heads if lines[at].split("#")[0].strip() == _TABLE]
@@ -76,7 +76,7 @@ def _without_tables(path: Path, text: str, wanted: list[int], count: int) -> str
 
 
 def _parse_tables(text: str) -> list[object] | None:
-    """The rules of a text as they stand in it; None for one that is no TOML."""
+    """Parse the raw rules of a text; None if it is not TOML."""
     import tomllib
 
     try:
@@ -86,14 +86,14 @@ def _parse_tables(text: str) -> list[object] | None:
 
 
 def _append_table(path: Path, rule: Rule) -> None:
-    """Write one more table at the end: what is there, comments too, stays as it is."""
+    """Append a table; everything else, comments too, stays as it is."""
     given = {name: value for name, value in msgspec.to_builtins(rule).items() if value and name != "source"}
     lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in given.items()]
     table = "\n".join(["", _TABLE, *lines, ""]).encode()
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         if os.write(file, table) != len(table):
-            raise OSError("the disk took only a part of it")
+            raise OSError("only part of the rule could be written")
         os.fsync(file)
     finally:
         os.close(file)

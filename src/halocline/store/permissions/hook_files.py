@@ -1,6 +1,6 @@
-"""Which hooks are set up: executables in folders, named as their moment, and lists in Claude's settings files.
+"""Configured hooks: executables in folders, named after their moment, and lists in Claude's settings files.
 
-What looks like a hook and cannot be run is in the list as well, with the reason: nothing is left out in silence.
+Hooks that cannot run are listed too, with the reason: nothing is left out silently.
 """
 
 import os
@@ -33,7 +33,7 @@ RUNNERS = {
     ".cts": "node",
     ".ps1": "pwsh",
 }
-"""What runs a file that is not executable itself, by its ending."""
+"""Interpreters of files that are not executable themselves, by suffix."""
 
 EVENTS: dict[str, tuple[HookMoment, ...]] = {
     **{moment.value: (moment,) for moment in HookMoment},
@@ -43,13 +43,13 @@ EVENTS: dict[str, tuple[HookMoment, ...]] = {
     "Stop": (HookMoment.TASK_COMPLETE,),
     "StopFailure": (HookMoment.TASK_ERROR,),
 }
-"""What an event of a settings file is here."""
+"""Moments for the events of settings files."""
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
 
 
 class Entry(Value, frozen=True):
-    """One hook of a settings file, as it is written there."""
+    """One hook of a settings file."""
 
     type: str = "command"
     command: str = ""
@@ -68,21 +68,21 @@ class Group(Value, frozen=True):
 
 
 class Places(Value, frozen=True):
-    """Where to look. `user` is the person's home folder, None when there is none; `own` are folders they named."""
+    """Locations of hooks. `user` is the user's home folder, if any; `own` are folders from their settings."""
 
     workspace: Path
     user: Path | None = None
     own: tuple[Path, ...] = ()
 
     def folders(self, source: HookSource) -> list[Path]:
-        """The folders of executables that are there."""
+        """Return the existing folders of executables."""
         if source is HookSource.USER:
             theirs = [self.user / name for name in OWN_HOOK_FOLDERS] if self.user else []
             return [folder for folder in (*theirs, *self.own) if folder.is_dir()]
         return [folder for name in HOOK_FOLDERS if (folder := self.workspace / name).is_dir() and self._foreign(folder)]
 
     def settings(self, source: HookSource) -> list[Path]:
-        """The settings files that are there."""
+        """Return the existing settings files."""
         if source is HookSource.USER:
             return [file for name in OWN_HOOK_SETTINGS if self.user and (file := self.user / name).exists()]
         return [file for name in HOOK_SETTINGS if (file := self.workspace / name).exists() and self._foreign(file)]
@@ -91,13 +91,13 @@ class Places(Value, frozen=True):
         return bool(self.folders(source) or self.settings(source))
 
     def _foreign(self, path: Path) -> bool:
-        """Somebody who works in their home folder has their own hooks there, not a project's."""
+        """False for the user's own hooks, which are also in the workspace if that is the home folder."""
         mine = [*self.folders(HookSource.USER), *self.settings(HookSource.USER)]
         return os.path.realpath(path) not in {os.path.realpath(own) for own in mine}
 
 
 def hooks_in(places: Places, source: HookSource) -> list[Hook]:
-    """Every hook that is set up there, in the order of the places."""
+    """Return all hooks in these locations, in order."""
     found: list[Hook] = []
     for folder in places.folders(source):
         found += (_executable_hook(path, source, places) for path in sorted(folder.iterdir()) if _looks_like_one(path))
@@ -121,7 +121,7 @@ def _executable_hook(path: Path, source: HookSource, places: Places) -> Hook:
     )
     if moment is None:
         right = next(known.value for known in HookMoment if known.lower() == path.stem.lower())
-        return replace(hook, inert=f"the name has to be {right}")
+        return replace(hook, inert=f"rename it to {right}")
     if why := why_not_regular(path):
         return replace(hook, inert=why)
     if os.access(path, os.X_OK):
@@ -134,9 +134,9 @@ def _with_runner(hook: Hook, path: Path) -> Hook:
         return replace(hook, inert=f"it is not executable: chmod +x {path}")
     runner = RUNNERS.get(path.suffix)
     if runner is None:
-        return replace(hook, inert=f"nothing here runs {path.suffix} files")
+        return replace(hook, inert=f"no known interpreter for {path.suffix} files; make it executable: chmod +x {path}")
     if shutil.which(runner) is None:
-        return replace(hook, inert=f"{runner}, which would run it, is not installed")
+        return replace(hook, inert=f"its interpreter, {runner}, is not installed")
     return replace(hook, words=(runner, str(path)))
 
 
@@ -148,13 +148,13 @@ def _listed_hooks(file: Path, source: HookSource, places: Places) -> Iterator[Ho
         off = isinstance(settings, dict) and settings.get("disableAllHooks") is True
     except (OSError, ValueError, AttributeError) as error:
         shown = _shown_path(file, places)
-        yield Hook(shown, None, "", source, shown, in_settings=True, inert=f"the file cannot be read: {error}")
+        yield Hook(shown, None, "", source, shown, in_settings=True, inert=f"cannot read the file: {error}")
         return
     for event, groups in events.items():
         for group in groups:
             for entry in group.hooks:
                 for hook in _hooks_of_entry(event, group.matcher, entry, _shown_path(file, places), source):
-                    yield replace(hook, inert="the file says disableAllHooks") if off else hook
+                    yield replace(hook, inert="disableAllHooks is set in the file") if off else hook
 
 
 def _hooks_of_entry(event: str, matcher: str, entry: Entry, file: str, source: HookSource) -> Iterator[Hook]:
@@ -177,24 +177,24 @@ def _hooks_of_entry(event: str, matcher: str, entry: Entry, file: str, source: H
 
 def _why_inert(event: str, moment: HookMoment | None, matcher: str, entry: Entry) -> str:
     if moment is None:
-        return f"there is no moment {event} here"
+        return f"the event {event} is not supported"
     if entry.type != "command":
-        return f"hooks of type {entry.type} are not run, only commands"
+        return f"hooks of type {entry.type} are not supported, only commands"
     if not entry.command:
         return "it has no command"
     if entry.is_async:
-        return "hooks that are not waited for (async) are not run"
+        return "async hooks are not supported"
     if entry.timeout is not None and entry.timeout <= 0:
-        return "its timeout is not above 0"
+        return "its timeout must be above 0"
     try:
         re.compile(matcher)
     except re.error as error:
-        return "" if matcher == "*" else f"its matcher is no regular expression: {error}"
+        return "" if matcher == "*" else f"its matcher is not a valid regular expression: {error}"
     return ""
 
 
 def _shown_path(path: Path, places: Places) -> str:
-    """A path as a person reads it."""
+    """Format a path for display."""
     for folder, before in ((places.workspace, ""), (places.user, "~/")):
         if folder is not None and path.is_relative_to(folder):
             return before + str(path.relative_to(folder))

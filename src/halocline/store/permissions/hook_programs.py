@@ -1,7 +1,7 @@
-"""Finds the programs that a folder's hooks and servers run: what trust in the folder is about.
+"""Finds the programs that a folder's hooks and servers run, which trust in the folder covers.
 
-A program is what a command runs, the scripts that it gives to an interpreter, and the code beside them. What a hook
-reads and writes, such as a log, a list or the file that was edited, is none: it may change without anybody being asked.
+Programs are the files that a command runs, the scripts that it passes to an interpreter, and code next to them. Data
+that a hook reads or writes, such as a log, a list or the edited file, is not: it may change without asking again.
 """
 
 import os
@@ -25,7 +25,7 @@ CODE = frozenset(
         *(".jsx", ".tsx", ".wasm", ".so", ".dylib", ".dll", ".jar", ".class", ".pyz", ".pth", ".pyi", ".pyx", ".node"),
     }
 )
-"""Endings of files that something may run or load."""
+"""Suffixes of files that can be run or loaded."""
 LARGEST_SCRIPT = 1 << 20
 _VARIABLE = (f'"${PROJECT_VARIABLE}"/', f"${{{PROJECT_VARIABLE}}}/", f"${PROJECT_VARIABLE}/")
 _SOURCES = re.compile(r"(?:^|[;&|{(]|\b(?:then|do|else|exec|command)\b)\s*(?:\.|source|bash|sh|zsh|dash|ksh)\s")
@@ -36,7 +36,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 
 class _Files(NoFacts):
-    """Knows whether a file is there, and nothing else."""
+    """Facts that only know whether a file exists."""
 
     def is_file(self, path: str) -> bool:
         return os.path.isfile(path)
@@ -46,14 +46,14 @@ class _Files(NoFacts):
 
 
 def find_programs(hooks: Iterable[Hook], folders: Iterable[Path], workspace: Path) -> set[str]:
-    """The files of a folder that its hooks run or load; `folders` hold hooks, and what is code in them counts."""
+    """Return the files that hooks run or load; all code in `folders`, which contain hooks, counts too."""
     found = {name for hook in hooks for name in run_by(_hook_text(hook), workspace)}
     found |= {name for folder in folders for name in _code_in(folder)}
     return with_code_beside(found)
 
 
 def run_by(command: str, workspace: Path) -> set[str]:
-    """The files that a command runs; those that it only names are not among them."""
+    """Return the files that a command runs, without those that it only names."""
     for variable in _VARIABLE:
         command = command.replace(variable, "./")
     ground = Ground(workspace, workspace / ".nothing", _Files(), (str(workspace),))
@@ -61,7 +61,7 @@ def run_by(command: str, workspace: Path) -> set[str]:
     scripts = {os.path.join(workspace, name.rpartition("#")[0] or name) for name in analysis.scripts}
     words = {word for simple in analysis.words for word in simple}
     is_known = analysis.words and not any(simple[0] in ("", "alias") for simple in analysis.words if simple)
-    if analysis.problem or not is_known:  # nobody can say what it runs
+    if analysis.problem or not is_known:  # unknown what it runs: take every file that it names
         return {str(file) for word in _split_command(command) if (file := workspace / word).is_file()}
     first = {simple[0] for simple in analysis.words if simple and "/" in simple[0]}
     given = {word for simple in analysis.words for word in _programs_given(simple)}
@@ -70,18 +70,18 @@ def run_by(command: str, workspace: Path) -> set[str]:
 
 
 def _programs_given(words: tuple[str, ...]) -> list[str]:
-    """The files that a filter takes its program from."""
+    """Return the files from which a filter, such as awk, reads its program."""
     if not words or os.path.basename(words[0]) not in _TAKE_PROGRAMS:
         return []
     return [after for word, after in pairwise(words) if word in _PROGRAM_FLAGS]
 
 
 def with_code_beside(programs: set[str]) -> set[str]:
-    """The same with the files beside them that they load by name, over several steps."""
+    """Add the files next to the programs that they load by name, transitively."""
     found, waiting = set(programs), [*programs]
     while waiting:
         program = waiting.pop()
-        targets = (program, os.path.realpath(program))  # an interpreter may look beside either
+        targets = (program, os.path.realpath(program))  # an interpreter may search next to either
         new = {name for target in targets for name in (target, *_loaded_by(target)) if name not in found}
         found |= new
         waiting += new
@@ -89,10 +89,10 @@ def with_code_beside(programs: set[str]) -> set[str]:
 
 
 def _loaded_by(program: str) -> Iterator[str]:
-    """Code in the folder of a script that its text names, what it imports, and what it sources."""
+    """Yield code in a script's folder that its text names, imports or sources."""
     name = os.path.basename(program)
     is_script = "." not in name or os.path.splitext(name)[1] in CODE or _is_runnable(Path(program))
-    is_build_file = name.lower().endswith("file")  # it names half of a project
+    is_build_file = name.lower().endswith("file")  # it names half of the project
     folder, text = os.path.dirname(program), _text_of(program) if is_script and not is_build_file else ""
     named = set(_NAME.findall(text))
     imported, sourced = _names_on(_IMPORTS, text), _names_on(_SOURCES, text)
@@ -107,7 +107,7 @@ def _loaded_by(program: str) -> Iterator[str]:
 
 
 def _names_on(lines: re.Pattern[str], text: str) -> set[str]:
-    """The names on the lines of a text that fit."""
+    """Return all names on matching lines of a text."""
     return {name.strip(".") for line in text.splitlines() if lines.search(line) for name in _NAME.findall(line)}
 
 
@@ -120,7 +120,7 @@ def _list_entries(folder: str) -> list[str]:
 
 def _code_in(folder: Path) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != "__pycache__"]  # hooks run without
+        folders[:] = [name for name in folders if name != "__pycache__"]  # hooks run without it
         for name in names:
             path = os.path.join(place, name)
             if os.path.splitext(name)[1] in CODE or _is_runnable(Path(path)):
@@ -128,7 +128,7 @@ def _code_in(folder: Path) -> Iterator[str]:
 
 
 def _is_runnable(path: Path) -> bool:
-    """Whether a file says of itself that it is a program."""
+    """True if a file is executable or starts with `#!`."""
     try:
         if not path.is_file():
             return False

@@ -1,4 +1,4 @@
-"""Which files of rules a person switched off: by absolute path, for one workspace or for all."""
+"""Rule files that the user switched off: by absolute path, for one workspace or for all."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
 
 EVERYWHERE = ""
-"""In the place of a workspace: the switch is for all of them."""
+"""Key for switches that apply to all workspaces."""
 
 
 class Switches(Value, frozen=True):
-    """The file that keeps it: paths that are off, by workspace."""
+    """Content of the file: paths that are off, by workspace."""
 
     off: dict[str, tuple[str, ...]] = {}
 
@@ -26,12 +26,12 @@ class RuleSwitches:
         self._file = file
 
     def off(self, workspace: Path) -> frozenset[str]:
-        """The files that are off in a workspace. Raises SettingsError."""
+        """Return the files that are off in a workspace. Raises SettingsError."""
         known = self._read().off
         return frozenset((*known.get(EVERYWHERE, ()), *known.get(str(workspace), ())))
 
     def switch(self, path: str, workspace: Path | None, *, on: bool) -> bool:
-        """Switch a file on or off, in one workspace or (None) everywhere. False: it was so. Raises SettingsError."""
+        """Switch a file on or off, in one workspace or (None) in all. False if unchanged. Raises SettingsError."""
         known = dict(self._read().off)
         place = str(workspace) if workspace else EVERYWHERE
         before = known.get(place, ())
@@ -48,11 +48,11 @@ class RuleSwitches:
             return Switches()
         except (OSError, msgspec.DecodeError) as error:
             raise SettingsError(
-                f"Cannot read {self._file}: {error}.", "Correct it, or move it away: then every rule is on."
+                f"Cannot read {self._file}: {error}.", "Fix it, or move it away to switch all rules on."
             ) from error
 
     def _write(self, switches: Switches) -> None:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(switches), indent=1))
         except OSError as error:
-            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "Nothing was switched.") from error
+            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "Nothing was changed.") from error

@@ -1,7 +1,7 @@
-"""The rules that people wrote down, the leave that they gave for good (`grants`), and a workspace's ignore files.
+"""Reads permission rules, permanent grants (`grants`), and a workspace's ignore files.
 
-What must stay true: a file that cannot be read, or whose own examples fail, opens nothing: it is a problem of the book,
-and while there is one the gate asks. Files are read again when they changed.
+What must stay true: a file that cannot be read, or whose own examples fail, allows nothing: it becomes a problem of the
+book, and while there is one the gate asks. Files are reloaded when they change.
 """
 
 import os
@@ -22,7 +22,7 @@ from halocline.protocol.values import Value
 from halocline.store.paths import PROJECT_RULES
 
 MANAGED = Path("/etc/halocline/policy.toml")
-"""The administrator's rules, which a person's own cannot lift. Only root may be able to write the file."""
+"""The administrator's rules, which the user's own cannot override. Only root may have write access to the file."""
 LARGEST = 1_000_000
 _MOST_INCLUDES = 20
 _INCLUDE = "!include "
@@ -31,21 +31,21 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class RuleFile(Value, frozen=True):
-    """A file of rules as it is written: tables `[[rule]]`, and what bounds all commands."""
+    """A file of rules: its tables `[[rule]]`, and restrictions for all commands."""
 
     rule: tuple[dict[str, Any], ...] = ()
     command_permissions: CommandPermissions | None = None
 
 
 class Unreadable(Exception):
-    """A file that opens nothing; the text says which and why."""
+    """A file that cannot be used; the text says which and why."""
 
 
 class RuleFiles:
-    """Fulfils `ports.leave.Leave` for one workspace. `extra` are rules that come from settings.
+    """`ports.permissions.Leave` for one workspace. `extra` are rules from settings.
 
-    `trusted` says whether the project's own rules may allow something; they may always forbid. `roots` are the task's
-    other folders; what lies in them may only forbid.
+    `trusted` returns true if the project's own rules may allow things; they may always forbid. `roots` are the task's
+    additional folders, whose rules may only forbid.
     """
 
     def __init__(
@@ -77,26 +77,26 @@ class RuleFiles:
         self._read: tuple[Stamps, bool, RuleBook] | None = None
 
     def book(self) -> RuleBook:
-        """The rules in force now."""
+        """Return the rules in force."""
         trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
         stamps = self._stamps()
         if self._read is None or self._read[:2] != (stamps, trusted):
-            book = self._assembled(trusted)
+            book = self._assemble_book(trusted)
             self._read = (self._stamps(), trusted, book)
         return self._read[2]
 
     def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
-        """Remember leave, for one folder or for all. Raises OSError, also when the file cannot be read."""
-        from halocline.store.permissions.grants import keep_grant  # most tasks keep none
+        """Save a grant for one folder or for all. Raises OSError, also if the file cannot be read."""
+        from halocline.store.permissions.grants import keep_grant  # most tasks save none
 
         keep_grant(self._grants, rule_for(grant, workspace), by)
 
     def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
-        """Whether such leave is still written down, or nobody can tell."""
+        """True if the grant is still saved, or if that is unknown."""
         book, rule = self.book(), rule_for(grant, workspace)
         return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
 
-    def _assembled(self, trusted: bool) -> RuleBook:
+    def _assemble_book(self, trusted: bool) -> RuleBook:
         rules: list[Rule] = []
         permissions: list[tuple[Source, CommandPermissions]] = []
         problems: list[str] = []
@@ -110,17 +110,17 @@ class RuleFiles:
         if not trusted:
             rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
         self._included = ()
-        ignored = self._ignored(self._workspace, problems)
+        ignored = self._read_ignored(self._workspace, problems)
         others: list[OtherRoot] = []
         for root in self._roots:
             forbidden, bounded = _strict_rules(root, problems)
             rules += forbidden
             permissions += bounded
-            if lines := self._ignored(root, problems):
+            if lines := self._read_ignored(root, problems):
                 others.append(OtherRoot(str(root), lines))
         return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions), tuple(others))
 
-    def _ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
+    def _read_ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
         try:
             included, lines = read_ignored(folder)
         except Unreadable as error:
@@ -134,7 +134,7 @@ class RuleFiles:
 
 
 def _strict_rules(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
-    """What another folder of the task forbids or wants asked; paths in its rules are seen from it."""
+    """Read the rules of an additional folder that forbid or ask; their paths are relative to that folder."""
     try:
         rules, bounds = read_file(root / PROJECT_RULES, Source.PROJECT)
     except Unreadable as error:
@@ -156,17 +156,17 @@ def _seen_from(root: Path, pattern: str) -> str:
 
 
 def read_rules(path: Path, source: Source) -> list[Rule]:
-    """The rules of a file; none when there is no file. Raises Unreadable."""
+    """Read the rules of a file; none if it does not exist. Raises Unreadable."""
     return read_file(path, source)[0]
 
 
 def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
-    """The rules of a file, and what bounds all commands; neither when there is no file. Raises Unreadable."""
+    """Read a file's rules and its restrictions for all commands; nothing if it does not exist. Raises Unreadable."""
     text = _read_text(path)
     if text is None:
         return [], None
     if source is Source.MANAGED and not _is_roots(path):
-        raise Unreadable(f"{path} can be written by others than root, so its rules are not believed.")
+        raise Unreadable(f"Users other than root can write to {path}, so its rules are not used.")
     given = _decode_file(path, text)
     return [
         _decode_rule(path, source, at, table) for at, table in enumerate(given.rule, start=1)
@@ -174,7 +174,7 @@ def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermission
 
 
 def rule_for(grant: Grant, workspace: Path | None) -> Rule:
-    """The rule that says what was granted."""
+    """Return the rule for a grant."""
     rule = Rule(
         Verdict.ALLOW,
         kinds=(grant.kind,) if not grant.mcp else (),
@@ -196,12 +196,12 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
 
 
 def bare_rule(rule: Rule) -> Rule:
-    """A rule without what only people read."""
+    """Return a rule without its texts for people."""
     return replace(rule, name="", reason="")
 
 
 def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Which files the workspace's ignore files include, and the lines of all of them. Raises Unreadable."""
+    """Return the files that the workspace's ignore files include, and the lines of all files. Raises Unreadable."""
     included: list[Path] = []
     lines = [line for name in IGNORE_FILES for line in _read_lines(workspace / name, workspace, included)]
     return tuple(included), tuple(lines)
@@ -230,7 +230,7 @@ def _read_text(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{path} cannot be read: {error}.") from error
+        raise Unreadable(f"Cannot read {path}: {error}.") from error
 
 
 def _decode_file(path: Path, text: str) -> RuleFile:
@@ -240,15 +240,15 @@ def _decode_file(path: Path, text: str) -> RuleFile:
         given = tomllib.loads(text)
         if unknown := given.keys() - set(RuleFile.__struct_fields__):
             raise Unreadable(
-                f"{path} has {sorted(unknown)[0]!r}, but it may hold only tables [[rule]] and [command_permissions]."
+                f"{path} has an unknown key {sorted(unknown)[0]!r}; allowed are [[rule]] and [command_permissions]."
             )
         return msgspec.convert(given, RuleFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
-        raise Unreadable(f"{path} cannot be read: {error}.") from error
+        raise Unreadable(f"Cannot read {path}: {error}.") from error
 
 
 def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> Rule:
-    """One table. Besides the fields of a rule it may have `matches` and `not_matches`, and when it `expires`."""
+    """Decode one table. Besides the fields of a rule, it may have `matches`, `not_matches` and a date `expires`."""
     from datetime import UTC, date, datetime
 
     from halocline.policy.examples import failing_example
@@ -257,17 +257,17 @@ def _decode_rule(path: Path, source: Source, at: int, table: dict[str, Any]) -> 
     examples = {key: given.pop(key, ()) for key in ("matches", "not_matches")}
     expires = given.pop("expires", None)
     if unknown := given.keys() - set(Rule.__struct_fields__) | given.keys() & {"source"}:
-        raise Unreadable(f"Rule {at} of {path} has {sorted(unknown)[0]!r}, which no rule has.")
+        raise Unreadable(f"Rule {at} of {path} has an unknown key {sorted(unknown)[0]!r}.")
     try:
         rule = msgspec.convert({"name": f"{source}-{at}", **given, "source": source}, Rule)
         wanted = msgspec.convert(examples, dict[str, tuple[str, ...]])
         until = msgspec.convert(expires, date | None)
     except msgspec.ValidationError as error:
-        raise Unreadable(f"Rule {at} of {path} is wrong: {error}.") from error
+        raise Unreadable(f"Rule {at} of {path} is invalid: {error}.") from error
     if example := failing_example(rule, wanted["matches"], wanted["not_matches"]):
-        raise Unreadable(f"Rule {at} of {path} is not what its examples say: {example}.")
+        raise Unreadable(f"Rule {at} of {path} contradicts its examples: {example}.")
     if until and until < datetime.now(UTC).date():
-        # It meets nothing, and the others keep their numbers.
+        # It matches nothing, and the other rules keep their numbers.
         return replace(rule, decision=Verdict.ASK, workspace="/dev/null/expired")
     return rule
 
@@ -286,5 +286,5 @@ def _file_stamp(path: str | Path) -> tuple[int, int, int] | None:
 
 
 def _literal_pattern(path: str) -> str:
-    """A path as a pattern that means only it."""
+    """Escape a path as a pattern that matches only itself."""
     return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)

@@ -1,8 +1,8 @@
-"""Which folders may run code of their own. Nothing is inherited: each real path is trusted for itself.
+"""Trusted folders, which may run their own code. Trust is not inherited: each real path is trusted by itself.
 
-A folder is trusted as it was seen: its hooks, servers and rules, and the programs that these run, each with a hash.
-When one of them changes, nothing of the folder is switched on until somebody looked again. What a folder can switch on
-is in `parts_of`; what its programs read and write is not.
+A folder is trusted in its current state: its hooks, servers and rules, and the programs that these run, each with a
+hash. When one of them changes, everything is switched off until the user confirms the folder again. `parts_of` lists
+what a folder can switch on; data that its programs read or write is not included.
 """
 
 import hashlib
@@ -28,13 +28,13 @@ from halocline.store.paths import PROJECT_RULES
 from halocline.store.permissions.hook_files import Places, hooks_in
 
 MOST_FILES = 1_000
-"""Programs of a folder that are looked at; one with more of them is not trusted at all."""
+"""Maximum programs in a folder; one with more cannot be trusted."""
 MOST_NAMED = 3
 HOOKS = "the list of hooks"
 
 
 class Standing(StrEnum):
-    """How it stands with a folder. `nothing`: it would switch nothing on."""
+    """Trust in a folder. `nothing`: it has nothing to switch on."""
 
     NOTHING = "nothing"
     UNKNOWN = "unknown"
@@ -44,7 +44,7 @@ class Standing(StrEnum):
 
 
 class Said(Value, frozen=True, omit_defaults=False):
-    """What a person said of a folder, as it was then: `parts` are what it switched on. `at` is in Unix seconds."""
+    """The user's decision about a folder in the state of `parts`, which it would switch on. `at` is in Unix seconds."""
 
     digest: str
     trusted: bool
@@ -53,19 +53,19 @@ class Said(Value, frozen=True, omit_defaults=False):
 
 
 class Trusted(Value, frozen=True):
-    """The file that keeps it."""
+    """Content of the file."""
 
     folders: dict[str, Said] = {}
 
 
 class Trust:
-    """What a person said of folders. `places` are those of one folder's hooks."""
+    """The user's decisions about folders. `places` are the locations of one folder's hooks."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def standing(self, places: Places) -> Standing:
-        """Raises SettingsError."""
+        """Return the trust in a folder. Raises SettingsError."""
         if not (
             hooks_in(places, HookSource.PROJECT) or (places.workspace / PROJECT_RULES).exists() or server_files(places)
         ):
@@ -78,34 +78,34 @@ class Trust:
         return Standing.TRUSTED if said.trusted else Standing.REFUSED
 
     def describe_change(self, places: Places) -> str:
-        """What changed since something was said of a folder; empty when nothing did. Raises SettingsError."""
+        """Describe the changes since the decision about a folder; empty if there are none. Raises SettingsError."""
         said, now = self.folders().get(_real_folder(places.workspace)), parts_of(places)
         return "" if said is None or said.digest == digest_parts(now) else describe_change(said.parts or now, now)
 
     def folders(self) -> dict[str, Said]:
-        """All that were spoken of. Raises SettingsError."""
+        """Return all decisions by folder. Raises SettingsError."""
         try:
             return json_input.decode(read_regular(self._file), type=Trusted).folders
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
             raise SettingsError(
-                f"Cannot read {self._file}: {error}.", "Correct it, or move it away: then no folder is trusted."
+                f"Cannot read {self._file}: {error}.", "Fix it, or move it away; then no folder is trusted."
             ) from error
 
     def say(self, places: Places, *, trusted: bool) -> None:
-        """Trust the folder as it is now, or do not. Raises SettingsError."""
+        """Trust or distrust the folder in its current state. Raises SettingsError."""
         parts = parts_of(places)
         if not parts:
             raise SettingsError(
-                f"The hooks and servers of {places.workspace} come with more than {MOST_FILES:,} programs.",
-                "Move what is no hook elsewhere.",
+                f"Cannot trust {places.workspace}: its hooks and servers come with more than {MOST_FILES:,} programs.",
+                "Move files that do not belong to hooks out of the hook folders.",
             )
         said = Said(digest_parts(parts), trusted, round(time.time()), parts)
         self._write(self.folders() | {_real_folder(places.workspace): said})
 
     def forget(self, folder: Path) -> bool:
-        """Know nothing of a folder any more. False when nothing was known. Raises SettingsError."""
+        """Remove the decision about a folder. False if there is none. Raises SettingsError."""
         folders = self.folders()
         if folders.pop(_real_folder(folder), None) is None:
             return False
@@ -116,22 +116,20 @@ class Trust:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(Trusted(folders)), indent=1))
         except OSError as error:
-            raise SettingsError(
-                f"Cannot write {self._file}: {error.strerror}.", "The folder is not trusted."
-            ) from error
+            raise SettingsError(f"Cannot write {self._file}: {error.strerror}.", "Nothing was changed.") from error
 
 
 def server_files(places: Places) -> list[Path]:
-    """The files of MCP servers that a folder brings. Somebody who works in their home folder has their own there."""
+    """Return the folder's files of MCP servers; none for the home folder, where they are the user's own."""
     if places.user and _real_folder(places.user) == _real_folder(places.workspace):
         return []
     return [file for name in PROJECT_MCP if (file := places.workspace / name).exists()]
 
 
 def parts_of(places: Places) -> dict[str, str]:
-    """Everything that the folder would switch on, by the name that a person reads, each with what stands for it.
+    """Return everything that the folder would switch on, by display name, each with a hash of its state.
 
-    Its hooks, servers and rules, and every program that these run. Empty when there is too much to look at.
+    Includes its hooks, servers and rules, and every program that these run. Empty if there are too many.
     """
     places = replace(places, workspace=Path(_real_folder(places.workspace)))
     hooks = hooks_in(places, HookSource.PROJECT)
@@ -145,24 +143,24 @@ def parts_of(places: Places) -> dict[str, str]:
 
 
 def digest_parts(parts: Mapping[str, str]) -> str:
-    """Stands for all of it; empty for nothing."""
+    """Return a hash of all parts; empty if there are none."""
     return hashlib.sha256(msgspec.json.encode(sorted(parts.items()))).hexdigest() if parts else ""
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """What is otherwise than it was, in words."""
+    """Describe the differences in words."""
     changed = [name for name in now if name in before and before[name] != now[name]]
     said = [
         *(f"{name} changed" for name in changed),
         *(f"{name} is new" for name in now if name not in before),
-        *(f"{name} is gone" for name in before if name not in now),
+        *(f"{name} was removed" for name in before if name not in now),
     ]
     more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
     return ", ".join(said[:MOST_NAMED]) + more or "the folder changed"
 
 
 def _setting_files(places: Places) -> list[Path]:
-    """The files that switch something on themselves: rules, and lists of servers. Hooks are compared as read."""
+    """Return the files that switch things on: rules and lists of servers. Hooks are compared in parsed form."""
     rules = places.workspace / PROJECT_RULES
     return [*([rules] if rules.exists() else []), *server_files(places)]
 
@@ -183,7 +181,7 @@ def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
 
 
 def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
-    """The commands of the folder's servers, each with where it runs."""
+    """Yield the commands of the folder's servers, each with its working folder."""
     from halocline.ports.mcp_servers import Owner
     from halocline.store.mcp.servers import Unreadable, servers_in
 
@@ -197,7 +195,7 @@ def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _file_state(file: str) -> str:
-    """What stands for a file: where its links lead, whether it may be run, and what it holds."""
+    """Return the state of a file: the target of its links, whether it is executable, and a hash of its content."""
     return f"{os.path.realpath(file)} {os.access(file, os.X_OK)} {_file_content(file)}"
 
 

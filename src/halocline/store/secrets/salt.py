@@ -1,4 +1,4 @@
-"""Random bytes that a home keeps: the numbers of marks stay the same, and tell nothing of what they stand for."""
+"""The home's salt for the numbers of marks: numbers stay the same, and reveal nothing about the secrets."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ SIZE = 32
 
 
 def read_salt(path: Path) -> bytes:
-    """The home's own, made when there are none yet; where they cannot be kept, new ones for this process."""
+    """Read the home's salt, or create it. If it cannot be stored, return a salt for this process only."""
     made = os.urandom(SIZE)
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

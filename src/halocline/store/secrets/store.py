@@ -1,7 +1,7 @@
-"""Keys that a person stored, by name: in the system's keyring where there is one, else in the file `credentials`.
+"""Stored keys, by name: in the system's keyring if there is one, else in the file `credentials`.
 
-What must stay true: the file is its owner's alone, is replaced whole, and is not believed when others could have read
-or changed it. What is in the keyring has its name in the file, so that looking for a name never wakes the keyring.
+What must stay true: the file is private to its owner, is replaced atomically, and is not used if others could have
+read or changed it. It also lists the names of keys in the keyring, so that looking up a name never asks the keyring.
 """
 
 import os
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from halocline.store.secrets.keyring import SystemKeyring
 
 PATIENCE = 60.0
-"""Seconds for the keyring's answer; a person may have to type a password first."""
+"""Timeout of the keyring in seconds; the user may have to type a password first."""
 _LARGEST = 1 << 20
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 
 
 class Place(StrEnum):
-    """Where a secret is kept."""
+    """Storage of a secret."""
 
     FILE = "file"
     KEYRING = "keyring"
 
 
 class Entry(Value, frozen=True):
-    """One secret of the file. Without a `value` it is in the keyring."""
+    """One entry of the file. Without a `value`, the secret is in the keyring."""
 
     value: Secret | None = None
 
@@ -50,9 +50,9 @@ class Entry(Value, frozen=True):
 
 
 class SecretStore:
-    """The secrets of one home. Many processes may use it at once. Everything may raise SecretsError.
+    """The secrets of one home. Processes may share it. All methods may raise SecretsError.
 
-    The keyring may ask a person to unlock it, and is waited for `patience` seconds.
+    The keyring may ask the user to unlock it; `patience` is its timeout in seconds.
     """
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
@@ -61,16 +61,16 @@ class SecretStore:
 
     @cached_property
     def _keyring(self) -> "SystemKeyring":
-        from halocline.store.secrets.keyring import SystemKeyring  # which a start with a key in the file does not need
+        from halocline.store.secrets.keyring import SystemKeyring  # not needed if the key is in the file
 
         return SystemKeyring(f"halocline ({self._path.parent})", self._patience)
 
     def places(self) -> dict[str, Place]:
-        """Which names there are, and where each secret is. Does not ask the keyring."""
+        """Return all names, and where each secret is stored. Does not ask the keyring."""
         return {name: entry.place for name, entry in self._read().items()}
 
     def get(self, name: str) -> Secret | None:
-        """The secret of that name."""
+        """Return a secret by name; None if it is not stored."""
         entry = self._read().get(name)
         if entry is None:
             return None
@@ -78,23 +78,23 @@ class SecretStore:
             return entry.value
         found = self._keyring.get(name)
         if found is None:
-            text = f"The keyring no longer holds the key {name!r} that was stored there."
+            text = f"The key {name!r} was stored in the system's keyring, but is no longer there."
             raise SecretsError(text, f"Store it again: halo login {name.partition('@')[0]}")
         return found
 
     def in_file(self) -> Iterator[Secret]:
-        """Those that the file itself holds. Does not ask the keyring."""
+        """Return the secrets stored in the file itself. Does not ask the keyring."""
         return (entry.value for entry in self._read().values() if entry.value is not None)
 
     def put(self, name: str, secret: Secret) -> Place:
-        """Keep a secret, in place of an older one of that name, and say where."""
+        """Store a secret, replacing any of that name, and return where it is stored."""
         with self._changing() as entries:
             kept = self._keyring.put(name, secret)
             entries[name] = Entry() if kept else Entry(secret)
             return entries[name].place
 
     def remove(self, name: str) -> bool:
-        """Forget a secret. False when there was none."""
+        """Remove a secret. False if there is none."""
         with self._changing() as entries:
             entry = entries.get(name)
             if entry is not None and entry.place is Place.KEYRING:
@@ -103,7 +103,7 @@ class SecretStore:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Entry]]:
-        """The entries, to be changed: written back at the end, and nobody else changes them meanwhile."""
+        """Lock the entries for changing, and write them back at the end."""
         try:
             _close_to_others(self._path.parent)
             with lock_file(self._path.with_name(f"{self._path.name}.lock"), "is changing the stored keys"):
@@ -113,18 +113,18 @@ class SecretStore:
                 if entries != before:
                     self._write(entries)
         except LockHeld as error:
-            raise SecretsError(f"No key was stored or removed. {error}.") from error
+            raise SecretsError(f"No key was stored or removed: {error}.") from error
         except OSError as error:
-            text = f"The keys cannot be written to {self._path}: {error.strerror or error}."
-            raise SecretsError(text, "Check the folder and the disk.") from error
+            text = f"Cannot write keys to {self._path}: {error.strerror or error}."
+            raise SecretsError(text, "Check the folder's permissions and free disk space.") from error
 
     def _write(self, entries: Mapping[str, Entry]) -> None:
-        """A key may be shown by its maker only once, so it must not be lost."""
+        """Write the file durably: a vendor may show a key only once, so it must not get lost."""
         if entries:
             write_whole(self._path, _encode_entries(entries))
         else:
             self._path.unlink()
-            sync_names(self._path.parent)  # a key that was removed does not come back
+            sync_names(self._path.parent)  # a removed key must not come back
 
     def _read(self) -> dict[str, Entry]:
         try:
@@ -141,26 +141,26 @@ class SecretStore:
 
 
 def _require_private(path: Path, found: os.stat_result) -> None:
-    """Raises SecretsError for a file, or a folder around it, that others can get at."""
+    """Raise SecretsError if others have access to the file, or write access to its folder."""
     if not stat.S_ISREG(found.st_mode):
-        raise SecretsError(f"{path} is no regular file.", "Move it away, and store the keys again: halo login")
+        raise SecretsError(f"{path} is not a regular file.", "Move it away and store the keys again: halo login")
     if found.st_uid != os.geteuid():
         text = f"{path} belongs to another user, so its keys are not used."
-        raise SecretsError(text, "Move it away, and store the keys again: halo login")
+        raise SecretsError(text, "Move it away and store the keys again: halo login")
     if found.st_mode & _OTHERS:
-        text = f"Others can get at {path} (mode {stat.S_IMODE(found.st_mode):o}), so its keys are not used."
-        raise SecretsError(text, f"Close it: chmod 600 {path}  If others may have read it, get new keys.")
+        text = f"Other users can access {path} (mode {stat.S_IMODE(found.st_mode):o}), so its keys are not used."
+        raise SecretsError(text, f"Run: chmod 600 {path}  If others may have read it, create new keys.")
     if path.parent.stat().st_mode & _OTHERS_WRITE:
-        text = f"Others can change files in {path.parent}, so the keys in it are not used."
-        raise SecretsError(text, f"Close it: chmod 700 {path.parent}")
+        text = f"Other users can change files in {path.parent}, so the keys in it are not used."
+        raise SecretsError(text, f"Run: chmod 700 {path.parent}")
 
 
 def _close_to_others(folder: Path) -> None:
-    """Make Halocline's folder private. One that others may write is theirs, too, and not ours to close."""
+    """Make Halocline's folder private, unless others have write access: then it may be theirs too."""
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & _OTHERS_WRITE:
-        text = f"Others can change files in {folder}, so no key is stored there."
-        raise SecretsError(text, f"Close it: chmod 700 {folder}")
+        text = f"Other users can change files in {folder}, so no key is stored there."
+        raise SecretsError(text, f"Run: chmod 700 {folder}")
     if mode & _OTHERS:
         folder.chmod(mode & ~_OTHERS)
 
@@ -168,8 +168,8 @@ def _close_to_others(folder: Path) -> None:
 def _not_opened(path: Path, error: OSError) -> SecretsError:
     if error.errno == ELOOP:
         text = f"{path} is a link, so its keys are not used."
-        return SecretsError(text, "Move it away, and store the keys again: halo login")
-    return SecretsError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.")
+        return SecretsError(text, "Move it away and store the keys again: halo login")
+    return SecretsError(f"Cannot read {path}: {error.strerror}.", "Check its permissions.")
 
 
 def _encode_entries(entries: Mapping[str, Entry]) -> bytes:
@@ -181,10 +181,10 @@ def _decode_entries(data: bytes, path: Path) -> dict[str, Entry]:
     try:
         return msgspec.json.decode(data, type=dict[str, Entry], dec_hook=_make_secret)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        # The cause may show what is in the file.
+        # `from None`: the cause may show the file's content.
         where = error if isinstance(error, msgspec.DecodeError) else "it is not UTF-8"
-        text = f"The keys in {path} cannot be read: {where}."
-        raise SecretsError(text, "Correct the file, or move it away and store the keys again: halo login") from None
+        text = f"Cannot read the keys in {path}: {where}."
+        raise SecretsError(text, "Fix the file, or move it away and store the keys again: halo login") from None
 
 
 def _make_secret(kind: type, value: Any) -> Secret:

@@ -1,1 +1,1 @@
-"""What a person set."""
+"""Settings files."""

@@ -1,6 +1,6 @@
-"""Changes one setting in `settings.toml`; comments, order and all else stay as a person wrote them.
+"""Changes one setting in `settings.toml`; comments, order and everything else stay as they are.
 
-Nothing is written that could not be read again.
+A file that could not be loaded again is never written.
 """
 
 import os
@@ -13,9 +13,9 @@ from halocline.store.settings.settings import check_settings
 
 
 def change_setting(file: Path, name: str, value: Any) -> None:
-    """Set `name`, which is a setting or one of a table's (`mcp.enabled`); with None, it is as by default again.
+    """Set `name`, a setting or a key of a table (`mcp.enabled`); None resets it to its default.
 
-    Raises SettingsError: the file is wrong already, the value does not fit, or nothing can be written.
+    Raises SettingsError: the file is already invalid, the value is invalid, or the file cannot be written.
     """
     import tomllib
 
@@ -25,12 +25,12 @@ def change_setting(file: Path, name: str, value: Any) -> None:
     try:
         document = tomlkit.parse(read_regular(file).decode() if file.exists() else "")
     except (OSError, UnicodeDecodeError, TOMLKitError, RecursionError) as error:
-        raise SettingsError(f"Cannot read {file}: {error}.", "Correct the file, or move it away.") from error
+        raise SettingsError(f"Cannot read {file}: {error}.", "Fix the file or move it away.") from error
     check_settings(document.unwrap(), str(file))
     try:
         _put_value(document, name.split("."), value)
     except (TOMLKitError, ValueError, TypeError) as error:
-        raise SettingsError(f"{name} cannot be set to this: {error}.", "Nothing was changed.") from error
+        raise SettingsError(f"Cannot set {name} to this value: {error}.", "Nothing was changed.") from error
     text = tomlkit.dumps(document)
     try:
         check_settings(tomllib.loads(text), str(file))
@@ -59,7 +59,7 @@ def _put_value(document: Any, path: list[str], value: Any) -> None:
 
 
 def _write_file(file: Path, text: str) -> None:
-    """Whole or not at all, and through a link to the file that it leads to."""
+    """Write the file atomically; if it is a link, write to its target."""
     real = Path(os.path.realpath(file))
     temporary = real.with_name(f".{real.name}-{os.urandom(6).hex()}")
     try:

@@ -1,4 +1,4 @@
-"""What a person wrote for the system prompt: `prompts/<section>.md` in Halocline's home, and what settings name."""
+"""Your own text for the system prompt: `prompts/<section>.md` in Halocline's home, and files named in settings."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
 
 LARGEST = 200_000
-"""Characters of one file: more is a mistake, and would cost as much with each request."""
+"""Maximum characters of one file: more is surely a mistake, and would be paid for with every request."""
 
 
 def read_prompt_options(root: Path, *, whole: str, added: str, language: str) -> PromptOptions:
-    """`whole` is a file and `added` a text, or `@` and a file; a path is seen from the home, `root`.
+    """Read the options; `whole` is a file, `added` a text, or `@` and a file. Relative paths start at the home, `root`.
 
     Raises:
-        SettingsError: a file is missing, too long or no text, or has the name of no section.
+        SettingsError: a file is missing, too long, not text, or not named after a section.
     """
     return PromptOptions(
         sections=_read_sections(root / "prompts"),
@@ -31,7 +31,9 @@ def _read_sections(folder: Path) -> dict[str, str]:
     for path in files:
         if path.stem not in SECTIONS:
             known = ", ".join(SECTIONS)
-            raise SettingsError(f"{path}: the system prompt has no section {path.stem!r}.", f"There are: {known}.")
+            raise SettingsError(
+                f"{path}: the system prompt has no section {path.stem!r}.", f"Rename the file to a section: {known}."
+            )
     return {path.stem: _read_text(path) for path in files}
 
 
@@ -40,7 +42,12 @@ def _read_text(path: Path) -> str:
         text = read_regular(path, 4 * LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SettingsError(f"Cannot read {path} for the system prompt: {why}.", "Name another file.") from error
+        raise SettingsError(
+            f"Cannot read {path} for the system prompt: {why}.", "Fix the file, or name another one in the settings."
+        ) from error
     if len(text) > LARGEST:
-        raise SettingsError(f"{path} is too long for a system prompt: {len(text):,} characters.", "Shorten it.")
+        raise SettingsError(
+            f"{path} is too long for a system prompt: {len(text):,} characters.",
+            f"Shorten it to {LARGEST:,} characters.",
+        )
     return text

@@ -24,13 +24,13 @@ class Price(Value, frozen=True, forbid_unknown_fields=True):
     max_output: Count | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError, which msgspec turns into its own."""
+        """Raise ValueError, which msgspec turns into its ValidationError."""
         if (self.input is None) != (self.output is None):
-            raise ValueError("input and output belong together")
+            raise ValueError("set both input and output, or neither")
 
 
 class Provider(Value, frozen=True, forbid_unknown_fields=True):
-    """A provider of one's own, or what is different at a known one. None: as it is there."""
+    """Your own provider, or changes to a built-in one. None keeps the built-in value."""
 
     family: Literal["anthropic", "openai_chat", "openai_responses", "gemini"] | None = None
     base_url: str | None = None
@@ -46,7 +46,7 @@ class Provider(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class Timeouts(Value, frozen=True, forbid_unknown_fields=True):
-    """Seconds to wait for one provider's server; None: as for all of them."""
+    """Timeouts in seconds for one provider; None uses the general setting."""
 
     connect: Amount | None = None
     first_byte: Amount | None = None

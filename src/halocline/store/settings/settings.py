@@ -1,6 +1,6 @@
-"""What a person set: `settings.toml`, then `HALOCLINE_*` variables, then flags (the surfaces' matter); the last wins.
+"""Settings: `settings.toml`, then `HALOCLINE_*` variables, then flags (which the surfaces add); the last one wins.
 
-A field here is a setting; its text is what the docs show. An unknown key is an error that names it.
+Each field of `Settings` is a setting; its description appears in the docs. An unknown key is an error that names it.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from halocline.store.settings.provider_settings import (
 
 
 class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """What differs in plan mode. Either an effort or a budget replaces both."""
+    """Overrides for plan mode. Setting either the effort or the budget replaces both."""
 
     model: str = ""
     effort: Effort | None = None
@@ -38,14 +38,14 @@ class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """The engine that web_search asks; `url` is where, when that is not its usual place."""
+    """Engine of web_search; `url` replaces its usual address."""
 
     engine: Literal["", "searxng", "brave", "tavily", "exa", "serper"] = ""
     url: str = ""
 
 
 class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """MCP servers. `wait` is in seconds, `share` the part of the window that their tools may take, told in full."""
+    """MCP servers. `wait` is in seconds; `share` is the part of the window for their full tool definitions."""
 
     enabled: bool = True
     wait: NotNegative = 10.0
@@ -60,7 +60,7 @@ class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Whether language servers are asked what an edit broke, and how long an edit waits for them, in seconds."""
+    """Errors that language servers find after an edit; `wait` is how long an edit waits for them, in seconds."""
 
     enabled: bool = True
     project_binaries: bool = False
@@ -68,7 +68,7 @@ class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Whether a conversation that nearly fills its model's window is shortened, and from which part of it on."""
+    """Compaction of a conversation that nearly fills its model's window; `at` is the part of it that triggers one."""
 
     automatic: bool = True
     at: Annotated[float, Says(gt=0.1, le=1.0)] | None = None
@@ -77,261 +77,261 @@ class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
     """All settings, with their defaults."""
 
-    model: Annotated[str, Says(description="The model to use, as `provider/model`.")] = ""
+    model: Annotated[str, Says(description="Default model, as `provider/model`.")] = ""
     plan: Annotated[
         PlanSettings,
-        Says(description="What differs in plan mode: `model`, `effort`, `thinking_budget`. Flags are for both modes."),
+        Says(description="Overrides for plan mode: `model`, `effort`, `thinking_budget`. Flags apply to both modes."),
     ] = PlanSettings()
     fallback_models: Annotated[
         tuple[str, ...],
-        Says(description="Models to ask, in this order, when the model is out of reach, overloaded or out of quota."),
+        Says(description="Models to try, in order, when the model is unreachable, overloaded or out of quota."),
     ] = ()
-    profile: Annotated[str, Says(description="The profile to use when none is named.")] = ""
+    profile: Annotated[str, Says(description="Default profile.")] = ""
     profiles: Annotated[
         dict[str, dict[str, Any]],
-        Says(description="Sets of settings that go over the others: tables `[profiles.NAME]`, for `--profile NAME`."),
+        Says(description="Named sets of overrides: tables `[profiles.NAME]`, selected with `--profile NAME`."),
     ] = {}
-    base_url: Annotated[str, Says(description="Where the model's server is, instead of the usual place.")] = ""
+    base_url: Annotated[str, Says(description="URL of the model's server, if not the provider's own.")] = ""
     text_tools: Annotated[
         tuple[str, ...],
-        Says(
-            description="Models without tool calls of their own, as `provider/model` patterns; they write them as text."
-        ),
+        Says(description="Models without native tool calls, as `provider/model` patterns; they write calls as text."),
     ] = ()
     image_models: Annotated[
         tuple[str, ...],
-        Says(description="Models that take pictures beyond those the catalogue knows, as `provider/model` patterns."),
+        Says(description="Models that accept images, beyond those in the catalog, as `provider/model` patterns."),
     ] = ()
     approval_mode: Annotated[
-        ApprovalMode, Says(description="How much is done without asking: ask, accept-edits, auto or yolo.")
+        ApprovalMode,
+        Says(description="What runs without approval: ask, accept-edits, auto or yolo, from strict to loose."),
     ] = ApprovalMode.ASK
     auto_approve: Annotated[
         AutoApprove,
         Says(
-            description="Switches over the approval mode, each true (allowed) or false (asked about): `read`, "
-            "`read_outside`, `edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`, `mcp` "
-            "(what servers declare to only read)."
+            description="Exceptions to the approval mode, each true (allow) or false (ask): `read`, `read_outside`, "
+            "`edit`, `edit_outside`, `safe_commands`, `all_commands`, `web`, `browser`, `mcp` (tools that their "
+            "server marks read-only)."
         ),
     ] = AutoApprove()
-    max_steps: Annotated[Count, Says(description="Steps (model requests) of one turn before it pauses or stops.")] = 200
-    max_cost: Annotated[
-        Amount | None, Says(description="US dollars that one task may cost before it pauses or stops.")
-    ] = None
-    time_limit: Annotated[Amount | None, Says(description="Seconds one turn may take before it pauses or stops.")] = (
-        None
-    )
-    max_failures: Annotated[Count, Says(description="Failed tool calls in a row before a turn pauses or stops.")] = 3
-    max_tokens: Annotated[Count | None, Says(description="The longest reply to ask a model for, in tokens.")] = None
+    max_steps: Annotated[Count, Says(description="Steps (model requests) per turn before it pauses or stops.")] = 200
+    max_cost: Annotated[Amount | None, Says(description="US dollars per task before it pauses or stops.")] = None
+    time_limit: Annotated[Amount | None, Says(description="Seconds per turn before it pauses or stops.")] = None
+    max_failures: Annotated[Count, Says(description="Consecutive failed tool calls before a turn pauses or stops.")] = 3
+    max_tokens: Annotated[Count | None, Says(description="Maximum length of a reply, in tokens.")] = None
     effort: Annotated[
         Effort | None,
-        Says(description="How hard a model should think: none, minimal, low, medium, high, xhigh or max."),
+        Says(description="Reasoning effort: none, minimal, low, medium, high, xhigh or max."),
     ] = None
     thinking_budget: Annotated[
         Tokens | None,
-        Says(description="Tokens that a model may think for one reply; 0 for none. Wins over `effort`."),
+        Says(description="Thinking tokens per reply; 0 turns thinking off. Overrides `effort`."),
     ] = None
     context_window: Annotated[
-        Count | None, Says(description="The model's window in tokens, if nobody knows it, or a smaller one to use.")
+        Count | None,
+        Says(description="Context window in tokens: for a model whose size is unknown, or to use less of it."),
     ] = None
     prompt: Annotated[
         Literal["auto", "full", "compact"],
-        Says(description="The system prompt: full, compact (with fewer tools), or auto: compact up to 32K of window."),
+        Says(description="System prompt: full, compact (with fewer tools), or auto (compact for windows up to 32K)."),
     ] = "auto"
     system_prompt_file: Annotated[
         str,
-        Says(description="A file in the place of the system prompt; a relative path is seen from Halocline's home."),
+        Says(description="File that replaces the system prompt. Relative paths start at Halocline's home."),
     ] = ""
     append_system_prompt: Annotated[
-        str, Says(description="Words for the end of the system prompt, or `@` and a file.")
+        str, Says(description="Text to append to the system prompt, or `@` and a file.")
     ] = ""
-    language: Annotated[str, Says(description="The language to answer in, such as `German`.")] = ""
+    language: Annotated[str, Says(description="Language of the replies, such as `German`.")] = ""
     checkpoints: Annotated[bool, Says(description="Save the workspace's files after each change.")] = True
     checkpoints_patience: Annotated[
         Amount,
-        Says(
-            description="Seconds for which a step waits until files are saved; then they are saved in the background."
-        ),
+        Says(description="Seconds a step waits for a checkpoint before it continues in the background."),
     ] = 15.0
     checkpoints_quota: Annotated[
         Amount,
-        Says(description="Megabytes that all checkpoints may take; beyond, those of the oldest tasks are freed."),
+        Says(description="Megabytes for all checkpoints; above it, those of the oldest tasks are deleted."),
     ] = 5000.0
-    keep_deleted: Annotated[Count, Says(description="Days for which a deleted task can be taken back.")] = 30
+    keep_deleted: Annotated[Count, Says(description="Days a deleted task can be restored.")] = 30
     sandbox: Annotated[
         Literal["in-auto", "off", "auto", "require"],
         Says(
-            description="Hold commands in a sandbox: in-auto (in approval mode auto, where the machine has a full one; "
-            "then auto asks less), auto (in every mode, where there is any), require (no command without it) or off."
+            description="Run commands in a sandbox: in-auto (in approval mode auto, if the machine has a full one; "
+            "auto then asks less), auto (in every mode, if one is available), require (no command without it) or off."
         ),
     ] = "in-auto"
-    sandbox_network: Annotated[bool, Says(description="Let sandboxed commands reach the network.")] = False
+    sandbox_network: Annotated[bool, Says(description="Allow sandboxed commands to use the network.")] = False
     sandbox_git_writes: Annotated[
-        bool, Says(description="Let sandboxed commands write `.git`, except its hooks and configuration.")
+        bool, Says(description="Allow sandboxed commands to write to `.git`, except its hooks and configuration.")
     ] = False
     sandbox_writable: Annotated[
         tuple[str, ...],
-        Says(description="Folders that sandboxed commands may write beside the workspace, such as `~/.cache`."),
+        Says(description="Folders that sandboxed commands may write to besides the workspace, such as `~/.cache`."),
     ] = ()
-    sandbox_processes: Annotated[Count | None, Says(description="Processes that a sandboxed command may have.")] = None
+    sandbox_processes: Annotated[
+        Count | None, Says(description="Maximum number of processes of a sandboxed command.")
+    ] = None
     sandbox_file_size: Annotated[
-        Amount | None, Says(description="Megabytes that one file written by a sandboxed command may have.")
+        Amount | None, Says(description="Maximum size of a file that a sandboxed command writes, in megabytes.")
     ] = None
     hide_keys: Annotated[
         bool,
-        Says(description="Leave secrets out of what tools, servers and hooks say, before model and log have it."),
+        Says(
+            description="Redact secrets in output of tools, servers and hooks before it reaches the model and the log."
+        ),
     ] = True
     pass_environment: Annotated[
         tuple[str, ...],
         Says(
-            description="Variables that commands and hooks get although they look like secrets: `GH_TOKEN`, `AWS_*`. "
-            "A key that Halocline itself uses needs its whole name."
+            description="Variables to pass to commands and hooks although they look like secrets: `GH_TOKEN`, "
+            "`AWS_*`. A key that Halocline itself uses must be named in full."
         ),
     ] = ()
     syntax_errors: Annotated[
         SyntaxRule,
-        Says(description="An edit that introduces a syntax error: warn (the model is told), refuse or off."),
+        Says(description="An edit that introduces a syntax error: warn (tell the model), refuse or off."),
     ] = SyntaxRule.WARN
     partial_edits: Annotated[
         bool,
         Says(
-            description="Of an edit with several blocks, make those that fit and report the others; else all or none."
+            description="When only some blocks of an edit fit, apply those and report the rest; otherwise all or none."
         ),
     ] = False
     todo_reminder: Annotated[
         Annotated[int, msgspec.Meta(ge=0)],
-        Says(description="Requests without an update after which the model is reminded of open to-dos; 0 for never."),
+        Says(description="Requests without a to-do update before the model is reminded of open items; 0 for never."),
     ] = 6
     memory: Annotated[
         bool,
-        Says(description="Notes from earlier tasks are given to new ones, and the model may propose more (remember)."),
+        Says(description="Give new tasks the notes of earlier ones, and let the model propose more (remember)."),
     ] = False
     subagents: Annotated[
         Literal["auto", "on", "off"],
-        Says(description="Sub-agents: on, off, or auto: where a file describes one, and when you say /subagents."),
+        Says(description="Sub-agents: on, off, or auto (where a file defines one, and when you type /subagents)."),
     ] = "auto"
-    subagent_steps: Annotated[Count, Says(description="Steps (model requests) that one sub-agent may take.")] = 50
-    subagent_seconds: Annotated[Amount, Says(description="Seconds that one sub-agent may take.")] = 300.0
+    subagent_steps: Annotated[Count, Says(description="Steps (model requests) per sub-agent.")] = 50
+    subagent_seconds: Annotated[Amount, Says(description="Seconds per sub-agent.")] = 300.0
     extra_tools: Annotated[
         tuple[Literal["new_task", "new_rule", "report_bug", "generate_explanation", "load_mcp_documentation"], ...],
-        Says(description="Tools to offer in every task, not only when asked for: new_task, new_rule and the like."),
+        Says(description="Tools to offer in every task, not only on request: new_task, new_rule and the like."),
     ] = ()
     words_off: Annotated[
         tuple[str, ...],
-        Says(description="Workflows, commands and skills to leave out, as patterns: `skill/*`, `command/deploy`."),
+        Says(description="Workflows, commands and skills to turn off, as patterns: `skill/*`, `command/deploy`."),
     ] = ()
     web_search: Annotated[
         WebSearchSettings,
-        Says(description="Offers web_search: `engine` (searxng, brave, tavily, exa or serper), `url` where it is."),
+        Says(description="Engine for web_search: `engine` (searxng, brave, tavily, exa or serper), and its `url`."),
     ] = WebSearchSettings()
     language_servers: Annotated[
         LanguageServerSettings,
         Says(
-            description="Errors that an edit brings in, from language servers on PATH: `enabled`; `wait`, the seconds "
-            "an edit waits for one that runs; `project_binaries`, whether those that come with the project may run."
+            description="Report errors that an edit introduces, from language servers on PATH: `enabled`; `wait`, "
+            "the seconds an edit waits for a running server; `project_binaries`, true to run servers that come with "
+            "the project."
         ),
     ] = LanguageServerSettings()
     mcp: Annotated[
         McpSettings,
         Says(
-            description="MCP servers: `enabled`; `wait`, the seconds a first request waits for them; `share`, the part "
-            "of the window that their tools may take before they have to be found; `others`, whether Cline's servers "
-            "run here, too; `registry`, where `halo mcp search` looks (a URL or a file); `sampling`, whether servers "
-            "may have the task's model answer: `ask` a person first, `allow`, `off`; `sampling_requests` and "
-            "`sampling_tokens`, how often and how much in one task; `display`, whether results are shown as `markdown` "
-            "or `plain`, and `collapse`, whether only their beginning is."
+            description="MCP servers: `enabled`; `wait`, seconds the first request waits for them; `share`, the "
+            "part of the window for their tool definitions, beyond which the model has to search for tools; "
+            "`others`, true to run Cline's servers too; `registry`, the URL or file for `halo mcp search`; "
+            "`sampling`, requests by servers for the task's model: `ask`, `allow` or `off`; `sampling_requests` and "
+            "`sampling_tokens`, their limits per task; `display` of results, `markdown` or `plain`; `collapse`, "
+            "true to show only their beginning."
         ),
     ] = McpSettings()
     formatters: Annotated[
         dict[str, str],
-        Says(
-            description='Commands that format a file once it was edited, by pattern: `"*.py" = "ruff format {path}"`.'
-        ),
+        Says(description='Commands that format a file after an edit, by pattern: `"*.py" = "ruff format {path}"`.'),
     ] = {}
     compaction: Annotated[
         CompactionSettings,
         Says(
-            description="Shortening of conversations: `automatic`, whether one that nearly fills its model's window is "
-            "shortened by itself; `at`, from which part of the window on, from 0.1 to 1. What a server refuses as too "
-            "long is shortened in any case."
+            description="Compaction of conversations: `automatic`, true to compact one that nearly fills the "
+            "model's window; `at`, the part of the window that triggers it, above 0.1, up to 1. A request that a "
+            "server rejects as too long always compacts."
         ),
     ] = CompactionSettings()
-    connect_timeout: Annotated[Amount, Says(description="Seconds within which a connection must come about.")] = 10.0
+    connect_timeout: Annotated[Amount, Says(description="Connect timeout in seconds.")] = 10.0
     first_byte_timeout: Annotated[
         Amount | None,
         Says(description="Seconds to wait for a reply to begin; 300, or 3600 for a server on this machine."),
     ] = None
     stall_timeout: Annotated[
         Amount | None,
-        Says(description="Seconds a reply may be silent once it began; 120, or 900 for a server on this machine."),
+        Says(description="Seconds without data once a reply has begun; 120, or 900 for a server on this machine."),
     ] = None
     quiet_timeout: Annotated[
         Amount | None,
         Says(
-            description="Seconds a reply may go on without anything new in it (pings do not count); 300, or 900 for a "
-            "server on this machine. Its first words may take as long as `first_byte_timeout`."
+            description="Seconds without content in a reply (pings do not count); 300, or 900 for a server on this "
+            "machine. Its first content may take as long as `first_byte_timeout`."
         ),
     ] = None
     outage_patience: Annotated[
         NotNegative,
         Says(
-            description="Minutes for which a run that nobody watches waits for a model that answered before and then "
-            "cannot be reached, once a minute; 0 for a few quick retries only. With `fallback_models`, these are asked."
+            description="Minutes that an unattended run waits for a model that answered before and cannot be "
+            "reached now, trying once a minute; 0 for a few quick retries only. With `fallback_models`, it uses "
+            "those instead."
         ),
     ] = 15.0
     max_reply: Annotated[
-        Amount, Says(description="Millions of characters one reply may have, with its thinking and tool calls.")
+        Amount,
+        Says(description="Maximum length of a reply with its thinking and tool calls, in millions of characters."),
     ] = 16.0
     timeouts: Annotated[
-        dict[str, Timeouts], Says(description="These times (connect, first_byte, stall) for single providers, by name.")
+        dict[str, Timeouts], Says(description="Timeouts per provider, by name: `connect`, `first_byte`, `stall`.")
     ] = {}
-    proxy: Annotated[
-        str, Says(description="The proxy to reach every model through, or `none`, instead of HTTPS_PROXY and the like.")
-    ] = ""
+    proxy: Annotated[str, Says(description="Proxy for all models, or `none`; overrides HTTPS_PROXY and the like.")] = ""
     ca_file: Annotated[
-        str, Says(description="A file of certificates (PEM) to trust beside what the system and SSL_CERT_FILE name.")
+        str, Says(description="PEM file of certificates to trust, besides those of the system and SSL_CERT_FILE.")
     ] = ""
     browser: Annotated[
-        bool, Says(description="Offer the model a browser, where Chromium and `halocline[browser]` are installed.")
+        bool, Says(description="Offer the model a browser. Needs Chromium and `halocline[browser]`.")
     ] = False
     browser_executable: Annotated[
-        str, Says(description="The Chromium to start, instead of the installed chromium or google-chrome.")
+        str, Says(description="Path of Chromium, if not the installed chromium or google-chrome.")
     ] = ""
     browser_remote: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^$|^(https?://)?(localhost|127\.0\.0\.1|\[::1\]):\d{1,5}/?$")],
-        Says(description="A debugging port of a Chromium that runs on this machine, to use it: `127.0.0.1:9222`."),
+        Says(description="Debugging port of a Chromium running on this machine, to use it instead: `127.0.0.1:9222`."),
     ] = ""
     browser_viewport: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{2,3}x[1-9]\d{2,3}$")],
-        Says(description="Width and height of the browser's page in pixels, for example `1280x800` or `360x640`."),
+        Says(description="Size of the browser page in pixels, such as `1280x800` or `360x640`."),
     ] = "900x600"
-    rules: Annotated[
-        bool, Says(description="Follow rules in files (`AGENTS.md` and the like); see `halo rules list`.")
-    ] = True
+    rules: Annotated[bool, Says(description="Follow rule files (`AGENTS.md` and the like); see `halo rules list`.")] = (
+        True
+    )
     rules_excluded: Annotated[
-        tuple[str, ...], Says(description="Files of rules never to follow: names or patterns, such as `.cursorrules`.")
+        tuple[str, ...], Says(description="Rule files to ignore: names or patterns, such as `.cursorrules`.")
     ] = ()
     add_dirs: Annotated[
         tuple[str, ...],
-        Says(description="Folders that every new task works in beside its own, as `--add-dir` adds them."),
+        Says(description="Folders to add to every new task, like `--add-dir`."),
     ] = ()
-    hooks: Annotated[bool, Says(description="Run hooks; see `halo hooks list` for those that are set up.")] = True
+    hooks: Annotated[bool, Says(description="Run hooks; `halo hooks list` shows them.")] = True
     hook_folders: Annotated[
-        tuple[str, ...], Says(description="Further folders of hooks of one's own: executables named as their moment.")
+        tuple[str, ...], Says(description="More folders of your own hooks: executables named after their event.")
     ] = ()
-    hook_timeout: Annotated[Amount, Says(description="Seconds a hook may take that has no time of its own.")] = 30.0
+    hook_timeout: Annotated[Amount, Says(description="Timeout in seconds for hooks that do not set their own.")] = 30.0
     hook_failures: Annotated[
         Literal["block", "continue"],
-        Says(description="A hook before a call or a prompt that crashes, hangs or makes no sense: block or continue."),
+        Says(
+            description="When a hook that runs before a call or prompt crashes, hangs or prints invalid output: "
+            "block or continue."
+        ),
     ] = "block"
     prices: Annotated[
         dict[str, Price],
-        Says(description="Prices and sizes of models, by `provider/model`; they win over all others."),
+        Says(description="Prices and sizes of models, by `provider/model`; they override all others."),
     ] = {}
     providers: Annotated[
-        dict[str, Provider], Says(description="Further providers, by name, and what is different at known ones.")
+        dict[str, Provider], Says(description="More providers, by name, or changes to built-in ones.")
     ] = {}
     catalogue_url: Annotated[
-        str, Says(description="Where `halo models --refresh` fetches the catalogue of models.")
+        str, Says(description="URL from which `halo models --refresh` fetches the model catalog.")
     ] = "https://models.dev/api.json"
 
     @property
@@ -365,14 +365,14 @@ VARIABLES = {
     "HALOCLINE_HOOK_TIMEOUT": "hook_timeout",
     "HALOCLINE_CATALOGUE_URL": "catalogue_url",
 }
-"""Which environment variable sets which setting."""
+"""Environment variables and the settings they set."""
 
 
 def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None) -> Settings:
-    """The settings in force, with those of the profile that was named, or that the variable or the file names.
+    """Load the effective settings, with those of `profile`, or of the one that the variable or the file names.
 
     Raises:
-        SettingsError: the file, a variable or the profile is wrong; names it, the key and what is wrong.
+        SettingsError: the file, a variable or the profile is invalid; names it, the key and the problem.
     """
     given = read_settings(path)
     settings = _convert_settings(given, str(path))
@@ -389,22 +389,21 @@ def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None
 
 
 def check_settings(given: dict[str, Any], source: str) -> Settings:
-    """What a file or a person gave, as settings. Raises SettingsError."""
+    """Convert raw values to settings; errors name `source`. Raises SettingsError."""
     return _convert_settings(given, source)
 
 
 def _read_profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
     if name in settings.profiles:
         return settings.profiles[name]
-    known = f"The profiles are: {', '.join(settings.profiles)}." if settings.profiles else f"{path} has none."
-    raise SettingsError(f"There is no profile {name!r}.", f"{known} Make one as a table [profiles.{name}].")
+    known = f"Existing profiles: {', '.join(settings.profiles)}." if settings.profiles else f"{path} has none."
+    raise SettingsError(f"No profile {name!r}.", f"{known} To create it, add a table [profiles.{name}] to {path}.")
 
 
 def with_overrides(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
-    """The settings with what was chosen for this run.
+    """Return the settings with the overrides of this run, such as flags.
 
-    A time that was chosen is for every provider; an effort that was chosen is not overruled by the settings' budget,
-    and neither by plan mode's.
+    A timeout overrides those of single providers too; an effort overrides the thinking budget and plan mode's settings.
     """
     if "effort" in chosen:
         chosen = {"thinking_budget": None, **chosen}
@@ -416,7 +415,7 @@ def with_overrides(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """What stands in the file, as it stands there. Raises SettingsError."""
+    """Read the raw contents of the file; empty if it does not exist. Raises SettingsError."""
     if not path.exists():
         return {}
     import tomllib
@@ -424,7 +423,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_regular(path).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(f"Cannot read {path}: {error}.", "Correct the file, or move it away.") from error
+        raise SettingsError(f"Cannot read {path}: {error}.", "Fix the file or move it away.") from error
 
 
 def _convert_settings(given: dict[str, Any], source: str) -> Settings:
@@ -432,4 +431,4 @@ def _convert_settings(given: dict[str, Any], source: str) -> Settings:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:
         known = ", ".join(field.name for field in msgspec.structs.fields(Settings))
-        raise SettingsError(f"Wrong setting in {source}: {error}.", f"The settings are: {known}.") from error
+        raise SettingsError(f"Invalid setting in {source}: {error}.", f"Available settings: {known}.") from error

@@ -1,1 +1,1 @@
-"""The tasks on disk, their index, and recordings of them."""
+"""Tasks on disk, their index, and recordings of them."""

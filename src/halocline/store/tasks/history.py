@@ -1,6 +1,6 @@
-"""The tasks on disk: finding and deleting them, and what the two ends of a log say. The logs are the truth.
+"""Tasks on disk: finds and deletes them, and reads the two ends of a log. The logs are the truth.
 
-Nothing is cached here: the index of `index` is for lists and searches, and no run of a prompt pays for it.
+Nothing is cached here. Lists and searches use `index`, so that running a prompt does not pay for it.
 """
 
 import os
@@ -20,18 +20,18 @@ from halocline.protocol.queries.tasks import TaskInfo
 
 HEAD = 64 * 1024
 TAIL = 16 * 1024
-"""Bytes looked at on either end of a log for its line in a list."""
+"""Bytes read from either end of a log for its row in a list."""
 _SURE = 86_400.0
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 def new_task_id() -> str:
-    """A new name, sortable by time and short enough to type."""
+    """Return a new id, sortable by time and short enough to type."""
     return time.strftime("%y%m%d-%H%M%S-") + "".join(ALPHABET[byte % len(ALPHABET)] for byte in os.urandom(4))
 
 
 def newest_first(folder: Path) -> Iterator[TaskInfo]:
-    """All tasks, the newest change first; each is read when it is asked for. What cannot be read is left out."""
+    """Yield all tasks, the latest change first; each is read on demand. Unreadable ones are skipped."""
     logs = []
     for entry in _list_folders(folder):
         with suppress(FileNotFoundError):
@@ -42,16 +42,16 @@ def newest_first(folder: Path) -> Iterator[TaskInfo]:
 
 
 def task_info(folder: Path, task: str) -> TaskInfo | None:
-    """One task, by its whole id."""
+    """Return one task by its full id; None if it cannot be read."""
     return _read_info(folder / task)
 
 
 def find_task(folder: Path, name: str, where: str = "See them with: halo tasks list") -> str:
-    """The whole id for an id or an unambiguous beginning or end of one.
+    """Return the full id for an id, or for an unambiguous beginning or end of one.
 
     Raises:
-        TaskNotFound: nothing fits.
-        UsageError: more than one fits.
+        TaskNotFound: no task matches.
+        UsageError: several tasks match.
     """
     ids = [entry.name for entry in _list_folders(folder)] if folder.exists() else []
     if name in ids:
@@ -60,36 +60,37 @@ def find_task(folder: Path, name: str, where: str = "See them with: halo tasks l
     if not fitting:
         raise TaskNotFound(f"There is no task {name!r}.", where)
     if len(fitting) > 1:
-        raise UsageError(f"{name!r} fits {len(fitting)} tasks: {', '.join(sorted(fitting)[:5])}.", "Give more of it.")
+        shown = ", ".join(sorted(fitting)[:5])
+        raise UsageError(f"{name!r} matches {len(fitting)} tasks: {shown}.", "Type more of the id.")
     return fitting[0]
 
 
 def forget_task(folder: Path, task: str) -> None:
-    """Remove a task for good. Its blobs may be shared and stay."""
+    """Delete a task permanently. Its blobs stay, because they may be shared."""
     shutil.rmtree(folder / task)
     _old_mark(folder, task).unlink(missing_ok=True)
 
 
 def put_away(folder: Path, task: str, trash: Path) -> None:
-    """Move a task into the trash; the time of its folder says when."""
+    """Move a task to the trash; the time of its folder says when."""
     trash.mkdir(exist_ok=True, mode=0o700)
     (folder / task).rename(trash / task)
     os.utime(trash / task)
 
 
 def take_back(trash: Path, task: str, folder: Path) -> None:
-    """Move a task out of the trash again."""
+    """Restore a task from the trash."""
     (trash / task).rename(folder / task)
     _old_mark(trash, task).unlink(missing_ok=True)
 
 
 def _old_mark(trash: Path, task: str) -> Path:
-    """Marks a task in the trash that has been there for long."""
+    """Return the file that marks a task as long in the trash."""
     return trash / f"{task}.old"
 
 
 def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
-    """What is in the trash, and since when; the newest first."""
+    """Return the tasks in the trash, each with its deletion time, the latest first."""
     if not trash.exists():
         return []
     found = [(info, entry.stat().st_mtime) for entry in _list_folders(trash) if (info := _read_info(entry))]
@@ -97,9 +98,9 @@ def put_away_at(trash: Path) -> list[tuple[TaskInfo, float]]:
 
 
 def list_outdated(trash: Path, seconds: float, now: float) -> list[str]:
-    """The tasks that were put into the trash so many seconds ago, and shall go for good.
+    """Return the tasks that have been in the trash for `seconds` and can be deleted permanently.
 
-    What is old is only marked first, and is outdated a day later: a clock that was wrong for an hour costs no task.
+    An old task is first only marked, and is outdated a day later: a clock that is wrong for an hour deletes no task.
     """
     found = []
     for entry in _list_folders(trash) if trash.exists() else ():

@@ -1,8 +1,8 @@
-"""An index of the tasks, for lists and searches: SQLite, made from the logs and never the other way.
+"""Index of the tasks for lists and searches: a SQLite database, derived from the logs.
 
-A log is read on from where it was read last, when its size or time has changed. What is damaged, of another version or
-missing is made anew without a word. Several processes may use it at once; where it cannot be written, it is kept in
-memory. Without FTS5 a search looks through the words one by one.
+When a log's size or time has changed, reading continues where it stopped. A damaged, missing or outdated index is
+silently rebuilt. Processes may share it; if it cannot be written, it is kept in memory. Without FTS5, a search scans
+all words.
 """
 
 import os
@@ -22,19 +22,19 @@ from halocline.store.tasks.index_facts import Facts, Words, learn_facts, nothing
 
 VERSION = 3
 PATIENCE = 5.0
-"""Seconds to wait for another process that writes the index."""
+"""Seconds to wait for another process that is writing the index."""
 PIECE = 4_000_000
-"""Bytes of a log that are read at a time."""
+"""Bytes of a log to read at a time."""
 BATCH = 200
-"""Tasks that are read before others may use what is known of them."""
+"""Tasks per transaction."""
 TRIGRAMS = (3, 34)
-"""The SQLite that has them."""
+"""First SQLite version with the trigram tokenizer."""
 LIKE = 0.5
-"""The share of a word's three-letter pieces that a name must have."""
+"""Minimum share of a word's trigrams that a similar name must have."""
 FEW = MOST_LIKE = 20
-"""With fewer exact finds than this, names that are nearly the words are found, too: so many."""
+"""With fewer exact matches than `FEW`, up to `MOST_LIKE` tasks with similar names are found too."""
 MOST_SNIPPETS = 50
-"""Tasks that are shown with the place of the words; a list of all has no use for it."""
+"""Maximum tasks with a snippet; a full list does not need them."""
 _WEIGHTS = "8.0, 4.0, 2.0, 1.0, 2.0"
 _COLUMNS = "name, prompts, answers, actions, paths"
 _TASKS = """CREATE TABLE tasks (
@@ -51,7 +51,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Known(Value, frozen=True):
-    """How far a log was read, and how it looked then."""
+    """State of a log when it was last read, and how far."""
 
     id: int
     size: int
@@ -61,34 +61,34 @@ class Known(Value, frozen=True):
 
 
 class TaskIndex:
-    """The index of the tasks below a folder, kept in a file."""
+    """Index of the tasks in a folder, stored in a file."""
 
     def __init__(self, file: Path, tasks: Path) -> None:
         self._file = file
         self._tasks = tasks
 
     def find(self, query: TaskQuery) -> list[TaskInfo]:
-        """The tasks that were asked for, as their logs are now."""
+        """Return the tasks that match a query, according to their current logs."""
         try:
-            return self._found(self._file, query)
+            return self._run_query(self._file, query)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and _is_of_others(error):
-                return self._found(None, query)
+                return self._run_query(None, query)
         for name in (self._file.name, f"{self._file.name}-wal", f"{self._file.name}-shm"):
             self._file.with_name(name).unlink(missing_ok=True)
         try:
-            return self._found(self._file, query)
+            return self._run_query(self._file, query)
         except sqlite3.DatabaseError:
-            return self._found(None, query)
+            return self._run_query(None, query)
 
-    def _found(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
+    def _run_query(self, file: Path | None, query: TaskQuery) -> list[TaskInfo]:
         with closing(_open_database(file)) as database:
             refresh_index(database, self._tasks)
             return _choose_tasks(database, query)
 
 
 def _is_of_others(error: sqlite3.OperationalError) -> bool:
-    """Not the file is wrong: it cannot be written here, or another process does not let go of it."""
+    """True if the file itself is fine, but cannot be written here or is locked by another process."""
     return any(word in str(error) for word in ("locked", "readonly", "unable to open", "disk is full"))
 
 
@@ -125,7 +125,7 @@ def _has_fts(database: sqlite3.Connection) -> bool:
 
 
 def refresh_index(database: sqlite3.Connection, tasks: Path) -> None:
-    """Read what is new in the logs, and forget the tasks that are gone."""
+    """Read new lines of the logs, and remove deleted tasks."""
     known = _known_tasks(database)
     there = dict(_list_logs(tasks))
     changed = [task for task, stat in there.items() if _has_changed(known.get(task), stat)]
@@ -150,7 +150,7 @@ def _known_tasks(database: sqlite3.Connection) -> dict[str, Known]:
 def _list_logs(tasks: Path) -> Iterator[tuple[str, os.stat_result]]:
     with os.scandir(tasks) as entries:
         for entry in entries:
-            with suppress(OSError):  # no task, or one that is being put away
+            with suppress(OSError):  # not a task, or one that is being deleted
                 yield entry.name, os.stat(f"{entry.path}/{codec.LOG_NAME}")
 
 
@@ -159,12 +159,12 @@ def _has_changed(known: Known | None, stat: os.stat_result) -> bool:
 
 
 def _read_on(database: sqlite3.Connection, folder: Path, stat: os.stat_result) -> None:
-    """Bring one task up to date. Another process may have been faster."""
+    """Update one task, unless another process already has."""
     row = database.execute("SELECT id, size, mtime, inode, offset FROM tasks WHERE task = ?", (folder.name,)).fetchone()
     known = Known(*row) if row else None
     if not _has_changed(known, stat):
         return
-    if known and (stat.st_size < known.offset or stat.st_ino != known.inode):  # another log than before
+    if known and (stat.st_size < known.offset or stat.st_ino != known.inode):  # the log was replaced
         _forget_task(database, known.id)
         known = None
     before = _load_facts(database, known.id) if known else nothing_known(folder.name)
@@ -209,7 +209,7 @@ def _forget_words(database: sqlite3.Connection, number: int) -> None:
 
 
 def _read_facts(log: Path, offset: int, facts: Facts) -> tuple[Facts, int]:
-    """The facts after the whole lines from `offset` on, and where these end."""
+    """Return the facts after all complete lines from `offset` on, and the offset of their end."""
     with suppress(FileNotFoundError), open(log, "rb") as file:
         file.seek(offset)
         torn = False
@@ -221,7 +221,7 @@ def _read_facts(log: Path, offset: int, facts: Facts) -> tuple[Facts, int]:
 
 
 def _folder_size(folder: Path) -> int:
-    """What the folder takes, without what is being put there or taken away just now."""
+    """Return the folder's size in bytes, without files that are being deleted."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -231,7 +231,7 @@ def _folder_size(folder: Path) -> int:
 
 
 def _choose_tasks(database: sqlite3.Connection, query: TaskQuery) -> list[TaskInfo]:
-    """The tasks that fit, in the order that was asked for."""
+    """Return the matching tasks in the requested order."""
     rows = database.execute("SELECT id, info FROM tasks")
     infos = {number: info for number, raw in rows if fits_query(info := _info.decode(raw), query)}
     if not (words := _WORD.findall(query.words)):
@@ -248,7 +248,7 @@ _WORD = re.compile(r"\w+")
 
 
 def _match_words(database: sqlite3.Connection, words: list[str]) -> list[int]:
-    """Tasks that hold all the words, of which the last may be unfinished; the best first."""
+    """Return tasks with all words, of which the last may be a prefix; the best match first."""
     if not _is_fast(database):
         everything = _COLUMNS.replace(", ", " || ' ' || ")
         fitting = " AND ".join(f"{everything} LIKE ?" for _ in words)
@@ -264,7 +264,7 @@ def _match_query(words: list[str]) -> str:
 
 
 def _find_snippets(database: sqlite3.Connection, words: list[str], numbers: list[int]) -> dict[int, str]:
-    """Where the words stand in these tasks."""
+    """Return the matching passage of each task."""
     if not _is_fast(database):
         return {}
     begin, end = MARKS
@@ -279,7 +279,7 @@ def _is_fast(database: sqlite3.Connection) -> bool:
 
 
 def _find_alike(database: sqlite3.Connection, words: list[str]) -> list[int]:
-    """Tasks whose name or title has nearly all these words; the likest first."""
+    """Return tasks with a name or title similar to all words; the most similar first."""
     if not _is_fast(database):
         return []
     wanted = [_split_trigrams(word) for word in words]
@@ -290,7 +290,7 @@ def _find_alike(database: sqlite3.Connection, words: list[str]) -> list[int]:
 
 
 def _split_trigrams(text: str) -> set[str]:
-    """Every three letters that follow each other, with the blanks around words."""
+    """Return the trigrams of a text, including the spaces around words."""
     plain = _plain_text(text)
     return {plain[at : at + 3] for at in range(len(plain) - 2)}
 

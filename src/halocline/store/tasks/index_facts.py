@@ -1,6 +1,6 @@
-"""What the index knows of a task, learned from the lines of its log: facts for a list, and words for a search. Pure.
+"""The index's knowledge of a task, from the lines of its log: facts for lists, and words for searches. Pure.
 
-Most of a log says nothing to a list: only the lines that do are read, by the name of their type, which comes first.
+Most lines do not matter here: only lines of relevant types, which come first on a line, are decoded.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,16 +17,16 @@ from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.values import Value
 
 LONGEST = 60_000
-"""Characters of one kind of words that are kept of a task."""
+"""Maximum characters per task for each kind of words."""
 TITLE = 120
 OWN = "!"
-"""What a title begins with that is a command of the person: it gives way to the first prompt."""
+"""Prefix of a title that is a command of the user; the first prompt replaces such a title."""
 _BEGIN = b'{"type":"'
 _REPORT = b'"ends_turn":true'
 
 
 class Words(Value, frozen=True):
-    """What can be searched for."""
+    """Searchable text of a task."""
 
     name: str = ""
     prompts: str = ""
@@ -36,14 +36,14 @@ class Words(Value, frozen=True):
 
 
 class Facts(Value, frozen=True):
-    """A task as far as its log was read."""
+    """A task, as far as its log has been read."""
 
     info: TaskInfo
     words: Words = Words()
 
 
 def learn_facts(facts: Facts, lines: Iterable[bytes]) -> Facts:
-    """The facts after more whole lines of the log. A line that cannot be read says nothing."""
+    """Return the facts after more complete lines of the log. Unreadable lines are skipped."""
     for line in lines:
         kind = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
         if kind == b"tool_call_ended" and _REPORT not in line:
@@ -57,7 +57,7 @@ def learn_facts(facts: Facts, lines: Iterable[bytes]) -> Facts:
 
 
 def nothing_known(task: str) -> Facts:
-    """A task of whose log nothing was read yet."""
+    """Return the facts of a task whose log has not been read."""
     return Facts(TaskInfo(task, "", "", "", 0.0, 0.0, "unfinished", 0))
 
 
@@ -103,7 +103,7 @@ def _on_run(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
 
 
 def _on_report(facts: Facts, e: ev.ToolCallEnded) -> Facts:
-    """The report that ends a turn is an answer."""
+    """Treat a result that ends a turn as an answer."""
     return _add_words(_apply_event(facts, e), answers=e.result.text)
 
 
@@ -113,7 +113,7 @@ def _on_change(facts: Facts, e: ev.FileChanged) -> Facts:
 
 
 def _on_label(facts: Facts, e: ev.TaskLabelled) -> Facts:
-    """A label is no work: the task has not changed by it."""
+    """Apply labels without updating `changed_at`."""
     info = facts.info
     labels = Labels(info.name, info.tags, info.favourite).after(e)
     info = replace(info, name=labels.name, tags=labels.tags, favourite=labels.favourite)
@@ -121,7 +121,7 @@ def _on_label(facts: Facts, e: ev.TaskLabelled) -> Facts:
 
 
 def _add_words(facts: Facts, **texts: str) -> Facts:
-    """More words, up to the longest that is kept."""
+    """Add words, up to `LONGEST` characters per kind."""
     known = {kind: getattr(facts.words, kind) for kind, text in texts.items() if text}
     more = {kind: f"{said}\n{texts[kind]}"[:LONGEST].lstrip() for kind, said in known.items() if len(said) < LONGEST}
     return replace(facts, words=replace(facts.words, **more)) if more else facts

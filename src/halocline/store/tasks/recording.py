@@ -1,8 +1,8 @@
-"""A task in one file that can be carried away and replayed: its events, and every request that was made.
+"""Recordings: a task in one portable file that can be replayed, with its events and all model requests.
 
-JSON lines: a head, then the events as the log has them and the requests between them. A request is written as what is
-new in it. Keys are redacted from every text, and what has the form of one as well; the JSON around the texts is never
-touched, so that it can be read again. What the file holds else is what the task read: look before you share it.
+JSON lines: a head, then the events as in the log, with the requests between them. Only the new part of a request is
+written. Keys, and anything that looks like one, are redacted in all texts; the JSON structure is never changed, so that
+it can be read back. Everything else that the task read is in the file: check it before you share it.
 """
 
 import os
@@ -38,11 +38,11 @@ RECORDED_SETTINGS = (
     "compaction",
     "image_models",
 )
-"""The settings that the course of a task depends on."""
+"""Settings that affect the course of a task."""
 
 
 class RecordingStarted(Tagged, frozen=True, omit_defaults=False):
-    """The head. `settings` are those that the course of a task depends on."""
+    """The head. `settings` are those in `RECORDED_SETTINGS`."""
 
     format: int = FORMAT
     version: str = __version__
@@ -50,9 +50,9 @@ class RecordingStarted(Tagged, frozen=True, omit_defaults=False):
 
 
 class RequestMade(Tagged, frozen=True):
-    """The request of one step (counted from 1). It begins with the first `kept` messages of the request before it.
+    """The request of one step (counted from 1). It starts with the first `kept` messages of the previous request.
 
-    With `kept`, the request's other fields are those of the request before it, too.
+    If `kept` is set, all other fields are those of the previous request too.
     """
 
     step: int
@@ -61,7 +61,7 @@ class RequestMade(Tagged, frozen=True):
 
 
 class Recording(Value, frozen=True):
-    """What a file holds. `requests` are by step; a log alone has none."""
+    """Content of a recording. `requests` are by step; a plain log has none."""
 
     events: tuple[DurableEvent, ...]
     requests: dict[int, Request] = {}
@@ -69,19 +69,19 @@ class Recording(Value, frozen=True):
 
 
 class RecordingDamaged(HaloclineError):
-    """The file is no recording, or a line of it cannot be read."""
+    """The file is not a recording, or a line of it cannot be read."""
 
     code = "recording_damaged"
 
 
 class Recorder:
-    """Writes one task's recording as it happens: a subscriber of its log, told of each request as well.
+    """Records a task while it runs: subscribes to its log, and also gets each request.
 
-    Trouble with the file ends the recording, never the task; `tell` hears of it.
+    A problem with the file ends the recording, never the task, and is reported to `tell`.
     """
 
     def __init__(self, path: Path, settings: JsonObject, secrets: Iterable[str]) -> None:
-        """Raises UsageError when the file exists or cannot be made."""
+        """Create the file. Raises UsageError if it exists or cannot be created."""
         self.tell: Callable[[str], object] = lambda text: None
         self._path = path
         values = frozenset(secrets)
@@ -91,19 +91,19 @@ class Recorder:
         try:
             self._file: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         except FileExistsError:
-            raise UsageError(f"{path} exists already.", "A recording needs a new file: name another.") from None
+            raise UsageError(f"{path} already exists.", "Choose another file for the recording.") from None
         except OSError as error:
-            raise UsageError(f"Cannot write {path}: {error.strerror}.", "Name another file.") from error
+            raise UsageError(f"Cannot write {path}: {error.strerror}.", "Choose another file.") from error
         self._write(RecordingStarted(settings=settings))
 
     def push(self, event: Event) -> None:
-        """An event happened. What was only shown is left out."""
+        """Record an event, unless it is transient."""
         if isinstance(event, Durable):
             self._steps += isinstance(event, StepStarted)
             self._write(event)
 
     def request(self, request: Request) -> None:
-        """A request is made for the step that started last."""
+        """Record a request of the current step."""
         kept = _count_same(self._last, request)
         new = replace(request, system="", tools=(), messages=request.messages[kept:]) if kept else request
         self._last = request
@@ -120,14 +120,14 @@ class Recorder:
         line = json_output.encode(each_text(msgspec.to_builtins(value), self._redacted))
         try:
             if os.write(self._file, line + b"\n") <= len(line):
-                raise OSError("the disk took only part of a line")
+                raise OSError("only part of a line could be written")
         except OSError as error:
             self.close()
-            self.tell(f"The recording {self._path} ends here: {error}. The task goes on.")
+            self.tell(f"The recording {self._path} stopped: {error}. The task continues.")
 
 
 def _count_same(last: Request, request: Request) -> int:
-    """How many messages need not be written again; none when anything but the messages changed."""
+    """Count the leading messages that need not be written again; 0 if anything else changed."""
     if replace(last, messages=()) != replace(request, messages=()):
         return 0
     pairs = zip(last.messages, request.messages, strict=False)
@@ -143,18 +143,18 @@ _line: msgspec.json.Decoder[RecordingStarted | RequestMade] = msgspec.json.Decod
 
 
 def read_recording(path: Path) -> Recording:
-    """Raises UsageError when there is no such file, RecordingDamaged when it is no recording."""
+    """Read a recording. Raises UsageError if the file cannot be read, RecordingDamaged if it is not a recording."""
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # a last line without its end was cut off
+        lines = path.read_bytes().split(b"\n")[:-1]  # a last line without a newline was cut off
     except OSError as error:
-        raise UsageError(f"Cannot read {path}: {error.strerror}.", "Name a recording, or a task.") from error
+        raise UsageError(f"Cannot read {path}: {error.strerror}.", "Give a recording or a task.") from error
     try:
         head = _line.decode(lines[0])
     except (msgspec.DecodeError, IndexError):
         head = None
     if not isinstance(head, RecordingStarted) or head.format != FORMAT:
         raise RecordingDamaged(
-            f"{path} is no recording that this version can read.", "halo run --record FILE makes one."
+            f"{path} is not a recording that this version can read.", "Make one with: halo run --record FILE"
         )
     return _read_lines(lines[1:], head, path)
 
@@ -170,7 +170,7 @@ def _read_lines(lines: Sequence[bytes], head: RecordingStarted, path: Path) -> R
                 continue
             made = _line.decode(line)
         except msgspec.DecodeError as error:
-            raise RecordingDamaged(f"Line {number} of {path} cannot be read: {error}.", "Record it again.") from error
+            raise RecordingDamaged(f"Cannot read line {number} of {path}: {error}.", "Record it again.") from error
         assert isinstance(made, RequestMade)
         last = _whole_request(made, last)
         requests[made.step] = last
