@@ -24,7 +24,7 @@ IRREGULAR = re.findall(
 )
 BUDGET = re.findall(
     r"(\w+)=(\w+)",
-    """door=1 errand=2 granted=2 heard=9 hiding=1 joining=1 ladder=1 leave=19 lend=6 machine=2 meanwhile=2
+    """door=1 errand=2 granted=2 heard=9 hiding=1 joining=1 leave=19 lend=6 machine=2 meanwhile=2
     moment=6 news=17 posture=3 said=19 slips=1 spoken=4 told=16 travel=1 visit=3 way=8 ways=1 wish=2 works=2""",
 )
 """How many names of modules, classes and functions still have a word of the glossary's left column."""
