@@ -109,7 +109,7 @@ class EditStats:
     def context(self, line: str) -> None:
         self._shown.append(f" {line}")
 
-    def gone(self) -> None:
+    def count_removed(self) -> None:
         """Count the old lines that did not reappear as removed."""
         self._removed += self._stays.total()
         self._stays.clear()

@@ -14,8 +14,8 @@ class Front:
     fields: tuple[str, ...] = ()
     replaces_all = False
 
-    def __init__(self, tally: EditStats) -> None:
-        self.tally = tally
+    def __init__(self, stats: EditStats) -> None:
+        self.stats = stats
 
     def take(self, name: str, line: str) -> None:
         raise NotImplementedError
@@ -31,10 +31,10 @@ class _Whole(Front):
     replaces_all = True
 
     def take(self, name: str, line: str) -> None:
-        self.tally.new(line)
+        self.stats.new(line)
 
     def end(self, name: str) -> None:
-        self.tally.gone()
+        self.stats.count_removed()
 
 
 class _Blocks(Front):
@@ -42,8 +42,8 @@ class _Blocks(Front):
 
     fields = ("diff", "old_text", "new_text")
 
-    def __init__(self, tally: EditStats) -> None:
-        super().__init__(tally)
+    def __init__(self, stats: EditStats) -> None:
+        super().__init__(stats)
         self._start: Marker | None = None
         self._search: list[str] = []
         self._divided = False
@@ -54,47 +54,47 @@ class _Blocks(Front):
                 self._begins_once()
                 self._looked_for(line)
             case "new_text":
-                self.tally.new(line)
+                self.stats.new(line)
             case _:
                 self._in_blocks(line)
 
     def end(self, name: str) -> None:
         if name == "old_text":
-            self._searched()
+            self._find_search()
         elif name == "new_text" or self._divided:
-            self.tally.gone()
+            self.stats.count_removed()
 
     def _begins_once(self) -> None:
         if not self._search:
-            self.tally.begin()
+            self.stats.begin()
 
     def _in_blocks(self, line: str) -> None:
         marker = marker_in(line, 0)
         start = self._start
         if marker and marker.opens and (start is None or marker.size == start.size):
             self._start, self._search, self._divided = marker, [], False
-            self.tally.begin()
+            self.stats.begin()
         elif start is None:
             return
         elif marker and marker.closes and marker.size == start.size:
             self._start = None
-            self.tally.gone()
+            self.stats.count_removed()
         elif marker and marker.divides and marker.size == start.size and not self._divided:
             self._divided = True
-            self._searched()
+            self._find_search()
         elif self._divided:
-            self.tally.new(line)
+            self.stats.new(line)
         else:
             self._looked_for(line)
 
     def _looked_for(self, line: str) -> None:
         self._search.append(line)
-        self.tally.old(line)
+        self.stats.old(line)
 
-    def _searched(self) -> None:
+    def _find_search(self) -> None:
         lines = tuple(self._search)
         if lines:
-            self.tally.find(Edit(1, lines, lines))
+            self.stats.find(Edit(1, lines, lines))
 
 
 class _Patch(Front):
@@ -102,8 +102,8 @@ class _Patch(Front):
 
     fields = ("input",)
 
-    def __init__(self, tally: EditStats) -> None:
-        super().__init__(tally)
+    def __init__(self, stats: EditStats) -> None:
+        super().__init__(stats)
         self._hunk: list[str] = []
         self._changes = False
         self._updates = False
@@ -112,7 +112,7 @@ class _Patch(Front):
         if section := patch.SECTION.fullmatch(line):
             self._settle()
             self._updates = section[1] == "Update"
-            self.tally.about(section[2])
+            self.stats.about(section[2])
         elif line.startswith("*** "):
             self._hunk.append(line)  # it may be the mark for the file's end
             self._settle()
@@ -130,19 +130,19 @@ class _Patch(Front):
         self._hunk.append(line)
         match line[:1]:
             case "+":
-                self._changed()
-                self.tally.new(line[1:])
+                self._begin_change()
+                self.stats.new(line[1:])
             case "-":
-                self._changed()
-                self.tally.old(line[1:])
-                self.tally.gone()
+                self._begin_change()
+                self.stats.old(line[1:])
+                self.stats.count_removed()
             case _:
-                self.tally.context(line[1:])
+                self.stats.context(line[1:])
 
-    def _changed(self) -> None:
+    def _begin_change(self) -> None:
         if self._updates and not self._changes:
             self._changes = True
-            self.tally.begin()
+            self.stats.begin()
             self._find()
 
     def _settle(self) -> None:
@@ -156,7 +156,7 @@ class _Patch(Front):
         except patch.MalformedPatch:
             return
         if edit is not None and not edit.is_blank:
-            self.tally.find(edit)
+            self.stats.find(edit)
 
 
 FRONTS: Mapping[str, Callable[[EditStats], Front]] = {

@@ -41,7 +41,7 @@ class Lines:
         """Return the position where a line (from 0) ends, before its newline."""
         return self.starts[line + 1] - 1
 
-    def coded(self, form: Form) -> "Coded":
+    def in_form(self, form: Form) -> "Coded":
         """Return the lines in a form; built on first use."""
         if form not in self._coded:
             self._coded[form] = Coded(self.texts, form)

@@ -12,7 +12,7 @@ from halocline.edits.alignment import list_steps
 from halocline.edits.edit import Edit, Grain
 from halocline.edits.indentation import Uneven, reindent
 from halocline.edits.lines import MOST, Lines
-from halocline.edits.match_strategies import LADDER, Found, How, MatchStrategy, find_occurrences, indented
+from halocline.edits.match_strategies import STRATEGIES, Found, How, MatchStrategy, find_occurrences, indented
 from halocline.edits.scopes import find_scopes
 from halocline.edits.text import common_length
 
@@ -63,17 +63,17 @@ class Locator:
         if edit.is_blank:
             found: Sequence[Place] = [_place_blank(self.lines, edit)]
         else:
-            found = list(self._by_ladder(edit))
+            found = list(self._by_strategy(edit))
         if found and isinstance(found[-1], Placement):
             self._cursor = found[-1].end
         return found
 
-    def _by_ladder(self, edit: Edit) -> Iterator[Place]:
+    def _by_strategy(self, edit: Edit) -> Iterator[Place]:
         everything = (0, len(self.lines))
-        for strategy in LADDER:
+        for strategy in STRATEGIES:
             if found := strategy.find(self.lines, edit, everything):
                 found = sorted([*found, *self._rivals(edit, found)], key=lambda one: one.start)
-                chosen = self._chosen(edit, strategy, found)
+                chosen = self._choose(edit, strategy, found)
                 yield from (_make_place(self.lines, edit, strategy, one) for one in chosen)
                 if not chosen:
                     yield Miss(edit, _describe_ambiguous(self.lines, edit, found))
@@ -86,7 +86,7 @@ class Locator:
             return []
         return [one for one in indented(self.lines, edit, (0, self.lines.count)) if one not in found]
 
-    def _chosen(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+    def _choose(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
         if edit.everywhere:
             return self._everywhere(edit, strategy, found)
         if len(found) == 1:

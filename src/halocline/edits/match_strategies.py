@@ -59,7 +59,7 @@ def whole_lines(lines: Lines, first: int, count: int) -> Found:
 
 def _by_form(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
     def find(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
-        found = lines.coded(form).places(edit.search, *scope)
+        found = lines.in_form(form).places(edit.search, *scope)
         return [whole_lines(lines, first, len(edit.search)) for first in found]
 
     return find
@@ -67,7 +67,7 @@ def _by_form(form: Form) -> Callable[[Lines, Edit, Scope], list[Found]]:
 
 def _find_texts(lines: Lines, edit: Edit) -> list[Found]:
     """Find the searched text verbatim, regardless of line boundaries."""
-    if not all(map(lines.coded(as_is).holds, edit.search[1:-1])):
+    if not all(map(lines.in_form(as_is).holds, edit.search[1:-1])):
         return []
     text = "\n".join(edit.search)
     found = [Found(start, start + len(text)) for start in find_occurrences(lines.view, text)]
@@ -136,14 +136,14 @@ def _match_similar(lines: Lines, edit: Edit, scope: Scope) -> list[Found]:
     """Find equal first and last lines with a similar middle; no line that the edit changes may differ."""
     return [
         Found(lines.starts[first], lines.end(last), mapping)
-        for first, last, mapping in find_anchored(lines.coded(folded_trimmed), edit, scope)
+        for first, last, mapping in find_anchored(lines.in_form(folded_trimmed), edit, scope)
     ]
 
 
 indented = _by_form(str.strip)
 """Find some lines, ignoring whitespace at both ends."""
 
-LADDER: Sequence[MatchStrategy] = (
+STRATEGIES: Sequence[MatchStrategy] = (
     MatchStrategy(How.EXACT, _by_form(as_is)),
     MatchStrategy(How.EXACT, _match_literal),
     MatchStrategy(How.EXACT, _but_for_the_margin),

@@ -40,7 +40,7 @@ def nearest_line(lines: Lines, miss: Miss) -> int:
 def _already_there(lines: Lines, edit: Edit) -> int | None:
     if not "".join(edit.replace).strip():
         return None
-    return next(iter(lines.coded(as_is).places(edit.replace)), None)
+    return next(iter(lines.in_form(as_is).places(edit.replace)), None)
 
 
 def _list_differences(lines: Lines, search: Sequence[str], first: int) -> str:
@@ -53,7 +53,7 @@ def _list_differences(lines: Lines, search: Sequence[str], first: int) -> str:
 
 def _best_window(lines: Lines, search: Sequence[str]) -> int:
     """Return the line (from 0) where most of the searched lines are together; by similarity if none is in the file."""
-    there = lines.coded(folded_trimmed).lines[:_SEARCHED]
+    there = lines.in_form(folded_trimmed).lines[:_SEARCHED]
     wanted = [folded_trimmed(line) for line in search]
     counts = Counter(line for line in wanted if line)
     if not counts:

@@ -20,19 +20,19 @@ class GrowingEdit:
         """`names` maps aliases of parameters to their names."""
         self._arguments = GrowingArguments()
         self._names = names or {}
-        self._tally = EditStats()
-        self._front = FRONTS[tool](self._tally)
+        self._stats = EditStats()
+        self._front = FRONTS[tool](self._stats)
         self._rest: list[str] = []
         self._queue: deque[tuple[str, str | None]] = deque()
 
     @property
     def growth(self) -> Growth:
-        return self._tally.growth
+        return self._stats.growth
 
     @property
     def wanted(self) -> str:
         """The path of a file whose text is needed; nothing proceeds until `know` provides it."""
-        return self._tally.wanted
+        return self._stats.wanted
 
     def feed(self, arguments: str) -> None:
         """Feed more of the arguments' JSON. Everything after the name of a wanted file waits for `know`."""
@@ -44,9 +44,9 @@ class GrowingEdit:
 
     def know(self, file: TextFile | None) -> None:
         """Provide the text of the wanted file; None if it has none."""
-        self._tally.know(file)
+        self._stats.know(file)
         if self._front.replaces_all and file is not None:
-            self._tally.expect(file)
+            self._stats.expect(file)
         self._advance()
 
     def _cut(self, name: str, piece: Piece) -> None:
@@ -67,7 +67,7 @@ class GrowingEdit:
             name, line = self._queue.popleft()
             if name == "path":
                 if line:
-                    self._tally.about(line)
+                    self._stats.about(line)
             elif line is None:
                 self._front.end(name)
             else:

@@ -22,10 +22,10 @@ def header_lines(lines: Lines, header: str, scope: Scope) -> list[int]:
     A header written without indentation matches any indentation.
     """
     for form in (*_INDENTED, *_TRIMMED) if header[:1].isspace() else _TRIMMED:
-        if found := lines.coded(form).places([header], *scope):
+        if found := lines.in_form(form).places([header], *scope):
             return found
     wanted = folded_trimmed(header)
-    trimmed = lines.coded(folded_trimmed).lines
+    trimmed = lines.in_form(folded_trimmed).lines
     return [i for i in range(*scope) if wanted and re.match(re.escape(wanted) + r"(?!\w)", trimmed[i])]
 
 

@@ -32,7 +32,7 @@ class Answer:
         self.pieces: list[bytes] = []
         self.complete = False
         self.exceeded = False
-        self.heard = False
+        self.received = False
         self._barren = 0
         self._keep_alive = False
         self._parser = HttpResponseParser(self)
@@ -46,7 +46,7 @@ class Answer:
 
     def feed(self, data: bytes) -> None:
         """Feed received data. Raises ProtocolError if it is not a response, or has too much outside the body."""
-        self.heard = True
+        self.received = True
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
@@ -140,7 +140,7 @@ class Connection:
             while not answer.status:
                 await self._receive(answer)
         except OSError as error:
-            if answer.heard:
+            if answer.received:
                 raise
             raise ConnectionLost(str(error)) from error
         answer.check()

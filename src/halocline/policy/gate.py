@@ -77,100 +77,100 @@ class PolicyContext(Value, frozen=True):
     subagent: bool = False
 
 
-def decide_call(summary: Summary, posture: PolicyContext) -> Decision:
+def decide_call(summary: Summary, context: PolicyContext) -> Decision:
     """Judge one call.
 
     Raises:
         ToolFailure: a path or URL is invalid.
     """
-    paths = _resolve_paths(summary, posture)
-    acts = acts_of(summary, paths, _find_circumstances(summary, paths, posture))
-    decisions = [_judge_act(act, posture) for act in acts]
+    paths = _resolve_paths(summary, context)
+    acts = acts_of(summary, paths, _find_circumstances(summary, paths, context))
+    decisions = [_judge_act(act, context) for act in acts]
     strictest = max(decisions, key=lambda decision: _STRICTNESS[decision.verdict])
     reasons = dict.fromkeys(decision.reason for decision in decisions if decision.verdict is strictest.verdict)
     return replace(
-        _of_command(acts[0], strictest, posture),
+        _of_command(acts[0], strictest, context),
         reason="; ".join(reasons),
         places=tuple(path.path for path in paths),
         identities=tuple(path.identity for path in paths),
     )
 
 
-def find_places(summary: Summary, posture: PolicyContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_places(summary: Summary, context: PolicyContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return a call's resolved paths as of now, and the identities of the files there. Raises ToolFailure."""
-    paths = _resolve_paths(summary, posture)
+    paths = _resolve_paths(summary, context)
     return tuple(path.path for path in paths), tuple(path.identity for path in paths)
 
 
-def build_classifier(posture: PolicyContext) -> Classifier:
+def build_classifier(context: PolicyContext) -> Classifier:
     """Return the classifier of places for a task."""
     return Classifier(
-        posture.workspace,
-        posture.home,
-        outputs=posture.outputs,
-        ignored=posture.book.ignored,
-        roots=posture.roots,
+        context.workspace,
+        context.home,
+        outputs=context.outputs,
+        ignored=context.book.ignored,
+        roots=context.roots,
     )
 
 
-def find_scripts(summary: Summary, posture: PolicyContext) -> tuple[str, ...]:
+def find_scripts(summary: Summary, context: PolicyContext) -> tuple[str, ...]:
     """Return the scripts that a command would run now. Raises ToolFailure if a path is invalid."""
-    paths = _resolve_paths(summary, posture)
-    return acts_of(summary, paths, _find_circumstances(summary, paths, posture))[0].scripts
+    paths = _resolve_paths(summary, context)
+    return acts_of(summary, paths, _find_circumstances(summary, paths, context))[0].scripts
 
 
-def _resolve_paths(summary: Summary, posture: PolicyContext) -> tuple[Resolved, ...]:
+def _resolve_paths(summary: Summary, context: PolicyContext) -> tuple[Resolved, ...]:
     return tuple(
         resolve_path(
             path,
-            posture.workspace,
-            posture.home,
-            outputs=posture.outputs,
-            ignored=posture.book.ignored,
-            roots=posture.roots,
+            context.workspace,
+            context.home,
+            outputs=context.outputs,
+            ignored=context.book.ignored,
+            roots=context.roots,
         )
         for path in summary.paths
     )
 
 
-def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], posture: PolicyContext) -> Circumstances:
+def _find_circumstances(summary: Summary, paths: tuple[Resolved, ...], context: PolicyContext) -> Circumstances:
     """Describe where a command would run. With a place but no folder, it is typed into a program running there."""
     return Circumstances(
-        workspace=posture.workspace,
-        home=posture.home,
-        folder=paths[-1].path if paths else str(posture.workspace),
-        facts=posture.facts,
-        mode=posture.mode,
-        approval_mode=posture.approval_mode,
+        workspace=context.workspace,
+        home=context.home,
+        folder=paths[-1].path if paths else str(context.workspace),
+        facts=context.facts,
+        mode=context.mode,
+        approval_mode=context.approval_mode,
         typed=bool(summary.place) and not paths,
         risky=summary.risky,
-        exported=posture.exported,
-        path=posture.path,
-        ignored=posture.book.ignored,
-        permissions=posture.book.permissions,
-        roots=posture.roots,
+        exported=context.exported,
+        path=context.path,
+        ignored=context.book.ignored,
+        permissions=context.book.permissions,
+        roots=context.roots,
     )
 
 
-def _of_command(act: Act, decision: Decision, posture: PolicyContext) -> Decision:
+def _of_command(act: Act, decision: Decision, context: PolicyContext) -> Decision:
     """Add what a command consists of. In plan mode a read-only command always runs in its canonical form."""
     if act.judged is None:
         return decision
-    always = posture.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
+    always = context.mode is Mode.PLAN and decision.verdict is Verdict.ALLOW
     canonical = act.judged.canonical if always else decision.canonical
     return replace(decision, parts=act.judged.parts, canonical=canonical, scripts=act.scripts)
 
 
-def _judge_act(act: Act, posture: PolicyContext) -> Decision:
-    decision = next((found for layer in LAYERS if (found := layer(act, posture))), None)
+def _judge_act(act: Act, context: PolicyContext) -> Decision:
+    decision = next((found for layer in LAYERS if (found := layer(act, context))), None)
     decision = _in_its_form(decision or Decision(Verdict.ASK, "unknown", "no rule or mode allows it"), act)
-    if posture.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
-        decision = _with_problems(decision, posture)
-    if posture.subagent and decision.rule == "plan-mode":
+    if context.book.problems and decision.verdict is not Verdict.DENY and (act.kind not in HARMLESS or act.mcp):
+        decision = _with_problems(decision, context)
+    if context.subagent and decision.rule == "plan-mode":
         return replace(decision, rule="subagent", reason=decision.reason.replace("plan mode", "a sub-agent", 1))
     if decision.verdict is not Verdict.ASK or decision.rule in (LEAVES, REMEMBERS):
         return decision
-    if changed := changed_scripts(act, posture.grants, posture.book.rules) if act.scripts else ():
+    if changed := changed_scripts(act, context.grants, context.book.rules) if act.scripts else ():
         reason = f"{', '.join(changed)} changed since you allowed this; {decision.reason}"
         decision = replace(decision, reason=reason)
     return replace(decision, grant=act.grant, wider=act.wider)
@@ -183,68 +183,68 @@ def _in_its_form(decision: Decision, act: Act) -> Decision:
     return decision
 
 
-def _with_problems(decision: Decision, posture: PolicyContext) -> Decision:
+def _with_problems(decision: Decision, context: PolicyContext) -> Decision:
     """Turn allow into ask while a rules file cannot be read, and say so in the reason."""
-    problems = "; ".join(posture.book.problems)
+    problems = "; ".join(context.book.problems)
     if decision.verdict is Verdict.ALLOW:
         return Decision(Verdict.ASK, "unreadable-rules", problems)
     return replace(decision, reason=f"{decision.reason}; {problems}")
 
 
-def _own_state(act: Act, posture: PolicyContext) -> Decision | None:
+def _own_state(act: Act, context: PolicyContext) -> Decision | None:
     if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
         return Decision(Verdict.DENY, "own-state", "tools may not touch Halocline's own files")
     return None
 
 
-def _by_ignore_file(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_ignore_file(act: Act, context: PolicyContext) -> Decision | None:
     if act.path and act.place is Place.IGNORED:
         reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
         return Decision(Verdict.DENY, "ignored", reason)
     return None
 
 
-def _by_denial(act: Act, posture: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, posture, Verdict.DENY, *Source)
+def _by_denial(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.DENY, *Source)
 
 
-def _by_bound(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_bound(act: Act, context: PolicyContext) -> Decision | None:
     """Apply what no mode and no grant overrides for a command: the floor, command permissions, plan mode."""
     if act.judged and act.judged.binding:
         return Decision(act.judged.decision, act.judged.rule, act.judged.reason)
     return None
 
 
-def _plan_mode(act: Act, posture: PolicyContext) -> Decision | None:
-    if posture.mode is Mode.PLAN and act.mcp:
-        return _plan_for_servers(act, posture)
-    if posture.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
-        more = "" if posture.subagent else "; only the user can switch to act mode"
+def _plan_mode(act: Act, context: PolicyContext) -> Decision | None:
+    if context.mode is Mode.PLAN and act.mcp:
+        return _plan_for_servers(act, context)
+    if context.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
+        more = "" if context.subagent else "; only the user can switch to act mode"
         return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only{more}")
     return None
 
 
-def _plan_for_servers(act: Act, posture: PolicyContext) -> Decision | None:
+def _plan_for_servers(act: Act, context: PolicyContext) -> Decision | None:
     """Deny tools that their server does not declare read-only, unless an allow rule names plan mode."""
-    named = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
-    if act.read_only or find_allowing(named, act, posture.workspace, posture.mode):
+    named = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
+    if act.read_only or find_allowing(named, act, context.workspace, context.mode):
         return None
     return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only, and {act.mcp} is not declared read-only")
 
 
-def _by_refusal(act: Act, posture: PolicyContext) -> Decision | None:
-    if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in posture.refusals}:
+def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
+    if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in context.refusals}:
         return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
     return None
 
 
-def _by_managed(act: Act, posture: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, posture, Verdict.ASK, Source.MANAGED)
+def _by_managed(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.ASK, Source.MANAGED)
 
 
-def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_sandbox_rule(act: Act, context: PolicyContext) -> Decision | None:
     """Apply a required sandbox. Leaving the sandbox asks every time, in every mode."""
-    box = posture.sandbox
+    box = context.sandbox
     if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
         return None
     if box.required and box.standing is not SandboxStanding.FULL:
@@ -260,49 +260,49 @@ def _by_sandbox_rule(act: Act, posture: PolicyContext) -> Decision | None:
     return None
 
 
-def _by_memory(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_memory(act: Act, context: PolicyContext) -> Decision | None:
     """Ask before each note, which steers every later task: no grant and no mode but yolo skips that."""
-    if act.tool == "remember" and posture.approval_mode is not ApprovalMode.YOLO:
+    if act.tool == "remember" and context.approval_mode is not ApprovalMode.YOLO:
         return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder starts by reading this note")
     return None
 
 
-def _by_grant(act: Act, posture: PolicyContext) -> Decision | None:
-    if is_granted(act, posture.grants):
+def _by_grant(act: Act, context: PolicyContext) -> Decision | None:
+    if is_granted(act, context.grants):
         return Decision(Verdict.ALLOW, "granted", "the user allowed this for the rest of the task")
-    return _allowed_by(act, posture, Source.GRANT)
+    return _allowed_by(act, context, Source.GRANT)
 
 
-def _link_local(act: Act, posture: PolicyContext) -> Decision | None:
+def _link_local(act: Act, context: PolicyContext) -> Decision | None:
     if act.server and act.server.net is Net.LINK_LOCAL:
         reason = f"{act.server.exactly} is a link-local or cloud metadata address, which may hand out credentials"
         return Decision(Verdict.ASK, "link-local", reason)
     return None
 
 
-def _another_tool(act: Act, posture: PolicyContext) -> Decision | None:
+def _another_tool(act: Act, context: PolicyContext) -> Decision | None:
     """Ask when a server redefined a tool: nobody allowed the new definition, in any mode."""
-    if not act.changed or act.grant in posture.grants:
+    if not act.changed or act.grant in context.grants:
         return None
     return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
 
 
-def _by_asking_rule(act: Act, posture: PolicyContext) -> Decision | None:
-    return _by_strict_rule(act, posture, Verdict.ASK, Source.USER, Source.PROJECT)
+def _by_asking_rule(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.ASK, Source.USER, Source.PROJECT)
 
 
-def _by_allowing_rule(act: Act, posture: PolicyContext) -> Decision | None:
-    return _allowed_by(act, posture, Source.MANAGED, Source.USER, Source.PROJECT)
+def _by_allowing_rule(act: Act, context: PolicyContext) -> Decision | None:
+    return _allowed_by(act, context, Source.MANAGED, Source.USER, Source.PROJECT)
 
 
-def _by_yolo(act: Act, posture: PolicyContext) -> Decision | None:
-    return _by_preset(act, posture) if posture.approval_mode is ApprovalMode.YOLO else None
+def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_preset(act, context) if context.approval_mode is ApprovalMode.YOLO else None
 
 
-def _by_sandbox(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
     """Allow sandboxed commands in auto mode, except those that may destroy work in the workspace."""
-    held = act.in_sandbox and posture.sandbox.standing is SandboxStanding.FULL
-    if not held or act.judged is None or posture.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
+    held = act.in_sandbox and context.sandbox.standing is SandboxStanding.FULL
+    if not held or act.judged is None or context.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
         return None
     asks = act.judged.decision is not Verdict.ALLOW  # what is allowed without a sandbox is allowed in one
     if asks and (why := may_lose(act.command, act.judged)):
@@ -312,7 +312,7 @@ def _by_sandbox(act: Act, posture: PolicyContext) -> Decision | None:
     return Decision(Verdict.ALLOW, "sandboxed", "it runs in the sandbox")
 
 
-def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
+def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
     path = act.path
     match act.place:
         case Place.SECRET if path:
@@ -328,38 +328,38 @@ def _careful_place(act: Act, posture: PolicyContext) -> Decision | None:
     return None
 
 
-def _private_network(act: Act, posture: PolicyContext) -> Decision | None:
+def _private_network(act: Act, context: PolicyContext) -> Decision | None:
     if act.server and act.server.net is not Net.PUBLIC:
         reason = f"{act.server.exactly} is on this machine or a private network"
         return Decision(Verdict.ASK, "private-network", reason)
     return None
 
 
-def _by_command(act: Act, posture: PolicyContext) -> Decision | None:
+def _by_command(act: Act, context: PolicyContext) -> Decision | None:
     if act.judged is None:
         return None
     return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
 
 
-def _by_preset(act: Act, posture: PolicyContext) -> Decision | None:
-    rules = PRESETS[posture.approval_mode]
+def _by_preset(act: Act, context: PolicyContext) -> Decision | None:
+    rules = PRESETS[context.approval_mode]
     return _rule_decision(
-        next((rule for rule in rules if rule_covers(rule, act, posture.workspace, posture.mode)), None)
+        next((rule for rule in rules if rule_covers(rule, act, context.workspace, context.mode)), None)
     )
 
 
-def _by_strict_rule(act: Act, posture: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
+def _by_strict_rule(act: Act, context: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
     """Find a deny or ask rule; it may match any part of a command."""
-    rules = (rule for rule in posture.book.rules if rule.decision is verdict and rule.source in sources)
+    rules = (rule for rule in context.book.rules if rule.decision is verdict and rule.source in sources)
     return _rule_decision(
-        next((rule for rule in rules if rule_applies(rule, act, posture.workspace, posture.mode)), None)
+        next((rule for rule in rules if rule_applies(rule, act, context.workspace, context.mode)), None)
     )
 
 
-def _allowed_by(act: Act, posture: PolicyContext, *sources: Source) -> Decision | None:
+def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
     """Find allow rules; together they must cover every part of a command that does more than read."""
-    rules = [rule for rule in posture.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
-    return _rule_decision(find_allowing(rules, act, posture.workspace, posture.mode))
+    rules = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
+    return _rule_decision(find_allowing(rules, act, context.workspace, context.mode))
 
 
 def _rule_decision(rule: Rule | None) -> Decision | None:

@@ -38,7 +38,7 @@ class Blocks(SimpleCommands):
         redirects = [expand_redirect(one, ground) for one in block.redirects]
         fed = self.names_behind(redirects, ground) or ground.fed
         form, after = self._by_kind(block, replace(ground, fed=fed), forms)
-        return self._redirected(block, form, ground, forms), replace(after, fed=ground.fed)
+        return self._apply_redirects(block, form, ground, forms), replace(after, fed=ground.fed)
 
     def _by_kind(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         match block.kind:
@@ -66,7 +66,7 @@ class Blocks(SimpleCommands):
         variables = ground.variables.unsure_of(names_set(block))
         return None, ground.with_variables(variables)
 
-    def _redirected(self, block: Block, form: str | None, ground: Ground, forms: Forms) -> str | None:
+    def _apply_redirects(self, block: Block, form: str | None, ground: Ground, forms: Forms) -> str | None:
         for redirect in block.redirects:
             self.analysis.redirects |= redirect.operator not in (">&", "<&")
             target = with_target(expand_redirect(redirect, ground), forms, ground)
@@ -81,7 +81,7 @@ class Blocks(SimpleCommands):
         form, after = self.node(block.items[0], ground)
         shown = None if not form else _AROUND[block.kind].format(form)
         if block.kind == "negation":  # what follows `&&` runs where it failed
-            after = ground.merged(after)
+            after = ground.merge(after)
         return shown, ground if block.kind == "subshell" else after
 
     def _condition(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
@@ -92,10 +92,10 @@ class Blocks(SimpleCommands):
             form, after = self.node(item, here)
             rendered.append(f"{head} {form}" if form else "")
             if head in ("if", "elif"):
-                here = here.merged(after)
+                here = here.merge(after)
             else:
                 ends.append(after)
-        after = here.merged(*ends)
+        after = here.merge(*ends)
         return (f"{'; '.join(rendered)}; fi" if all(rendered) else None), after
 
     def _while(self, block: Block, ground: Ground) -> tuple[str | None, Ground]:
@@ -107,15 +107,15 @@ class Blocks(SimpleCommands):
             rendered.append(f"{head} {form}" if form and head else "")
         if after.folders != here.folders:
             for item in block.items:
-                self.node(item, here.merged(after))
+                self.node(item, here.merge(after))
         form = f"{'; '.join(rendered)}; done" if all(rendered) else None
         if block.name == "((" and form:
             form = _counted_form(block, form)
-        return form, here.merged(after)
+        return form, here.merge(after)
 
     def _case(self, block: Block, ground: Ground, forms: Forms) -> tuple[str | None, Ground]:
         found = [self.node(item, ground) for item in block.items]
-        after = ground.merged(*(one for _, one in found))
+        after = ground.merge(*(one for _, one in found))
         subject, *patterns = block.words
         expanded = expand_value(subject, ground)
         text = render(expanded) if not expanded.dynamic else render_text(expanded, forms, ground, splits=False)
@@ -143,7 +143,7 @@ class Blocks(SimpleCommands):
             rendered.append(form or "")
             self._drop_repeated(before)
         form = _unroll(block, rendered) if rendered and all(rendered) else None
-        return form or (":" if not names else None), ground.merged(here)
+        return form or (":" if not names else None), ground.merge(here)
 
     def _names(self, words: list[Word], ground: Ground) -> list[str] | None:
         """Return the values of a loop's variable in order; None if unknown."""
@@ -161,7 +161,7 @@ class Blocks(SimpleCommands):
         here = ground.with_variables(variables)
         form, after = self.node(block.items[0], here)
         if after.folders != here.folders:
-            form, _ = self.node(block.items[0], here.merged(after))
+            form, _ = self.node(block.items[0], here.merge(after))
         rendered = _listed_form(block, words, forms)
         if (
             not form
@@ -170,8 +170,8 @@ class Blocks(SimpleCommands):
             or block.kind == "select"
             or ground.rebinds
         ):
-            return None, here.merged(after)
-        return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merged(after)
+            return None, here.merge(after)
+        return f"set -f; for {block.name} in {rendered}; do set +f; {form}; done; set +f", here.merge(after)
 
     def _drop_repeated(self, begin: int) -> None:
         """Remove findings of a round that repeat earlier ones."""
@@ -209,7 +209,7 @@ class Blocks(SimpleCommands):
         self.calls.append(name)
         ends = [self.node(block.items[0], ground.with_variables(variables))[1] for block in self._bodies(name)]
         self.calls.pop()
-        after = ground.merged(*ends)
+        after = ground.merge(*ends)
         return after.with_variables(replace(after.variables, arguments=ground.variables.arguments))
 
     def _bodies(self, name: str) -> list[Block]:

@@ -43,14 +43,14 @@ class Compounds(Scanner):
     def _ends(self) -> bool:
         if self._at >= len(self._text) or self._text[self._at] == ")" or _CASE_END.match(self._text, self._at):
             return True
-        return self._reserved() in _ENDERS
+        return self._peek_reserved() in _ENDERS
 
-    def _reserved(self) -> str:
+    def _peek_reserved(self) -> str:
         found = _RESERVED.match(self._text, self._at)
         return found.group() if found else ""
 
     def _take(self, word: str) -> None:
-        if self._reserved() != word:
+        if self._peek_reserved() != word:
             raise NotUnderstood(f"{word} is missing")
         self._at += len(word)
 
@@ -64,26 +64,26 @@ class Compounds(Scanner):
         return found
 
     def _compound(self, begin: int) -> Node | None:
-        kind = self._reserved()
+        kind = self._peek_reserved()
         if self._peek() == "(":
             return self._round(begin)
         match kind:
             case "":
                 return None
             case "time":
-                return self._timed(begin)
+                return self._read_time(begin)
             case "!":
-                return self._negated(begin)
+                return self._read_negation(begin)
             case "function":
                 return self._function_word(begin)
             case "coproc":
                 return self._coprocess(begin)
             case "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[":
                 self._at += len(kind)
-                return self._redirected(_COMPOUNDS[kind](self), begin)
+                return self._read_redirects(_COMPOUNDS[kind](self), begin)
         raise NotUnderstood(f"{kind} appears where a command should be")
 
-    def _redirected(self, block: Block, begin: int) -> Block:
+    def _read_redirects(self, block: Block, begin: int) -> Block:
         redirects: list[Redirect] = []
         self._skip()
         while found := self._redirect():
@@ -98,13 +98,13 @@ class Compounds(Scanner):
         if self._peek(2) == "((":
             self._at += 2
             try:
-                return self._redirected(self._arithmetic_block(), begin)
+                return self._read_redirects(self._arithmetic_block(), begin)
             except NotUnderstood:
                 self._at = begin
         self._at = begin + 1
         found = self._list()
         self._require(")")
-        return self._redirected(Block("subshell", "", (found,), heads=("",)), begin)
+        return self._read_redirects(Block("subshell", "", (found,), heads=("",)), begin)
 
     def _arithmetic_block(self) -> Block:
         """Parse an expression into a word and the commands inside it."""
@@ -129,7 +129,7 @@ class Compounds(Scanner):
                 self._take("then")
                 heads.append("then")
                 items.append(self._list())
-            head = self._reserved()
+            head = self._peek_reserved()
             if head not in ("elif", "else", "fi") or (heads[-1] == "else" and head != "fi"):
                 raise NotUnderstood("fi is missing")
             self._at += len(head)
@@ -183,7 +183,7 @@ class Compounds(Scanner):
 
     def _body(self) -> Node:
         self._skip(lines=True)
-        if self._reserved() == "{":
+        if self._peek_reserved() == "{":
             self._take("{")
             found = self._list()
             self._take("}")
@@ -203,7 +203,7 @@ class Compounds(Scanner):
         items: list[Node] = []
         heads: list[str] = []
         self._skip(lines=True)
-        while self._reserved() != "esac":
+        while self._peek_reserved() != "esac":
             if self._peek() == "(":
                 self._at += 1
             words += (patterns := self._patterns())
@@ -213,7 +213,7 @@ class Compounds(Scanner):
             if found := _CASE_END.match(self._text, self._at):
                 self._at = found.end()
                 self._skip(lines=True)
-            elif self._reserved() != "esac":
+            elif self._peek_reserved() != "esac":
                 raise NotUnderstood("esac is missing")
         self._take("esac")
         return Block("case", "", tuple(items), tuple(words), heads=tuple(heads))
@@ -262,7 +262,7 @@ class Compounds(Scanner):
             units.append((self._text[start : self._at], parts))
         return replace(make_word(self._text[begin : self._at], units), verbatim=True)
 
-    def _timed(self, begin: int) -> Node:
+    def _read_time(self, begin: int) -> Node:
         """Parse `time` before a pipeline: an extra word of a simple command, a block around any other."""
         self._at += len("time")
         word = Word("time", (Piece("time"),))
@@ -279,7 +279,7 @@ class Compounds(Scanner):
             return replace(found, source=self._text[begin : self._at].rstrip(), words=(*words, *found.words))
         return Block("time", self._text[begin : self._at].rstrip(), (found,), heads=("",))
 
-    def _negated(self, begin: int) -> Block:
+    def _read_negation(self, begin: int) -> Block:
         self._at += 1
         self._skip()
         items: list[Node] = []
@@ -304,7 +304,7 @@ class Compounds(Scanner):
             start = self._at
             self._at = name.end()
             self._skip()
-            if not (self._peek() == "(" or self._reserved() in ("{", "if", "while", "until", "for", "case", "[[")):
+            if not (self._peek() == "(" or self._peek_reserved() in ("{", "if", "while", "until", "for", "case", "[[")):
                 self._at = start
         found = self._command()
         return Block("coproc", self._text[begin : self._at].rstrip(), (found,), heads=("",))
@@ -314,7 +314,7 @@ class Compounds(Scanner):
         if not found:
             return None
         self._at = found.end()
-        return self._defined(found[1], begin)
+        return self._read_function_body(found[1], begin)
 
     def _function_word(self, begin: int) -> Block:
         self._at += len("function")
@@ -323,9 +323,9 @@ class Compounds(Scanner):
         if not found:
             raise NotUnderstood("a function has no name")
         self._at = found.end()
-        return self._defined(found[1], begin)
+        return self._read_function_body(found[1], begin)
 
-    def _defined(self, name: str, begin: int) -> Block:
+    def _read_function_body(self, name: str, begin: int) -> Block:
         self._skip(lines=True)
         start = self._at
         body = self._compound(start)

@@ -57,7 +57,7 @@ def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, gr
         kind = "["  # unlike `[[`, it never evaluates text as arithmetic
     try:
         test = _Test(kind, words, forms, ground)
-        rendered = " ".join(test.judged())
+        rendered = " ".join(test.build_words())
         found = [one for path in test.paths for one in ground.find(path, quoted=True)]
     except (Unjudged, ToolFailure):
         return None
@@ -75,7 +75,7 @@ class _Test:
         self._ground = ground
         self.paths: list[str] = []
 
-    def judged(self) -> list[str]:
+    def build_words(self) -> list[str]:
         """Return the words of the form. Raises Unjudged."""
         rendered: list[str] = []
         opened = 0

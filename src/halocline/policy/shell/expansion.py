@@ -12,7 +12,7 @@ from itertools import product
 
 from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.render import render
-from halocline.policy.shell.scanner import EXPANDS, joined
+from halocline.policy.shell.scanner import EXPANDS, join_pieces
 from halocline.policy.shell.substitution import outputs_of
 from halocline.policy.shell.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
 from halocline.policy.shell.variables import MOST_VALUES, UNKNOWN, Values, assign_value
@@ -127,7 +127,7 @@ def _reads_oddly(word: Word) -> bool:
 
 def _known_word(pieces: tuple[Piece, ...], word: Word) -> Word:
     """Return a word made of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
-    kept = joined(list(pieces))
+    kept = join_pieces(list(pieces))
     found = Word("", kept, quoted="".join(piece.text for piece in kept[:1]).startswith("~"), parts=kept)
     return replace(found, source=render(found), scripts=word.scripts)
 

@@ -73,12 +73,12 @@ class Ground:
     def with_variables(self, variables: Variables) -> "Ground":
         return self if variables is self.variables else replace(self, variables=variables)
 
-    def merged(self, *others: "Ground") -> "Ground":
+    def merge(self, *others: "Ground") -> "Ground":
         """Return the ground after one of several branches was taken."""
         found = self
         for other in others:
             folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
-            found = found.moved(folders).with_variables(found.variables.merged(other.variables))
+            found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
         return found
 
     @property
@@ -86,7 +86,7 @@ class Ground:
         """True if an ignore file hides files in a folder of the task."""
         return bool(self.ignored) or any(root.ignored for root in self.roots)
 
-    def moved(self, folders: Iterable[str]) -> "Ground":
+    def with_folders(self, folders: Iterable[str]) -> "Ground":
         kept = tuple(dict.fromkeys(folders))
         return replace(self, folders=kept if len(kept) <= MOST_FOLDERS else ())
 

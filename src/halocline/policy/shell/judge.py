@@ -19,7 +19,7 @@ from halocline.policy.shell.parse import NotUnderstood, parse_command
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.read_only_programs import READERS
 from halocline.policy.shell.scripts import files_named, reads_script
-from halocline.policy.shell.simple import written
+from halocline.policy.shell.simple import as_written_findings
 from halocline.policy.shell.specs import literal
 from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
 from halocline.policy.shell.variables import Values
@@ -103,7 +103,7 @@ class Judge(Blocks):
         for text in dict.fromkeys(traps):
             found: list[Finding] = []
             self.script(text, after, found)
-            self.analysis.findings += written(found)
+            self.analysis.findings += as_written_findings(found)
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form
@@ -143,12 +143,12 @@ class Judge(Blocks):
             self._note_piped_script(chain, number, here)
             self._note_fed_secret(chain, number, here)
             fed = self._names_fed(chain, number, here) if before in _PIPES else ground.fed
-            form, after = self._fed(forms, chain, number, here) or self.node(item, replace(here, fed=fed))
+            form, after = self._judge_fed(forms, chain, number, here) or self.node(item, replace(here, fed=fed))
             after = replace(after, fed=ground.fed)
             if before in _PIPES or joint in _PIPES or joint == "&":
                 after = here.with_variables(here.variables)
             start = here
-            merged = anywhere.merged(after)
+            merged = anywhere.merge(after)
             anywhere = merged.with_variables(after.variables) if certain else merged
             anywhere = _with_settings(anywhere, after)
             forms.append(form if joint in _JOINTS else None)
@@ -183,7 +183,7 @@ class Judge(Blocks):
         feeder = chain.items[first]
         if not isinstance(feeder, Simple) or not feeder.words:
             return
-        words = self.expanded(feeder, ground).words
+        words = self.expand(feeder, ground).words
         found = Finding(make_part(fed.source, Effect.READ_ONLY, "it asks for files that may hold secrets"), Rule.SECRET)
         if words[0].text in ("echo", "printf"):
             names = [literal(text) for word in words[1:] for text in word.text.split()]
@@ -194,9 +194,9 @@ class Judge(Blocks):
             self.analysis.findings.append(found)
 
     def _words(self, simple: Simple, ground: Ground) -> tuple[str, ...]:
-        return tuple(word.source if word.dynamic else word.text for word in self.expanded(simple, ground).words)
+        return tuple(word.source if word.dynamic else word.text for word in self.expand(simple, ground).words)
 
-    def _fed(
+    def _judge_fed(
         self, forms: list[str | None], chain: Chain, number: int, ground: Ground
     ) -> tuple[str | None, Ground] | None:
         """Judge a program that reads what `find` passes it through `xargs`; this changes the form of `find` too."""
@@ -207,11 +207,11 @@ class Judge(Blocks):
             return None
         if [one.words[0].source for one in (find, user) if one.words] != ["find", "xargs"] or forms[-1] is None:
             return None
-        both = piped_forms(self.expanded(find, ground), self.expanded(user, ground), ground)
+        both = piped_forms(self.expand(find, ground), self.expand(user, ground), ground)
         if both is None:
             return None
         forms[-1] = both[0]
-        self.note_segment(user, self.expanded(user, ground), ground)
+        self.note_segment(user, self.expand(user, ground), ground)
         shown = make_part(user.source, Effect.READ_ONLY)
         self.analysis.findings.append(Finding(shown, Rule.READS, both[1], as_written=Rule.DYNAMIC))
         return both[1], ground

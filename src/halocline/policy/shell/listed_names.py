@@ -39,7 +39,7 @@ def names_printed(
     """
     found: list[str] = []
     for number, node in enumerate(nodes):
-        here = ground.moved(()) if not isinstance(node, Simple) and _changes_folder(node) else ground
+        here = ground.with_folders(()) if not isinstance(node, Simple) and _changes_folder(node) else ground
         here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
         for simple in _simple_commands(node, functions or {}):
             if not (number and _is_filter(node)):
@@ -66,7 +66,7 @@ def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
                 expanded = expand(here, ground)
                 fed = _names_behind(expanded, ground, expand)
                 after = changed_by(expanded, ground.variables, fed)
-                ground = ground.with_variables(ground.variables.merged(after))
+                ground = ground.with_variables(ground.variables.merge(after))
     return ground
 
 

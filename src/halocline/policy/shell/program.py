@@ -38,15 +38,15 @@ def judge_program(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     """Judge one simple command; return the finding and the ground after it."""
     if (denied := judge_steering(simple)) is not None:
         return denied, ground
-    finding, after = _judged(simple, ground)
+    finding, after = _judge_by_tables(simple, ground)
     if simple.words[0].value and finding.rule not in (Rule.READS, *_NEVER) and (own := judge_touching(simple, ground)):
         return own, after
     if finding.rule in (Rule.ORDINARY, Rule.UNKNOWN, Rule.DYNAMIC, Rule.WRITES):
-        finding = _naming_secrets(simple, ground, finding)
+        finding = _judge_named_secrets(simple, ground, finding)
     return finding, after
 
 
-def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
+def _judge_named_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding:
     """Raise the finding of a program that gets a file that may hold secrets: it may show or copy it."""
     for word in simple.words[1:]:
         names = "\0" not in word.text and len(word.text) < LONGEST_WORD and not word.text.startswith("--exclude=")
@@ -58,7 +58,7 @@ def _naming_secrets(simple: Simple, ground: Ground, finding: Finding) -> Finding
     return finding
 
 
-def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
+def _judge_by_tables(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
     word = simple.words[0]
     name = word.value
     if not name:
@@ -74,9 +74,9 @@ def _judged(simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         return (
             finding or unknown_finding(simple.source, "the program's name is written in an unusual way", Rule.DYNAMIC)
         ), ground
-    finding = _looking(known, simple, ground)
+    finding = _judge_reader(known, simple, ground)
     if finding.rule is Rule.READS and known == "cd":
-        return finding, _moved(simple, ground)
+        return finding, _change_folder(simple, ground)
     if finding.rule is not Rule.READS and (does := judge_acting(known, simple, ground)) is not None:
         return (finding if finding.rule in _PLACES and does.rule in MILDER else does), ground
     return finding, ground
@@ -86,53 +86,53 @@ def _is_pathless(name: str) -> bool:
     return name in ("echo", "true", "false", "pwd", "date", "whoami") or name in ACTORS
 
 
-def _moved(simple: Simple, ground: Ground) -> Ground:
+def _change_folder(simple: Simple, ground: Ground) -> Ground:
     target = simple.words[-1]
     try:
-        return ground.moved(one.path for one in ground.find(target.text, quoted=target.quoted))
+        return ground.with_folders(one.path for one in ground.find(target.text, quoted=target.quoted))
     except ToolFailure:
-        return ground.moved(())
+        return ground.with_folders(())
 
 
-def _looking(name: str, simple: Simple, ground: Ground) -> Finding:
+def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge by the tables of what only reads."""
     words = simple.words[1:]
     texts = [word.value for word in words]
     if name in PRINTS_VERSION and len(words) == 1 and texts[0] in PRINTS_VERSION[name].split():
-        return _version(name, simple, ground)
+        return _judge_version(name, simple, ground)
     if name == "git":
-        return _git(simple, ground)
+        return _judge_git(simple, ground)
     if _PYTHON.fullmatch(name):
-        return _python(name, simple, ground)
+        return _judge_python(name, simple, ground)
     if name in _SHOWS_ENVIRONMENT and (not words or name == "printenv"):
         return Finding(
             make_part(simple.source, Effect.READ_ONLY, "it shows the environment, which may hold secrets"), Rule.SECRET
         )
     if name == "command":
         name, words = "type", words[1:]
-        return _by_spec("command -v", READERS["type"], simple, words, ground)
+        return _judge_by_spec("command -v", READERS["type"], simple, words, ground)
     if name == "tar" and words and texts[0] and not texts[0].startswith("-"):
         words = (Word(f"-{texts[0]}", (Piece(f"-{texts[0]}"),)), *words[1:])
     if name in SHOWS_PROCESSES:
-        return _processes(name, simple, ground)
+        return _judge_processes(name, simple, ground)
     spec = READERS.get(name)
     if name in SUBCOMMANDS and words:
         name = f"{name} {texts[0]}"
         spec, words = READERS.get(name), words[1:]
     if spec is None:
         return unknown_finding(simple.source, f"nothing is known about {name}")
-    return _by_spec(name, spec, simple, words, ground)
+    return _judge_by_spec(name, spec, simple, words, ground)
 
 
-def _processes(name: str, simple: Simple, ground: Ground) -> Finding:
+def _judge_processes(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge a program that shows other processes: anything but known columns may hold secrets."""
-    finding = _by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
+    finding = _judge_by_spec(name, READERS[name], simple, simple.words[1:], ground) if name in READERS else None
     if finding and finding.rule is Rule.READS:
         return finding
     return Finding(make_part(simple.source, Effect.READ_ONLY if finding else Effect.UNKNOWN, _PROCESSES), Rule.SECRET)
 
 
-def _version(name: str, simple: Simple, ground: Ground) -> Finding:
+def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
     if name in _RUSTUP and any(ground.facts.has_toolchain_file(folder) for folder in ground.folders):
         return unknown_finding(simple.source, "a rust-toolchain file decides which program runs")
     if "PATH" in ground.exported:
@@ -142,7 +142,7 @@ def _version(name: str, simple: Simple, ground: Ground) -> Finding:
     )
 
 
-def _python(name: str, simple: Simple, ground: Ground) -> Finding:
+def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge code in the command that only computes, and `-m json.tool`; both run without the project's modules."""
     from halocline.policy.shell.python_code import files_read
 
@@ -151,7 +151,7 @@ def _python(name: str, simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(simple.source, f"nothing is known about {name}")
     if texts[:2] == ["-m", "json.tool"]:
         module = f"{name} -I -m json.tool"
-        return _by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
+        return _judge_by_spec(module, READERS["json.tool"], simple, simple.words[3:], ground)
     files = files_read(texts[1]) if len(texts) == 2 and texts[0] == "-c" and texts[1] else None
     if files is None:
         return unknown_finding(simple.source, f"nothing is known about {name}")
@@ -162,21 +162,21 @@ def _python(name: str, simple: Simple, ground: Ground) -> Finding:
     return judge_reading(simple.source, found, f"{name} -I -c {render(simple.words[2])}")
 
 
-def _by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
     if spec.looks_up and "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
     if name in ("echo", "printf"):
-        words = tuple(_status(word) for word in words)
+        words = tuple(_mark_status(word) for word in words)
     try:
-        given = sort_words(spec, tuple(map(without_parents, words)), _quoted)
+        given = sort_words(spec, tuple(map(without_parents, words)), _quote)
         paths = [*given.paths, *_require(spec, given)]
-        form = _form(name, spec, given)
+        form = _build_form(name, spec, given)
         return _read(simple, spec, given, paths, form, ground)
     except (Unlisted, ToolFailure) as why:
-        return _refused(simple, spec, why)
+        return _refuse(simple, spec, why)
 
 
-def _refused(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
+def _refuse(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
     """Return the finding for a command with a word that is not known to be harmless or cannot be judged."""
     match why:
         case NamesSecret():
@@ -199,7 +199,7 @@ def may_read_folders(words: Sequence[str]) -> bool:
     if spec is None or not spec.recursive:
         return False
     try:
-        return spec.reads_folders(sort_words(spec, tuple(map(literal, rest)), _quoted).names)
+        return spec.reads_folders(sort_words(spec, tuple(map(literal, rest)), _quote).names)
     except Unlisted:
         return True
 
@@ -208,7 +208,7 @@ def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str
     """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
     if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
         raise NamesSecret(f"{pattern} names files that may hold secrets")
-    found = _found(paths, ground)
+    found = _find_places(paths, ground)
     if spec.reads_folders(given.names):
         found = found or ground.find(".")
         if any(ground.holds_own_state(one.path) for one in found):
@@ -220,20 +220,20 @@ def _read(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str
     return judge_reading(simple.source, found, form, names_only=spec.names_only)
 
 
-def _status(word: Word) -> Word:
+def _mark_status(word: Word) -> Word:
     """Return `$?` as a known word: it is always a number."""
     if _STATUS.fullmatch(word.source):
         return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
     return word
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     import shlex
 
     return shlex.quote(text)
 
 
-def _roles(spec: Spec, given: Given) -> tuple[Role, ...]:
+def _operand_roles(spec: Spec, given: Given) -> tuple[Role, ...]:
     shifted = set(spec.shifted.split()) & set(given.names)
     return spec.operands[1:] if shifted and len(spec.operands) > 1 else spec.operands
 
@@ -242,7 +242,7 @@ def _require(spec: Spec, given: Given) -> list[Word]:
     """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
     if not spec.least <= len(given.operands) <= spec.most:
         raise Unlisted("it has too few or too many arguments to be known as harmless")
-    roles, paths = _roles(spec, given), []
+    roles, paths = _operand_roles(spec, given), []
     for number, word in enumerate(given.operands):
         role = roles[min(number, len(roles) - 1)]
         if word.checked and role is Role.PROGRAM and (numbered := with_numbers(word)):
@@ -274,7 +274,7 @@ def _require(spec: Spec, given: Given) -> list[Word]:
     return paths
 
 
-def _found(paths: list[Word], ground: Ground) -> list[Found]:
+def _find_places(paths: list[Word], ground: Ground) -> list[Found]:
     """Return where the paths lead. Raises Unlisted and ToolFailure."""
     found: list[Found] = []
     for word in paths:
@@ -292,7 +292,7 @@ def _found(paths: list[Word], ground: Ground) -> list[Found]:
     return found
 
 
-def _form(name: str, spec: Spec, given: Given) -> str:
+def _build_form(name: str, spec: Spec, given: Given) -> str:
     added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
     operands = [render(word) for word in given.operands]
     if spec.ordered:
@@ -301,9 +301,9 @@ def _form(name: str, spec: Spec, given: Given) -> str:
     return " ".join((name, *given.flags, *added, *end, *operands))
 
 
-def _git(simple: Simple, ground: Ground) -> Finding:
+def _judge_git(simple: Simple, ground: Ground) -> Finding:
     words = list(simple.words[1:])
-    folder, front = _front_of_git(words), "git "
+    folder, front = _take_git_options(words), "git "
     if folder is not None:
         if any(word.is_pattern for word in words):
             return unknown_finding(
@@ -318,7 +318,7 @@ def _git(simple: Simple, ground: Ground) -> Finding:
                     simple.source, "git -C leads to a folder that other programs run or read as configuration"
                 )
             )
-        ground, front = ground.moved(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
+        ground, front = ground.with_folders(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
     if not words or words[0].value is None:
         return unknown_finding(
             simple.source, "nothing is known about this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
@@ -328,7 +328,7 @@ def _git(simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
     if name.text not in git.LOOKS:
         return unknown_finding(simple.source, f"git {name.text} may change the repository")
-    finding = _git_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
+    finding = _judge_git_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
     if finding.rule is not Rule.READS:
         return finding
     doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
@@ -336,7 +336,7 @@ def _git(simple: Simple, ground: Ground) -> Finding:
     return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form)
 
 
-def _front_of_git(words: list[Word]) -> Word | None:
+def _take_git_options(words: list[Word]) -> Word | None:
     """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
     folder = None
     while words and words[0].value in ("--no-pager", "-C"):
@@ -348,9 +348,9 @@ def _front_of_git(words: list[Word]) -> Word | None:
     return folder
 
 
-def _git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+def _judge_git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
     try:
-        given = sort_words(spec, tuple(map(without_parents, words)), _quoted)
+        given = sort_words(spec, tuple(map(without_parents, words)), _quote)
         if spec.extra and (fault := spec.extra(given)):
             raise Unlisted(fault)
         if spec.operands == (Role.NAMED,):
@@ -361,4 +361,4 @@ def _git_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...],
         form = git_operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
         return replace(finding, canonical=form)
     except (Unlisted, ToolFailure) as why:
-        return _refused(simple, spec, why)
+        return _refuse(simple, spec, why)

@@ -17,13 +17,13 @@ _OVERWRITES = frozenset({">", ">|", "&>", ">&"})
 
 def judge_redirect(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """Judge one redirection. It has a form if it is free or only reads what may be read."""
-    finding = _judged(redirect, source, ground)
+    finding = _judge_target(redirect, source, ground)
     patterns = [redirect.target] if redirect.target and redirect.operator[:2] != "<<" else []
     listed = judge_listing(source, patterns, ground)
     return listed if listed and finding.rule in (Rule.READS, Rule.WRITES) else finding
 
 
-def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
+def _judge_target(redirect: Redirect, source: str, ground: Ground) -> Finding:
     target, operator = redirect.target, redirect.operator
     if target is not None and operator[:2] != "<<" and _has_braces(target):
         return Finding(
@@ -32,9 +32,9 @@ def _judged(redirect: Redirect, source: str, ground: Ground) -> Finding:
     if operator in (">&-", "<&-"):
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}")
     if operator in ("<<", "<<-", "<<<"):
-        return _text(redirect, source)
+        return _judge_heredoc(redirect, source)
     if target is None or target.value is None:
-        return _unknown(redirect, source, ground)
+        return _judge_unknown(redirect, source, ground)
     text = target.value
     if operator in (">&", "<&") and text.rstrip("-").isdecimal():
         return Finding(make_part(source, Effect.READ_ONLY), Rule.READS, f"{redirect.fd}{operator}{text}")
@@ -58,23 +58,23 @@ def _has_braces(target: Word) -> bool:
     return any("{" in piece.text and not piece.quoted for piece in target.pieces)
 
 
-def _text(redirect: Redirect, source: str) -> Finding:
+def _judge_heredoc(redirect: Redirect, source: str) -> Finding:
     """Return a text that the program reads, in the form of a here-string (`<<<`), which adds a newline."""
     shown = make_part(source, Effect.READ_ONLY)
     text = redirect.target.value if redirect.target else None
     if text is None or (redirect.fd and not redirect.fd.isdecimal()):
         return Finding(shown, Rule.READS)
     if redirect.operator == "<<<":
-        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {_quoted(redirect, text)}")
+        return Finding(shown, Rule.READS, f"{redirect.fd}<<< {_quote_text(redirect, text)}")
     form = f"<<< {shlex.quote(text[:-1])}" if text else "< /dev/null"
     return Finding(shown, Rule.READS, f"{redirect.fd}{form}")
 
 
-def _quoted(redirect: Redirect, text: str) -> str:
+def _quote_text(redirect: Redirect, text: str) -> str:
     return redirect.target.source if redirect.target and redirect.target.verbatim else shlex.quote(text)
 
 
-def _unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
+def _judge_unknown(redirect: Redirect, source: str, ground: Ground) -> Finding:
     """Judge a target that is known only when it runs, as far as it is known."""
     writes, found = redirect.operator in _WRITES, ground.targets(redirect.target) if redirect.target else []
     written = judge_writing(source, found, "writes to") if found and writes else None

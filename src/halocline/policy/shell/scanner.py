@@ -106,7 +106,7 @@ class Scanner:
             if char in "<>" and self._peek(2)[1:] == "(" and not end:
                 parts: tuple[Part, ...] = (self._process(),)
             elif extended and char in "?*+@!" and self._peek(2)[1:] == "(":
-                parts = (self._extended(),)
+                parts = (self._read_extended_pattern(),)
             elif char in META and not end:
                 return units
             elif not end and (plain := _SIMPLE.match(self._text, self._at)):
@@ -123,19 +123,19 @@ class Scanner:
     def _unit(self, char: str) -> tuple[Part, ...]:
         match char:
             case "\\":
-                return (self._escaped(),)
+                return (self._read_escape(),)
             case "'":
                 return (self._single(),)
             case '"':
                 return self._double()
             case "`":
-                return (self._backquoted(quoted=False),)
+                return (self._read_backquotes(quoted=False),)
             case "$":
                 return self._dollar(quoted=False)
         self._at += 1
         return (Piece(char),)
 
-    def _escaped(self) -> Piece:
+    def _read_escape(self) -> Piece:
         if self._at + 1 == len(self._text):
             self._at += 1
             return Piece("\\", quoted=True)
@@ -177,7 +177,11 @@ class Scanner:
                 if not self._continues():
                     chars.append(self._backslash(end))
             elif char in "`$":
-                found = (self._backquoted(quoted=True, within=bool(end)),) if char == "`" else self._dollar(quoted=True)
+                found = (
+                    (self._read_backquotes(quoted=True, within=bool(end)),)
+                    if char == "`"
+                    else self._dollar(quoted=True)
+                )
                 parts += [Piece("".join(chars), quoted=True)] if chars else []
                 chars = []
                 parts += found
@@ -194,7 +198,7 @@ class Scanner:
         self._at += 2 if taken else 1
         return following if taken else "\\"
 
-    def _backquoted(self, *, quoted: bool, within: bool = False) -> Expansion:
+    def _read_backquotes(self, *, quoted: bool, within: bool = False) -> Expansion:
         begin = self._at
         self._at += 1
         chars: list[str] = []
@@ -219,7 +223,7 @@ class Scanner:
         if self._text.startswith("\\\n", self._at):
             raise NotUnderstood("an expansion continues after a backslash at the end of a line")
         if following == "(":
-            return (self._bracketed(begin, quoted=quoted),)
+            return (self._read_brackets(begin, quoted=quoted),)
         if following == "{":
             return (self._parameter(begin, quoted=quoted),)
         if following == "[":
@@ -241,7 +245,7 @@ class Scanner:
             return (Expansion(Kind.VARIABLE, self._text[begin : self._at], quoted, following),)
         return (Piece("$", quoted=quoted),)
 
-    def _bracketed(self, begin: int, *, quoted: bool) -> Expansion:
+    def _read_brackets(self, begin: int, *, quoted: bool) -> Expansion:
         """Read `$((…))` or `$(…)`."""
         start = self._at
         if self._peek(2) == "((":
@@ -261,7 +265,7 @@ class Scanner:
         script = self.commands_inside()
         return Expansion(Kind.PROCESS, self._text[begin : self._at], scripts=(script,))
 
-    def _extended(self) -> Expansion:
+    def _read_extended_pattern(self) -> Expansion:
         """Read `!(…)` and the like with their content, also nested."""
         begin = self._at
         self._at += 2
@@ -354,11 +358,11 @@ class Scanner:
         if char == "$":
             return self._dollar(quoted=True)
         if char == "`":
-            return (self._backquoted(quoted=True, within=True),)
+            return (self._read_backquotes(quoted=True, within=True),)
         if char == '"':
             return self._double()
         if char == "\\" and self._peek(2)[1:] in ("$", "`", '"', "\\", "}"):
-            return (self._escaped(),)
+            return (self._read_escape(),)
         self._at += 1
         return (Piece(char, quoted=True),)
 
@@ -366,7 +370,7 @@ class Scanner:
 def make_word(source: str, units: list[Unit]) -> Word:
     """Build a word from its parts, with patterns marked."""
     parts, odd = _with_patterns(units)
-    pieces = joined([part for part in parts if isinstance(part, Piece)])
+    pieces = join_pieces([part for part in parts if isinstance(part, Piece)])
     expansions = [part for part in parts if isinstance(part, Expansion)]
     scripts = tuple(script for part in expansions for script in part.scripts)
     dynamic = EXPANDS if expansions else odd
@@ -394,7 +398,7 @@ def _with_patterns(units: list[Unit]) -> tuple[list[Part], str]:
                 at = end
         else:
             parts += found
-    return _merged(parts), odd
+    return _merge_parts(parts), odd
 
 
 def _class_end(units: list[Unit], at: int) -> int:
@@ -406,7 +410,7 @@ def _class_end(units: list[Unit], at: int) -> int:
     return 0
 
 
-def _merged(parts: list[Part]) -> list[Part]:
+def _merge_parts(parts: list[Part]) -> list[Part]:
     merged: list[Part] = []
     for part in parts:
         last = merged[-1] if merged else None
@@ -418,7 +422,7 @@ def _merged(parts: list[Part]) -> list[Part]:
     return merged
 
 
-def joined(pieces: list[Piece]) -> tuple[Piece, ...]:
+def join_pieces(pieces: list[Piece]) -> tuple[Piece, ...]:
     """Join neighbors of the same kind."""
     merged: list[Piece] = []
     for piece in pieces:

@@ -104,14 +104,16 @@ def _scripts(words: tuple[str, ...], folder: str, facts: ShellFacts) -> Iterator
         yield from ((os.path.join(folder, rest[0]), ""),) if rest and rest[0].endswith(".py") else ()
     elif base in _INTERPRETERS or _INTERPRETER.fullmatch(base):
         code = _SHELL_CODE if base in SHELLS else _CODE
-        yield from _interpreted(words[1:], folder, facts, code)
+        yield from _interpreter_scripts(words[1:], folder, facts, code)
     if base in _PACKAGE_MANAGERS:
         yield from _of_package(words[1:], folder)
     elif base in _FILES:
         yield from _of_file(words[1:], folder, _FILES[base], facts)
 
 
-def _interpreted(words: tuple[str, ...], folder: str, facts: ShellFacts, code: re.Pattern[str]) -> Iterator[Script]:
+def _interpreter_scripts(
+    words: tuple[str, ...], folder: str, facts: ShellFacts, code: re.Pattern[str]
+) -> Iterator[Script]:
     """Yield the first operand that is a file, and files that flags load before it."""
     operands: list[str] = []
     rest = list(words)
@@ -139,7 +141,7 @@ def _there(paths: list[str], facts: ShellFacts) -> Iterator[Script]:
 
 
 def _of_package(words: tuple[str, ...], folder: str) -> Iterator[Script]:
-    folder, rest = _moved(words, folder)
+    folder, rest = _split_folder(words, folder)
     plain = [word for word in rest if not word.startswith("-")]
     if plain[:1] in (["run"], ["run-script"], ["rum"]):
         plain = plain[1:]
@@ -148,7 +150,7 @@ def _of_package(words: tuple[str, ...], folder: str) -> Iterator[Script]:
 
 
 def _of_file(words: tuple[str, ...], folder: str, names: tuple[str, ...], facts: ShellFacts) -> Iterator[Script]:
-    folder, rest = _moved(words, folder)
+    folder, rest = _split_folder(words, folder)
     named = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in _NAMED]
     named += [word.partition("=")[2] for word in rest if word.partition("=")[0] in _NAMED and "=" in word]
     named += [word[2:] for word in rest if word.startswith("-f") and len(word) > 2]
@@ -156,7 +158,7 @@ def _of_file(words: tuple[str, ...], folder: str, names: tuple[str, ...], facts:
     yield from list(_there(paths, facts))[: None if named else 1]
 
 
-def _moved(words: tuple[str, ...], folder: str) -> tuple[str, list[str]]:
+def _split_folder(words: tuple[str, ...], folder: str) -> tuple[str, list[str]]:
     """Return the folder, changed by a flag if there is one, and the other words."""
     rest: list[str] = []
     waiting = list(words)

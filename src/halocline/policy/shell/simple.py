@@ -62,7 +62,7 @@ class SimpleCommands(ABC):
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """Judge a function called with these words; return the ground after it."""
 
-    def expanded(self, simple: Simple, ground: Ground) -> Simple:
+    def expand(self, simple: Simple, ground: Ground) -> Simple:
         """Return the command as the shell would expand it, as far as that is known."""
         return expand_simple(simple, ground)
 
@@ -71,13 +71,13 @@ class SimpleCommands(ABC):
         if not (simple.words or simple.assignments or simple.redirects):
             return "", ground
         forms = {id(script): self.node(script, ground)[0] for script in inner(simple)}
-        expanded = self.expanded(simple, ground)
+        expanded = self.expand(simple, ground)
         scripts, self.analysis.scripts = self.analysis.scripts, {}
         self.note_segment(simple, expanded, ground)
         rendered = with_texts(expanded, forms, ground)
         if any(word.checked for word in rendered.words) and not judge_program(rendered, ground)[0].reads:
             rendered = expanded  # if it does more than read, it is judged by what its words may turn out to be
-        finding, after = self._judged(rendered, ground, forms)
+        finding, after = self._judge_expanded(rendered, ground, forms)
         own, self.analysis.scripts = self.analysis.scripts, scripts | self.analysis.scripts
         redirects = [with_target(one, forms, ground) if finding.reads else one for one in expanded.redirects]
         found = [finding, *(judge_redirect(redirect, simple.source, ground) for redirect in redirects)]
@@ -100,9 +100,9 @@ class SimpleCommands(ABC):
         reason = floor.part.reason if floor else ""
         judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written, reason)
         self.analysis.findings.append(judged)
-        return form, self._left(expanded, after)
+        return form, self._ground_after(expanded, after)
 
-    def _left(self, simple: Simple, after: Ground) -> Ground:
+    def _ground_after(self, simple: Simple, after: Ground) -> Ground:
         """Return the ground after the command, with the variables that it set."""
         read = self.names_behind(simple.redirects, after) or after.fed
         if simple.words and simple.words[0].text == "set":
@@ -135,17 +135,17 @@ class SimpleCommands(ABC):
             self.analysis.scripts |= files_named(tuple(word.text for word in read if word), ground)
         self.analysis.redirects |= any(redirect.operator not in (">&", "<&") for redirect in simple.redirects)
 
-    def _judged(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
+    def _judge_expanded(self, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         if why := find_hazard(simple):
             return Finding(make_part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
         if not simple.words:
-            return self._set(simple, ground, forms), ground
+            return self._judge_assignments(simple, ground, forms), ground
         name = simple.words[0].value
         finding, after = self._by_name(name, simple, ground, forms)
         if name and finding.rule in MILDER and (why := runs_elsewhere(name, ground)):
             finding = Finding(make_part(simple.source, finding.part.effect, why, finding.part.targets), Rule.OUTSIDE)
         if name in self.analysis.functions:
-            after = after.merged(self.call(str(name), simple.words[1:], ground))
+            after = after.merge(self.call(str(name), simple.words[1:], ground))
             rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
             finding = replace(finding, canonical=None, rule=rule)
         finding = passes_floor(simple, ground, finding) or finding
@@ -154,26 +154,26 @@ class SimpleCommands(ABC):
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         """Judge a command by its program's name."""
         if name == "trap" and len(simple.words) > 2:
-            return self._trap(simple, ground), ground
-        if name in ("test", "[") and (tested := _tested(name, simple, forms, ground)):
+            return self._judge_trap(simple, ground), ground
+        if name in ("test", "[") and (tested := _judge_brackets(name, simple, forms, ground)):
             return tested, ground
         if name == "read" and (read := _reading_lines(simple)):
             return read, ground
         wrapped = wrappers.unwrap_command(simple)
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
-            finding, _ = self._wrapped(wrapped, simple, ground)
+            finding, _ = self._judge_wrapped(wrapped, simple, ground)
             reads = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
             return reads if finding.rule in MILDER else finding, ground
         if wrapped and name == "find" and not ground.rebinds and (form := executed_form(simple, ground)):
             return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form), ground
         if wrapped:
-            return self._wrapped(wrapped, simple, ground)
+            return self._judge_wrapped(wrapped, simple, ground)
         finding, after = judge_program(simple, ground)
         if not finding.reads and (form := given_names(simple, forms, ground)):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return finding, _moved(simple, ground, after) if name in _MOVES else after
+        return finding, _ground_after_cd(simple, ground, after) if name in _MOVES else after
 
-    def _set(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
+    def _judge_assignments(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
         """Judge assignments without a program, which apply to later commands."""
         if not simple.assignments:
             return Finding(make_part(simple.source, Effect.UNKNOWN), Rule.READS, "")
@@ -182,7 +182,7 @@ class SimpleCommands(ABC):
             return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
         return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
 
-    def _trap(self, simple: Simple, ground: Ground) -> Finding:
+    def _judge_trap(self, simple: Simple, ground: Ground) -> Finding:
         """Judge a text that runs later, perhaps in another folder."""
         found: list[Finding] = []
         text = simple.words[1].value
@@ -193,14 +193,14 @@ class SimpleCommands(ABC):
         if text not in ("", "-", "--"):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
-        found = written(found)
+        found = as_written_findings(found)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
         return Finding(make_part(simple.source, effect, "it runs text as a command later", targets), rule)
 
-    def _wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
+    def _judge_wrapped(self, wrapped: wrappers.Wrapped, simple: Simple, ground: Ground) -> tuple[Finding, Ground]:
         """Judge a command within a command; the wrapper adds its own rule."""
         found: list[Finding] = []
         after = ground
@@ -214,14 +214,14 @@ class SimpleCommands(ABC):
             canonical = None if canonical is None else with_guards(canonical, ground)
         else:
             within = Simple(wrapped.source, wrapped.words, redirects=simple.redirects)
-            finding, after = self._judged(within, ground, {})
+            finding, after = self._judge_expanded(within, ground, {})
             found.append(replace(finding, as_written=rule_as_written(finding.canonical, within.words)))
             canonical = _unless_handed_on(finding.canonical, simple)
             self.note_segment(within, within, ground)
         if fed is not None and wrapped.words:
             given = Simple(wrapped.source, wrapped.with_fed(fed))
             found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
-        found = found if wrapped.form and canonical else written(found)
+        found = found if wrapped.form and canonical else as_written_findings(found)
         as_written = max((one.as_written for one in found if one.as_written), key=_STRICTNESS.__getitem__, default=None)
         strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
@@ -267,7 +267,7 @@ class SimpleCommands(ABC):
         return canonical
 
 
-def written(found: list[Finding]) -> list[Finding]:
+def as_written_findings(found: list[Finding]) -> list[Finding]:
     """Return findings with the rules that apply when commands run as written."""
     return [replace(one, rule=one.as_written) if one.as_written and one.rule is Rule.READS else one for one in found]
 
@@ -283,25 +283,25 @@ def _with_slots_filled(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return tuple(fill_slot(word, "{}") if word.text != "{}" else word for word in words) if is_shell else words
 
 
-def _moved(simple: Simple, ground: Ground, after: Ground) -> Ground:
+def _ground_after_cd(simple: Simple, ground: Ground, after: Ground) -> Ground:
     """Return the ground after a `cd`, even to a folder that may not be read."""
     if after is not ground:
         return after
     operands = [word for word in simple.words[1:] if not (word.value or "").startswith("-")]
     if simple.words[0].text != "cd" or len(operands) > 1 or any(word.text == "-" for word in simple.words[1:]):
-        return ground.moved(())
+        return ground.with_folders(())
     if not operands:
         homes = ground.value("HOME")
-        return ground.moved(homes if not any("\0" in home for home in homes) else ())
+        return ground.with_folders(homes if not any("\0" in home for home in homes) else ())
     found = ground.targets(operands[0])
     unsure = operands[0].dynamic and any("\0" in one.text for one in operands[0].could or operands)
     try:
-        return ground.moved(() if unsure or not found else (one.path for one in found))
+        return ground.with_folders(() if unsure or not found else (one.path for one in found))
     except ToolFailure:
-        return ground.moved(())
+        return ground.with_folders(())
 
 
-def _tested(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:
+def _judge_brackets(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:
     words = simple.words[1:]
     if name == "[":
         if not words or words[-1].value != "]":
@@ -326,7 +326,7 @@ def _with_assignments(simple: Simple, finding: Finding) -> Finding:
     """Return the finding with the variables that are set for the program taken into account."""
     if simple.words[0].value == "read" and finding.rule is Rule.READS:
         return finding
-    assigned = _assigned(simple)
+    assigned = _render_assignments(simple)
     if assigned is None:
         stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: _STRICTNESS[rule])
         effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
@@ -345,7 +345,7 @@ def _rule_of(simple: Simple) -> Rule:
     return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
 
 
-def _assigned(simple: Simple) -> str | None:
+def _render_assignments(simple: Simple) -> str | None:
     """Return the assignments before a program as they are run; None if one may change what the program does."""
     form = ""
     for one in simple.assignments:

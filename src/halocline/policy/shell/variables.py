@@ -80,7 +80,7 @@ class Variables:
         """Return the variables after something that may have set any of them. Known values stay possible."""
         return Variables({name: _unsure(values) for name, values in self.known.items()}, True, None)
 
-    def merged(self, other: "Variables") -> "Variables":
+    def merge(self, other: "Variables") -> "Variables":
         """Return the variables after either of two branches."""
         if self is other:
             return self
