@@ -58,7 +58,10 @@ def test_a_changed_file_holds_from_the_next_look_on(project):
     ("text", "said"),
     [
         ("[[rule", "Cannot read {}: Expected ']]'"),
-        ('[[rule]]\ndecision = "perhaps"\n', "Rule 1 of {} is invalid: Invalid enum value 'perhaps' - at `$.decision`."),
+        (
+            '[[rule]]\ndecision = "perhaps"\n',
+            "Rule 1 of {} is invalid: Invalid enum value 'perhaps' - at `$.decision`.",
+        ),
         ('[[rule]]\nname = "x"\n', "Rule 1 of {} is invalid: Object missing required field `decision`."),
         ('[[rule]]\ndecision = "allow"\ncomand = "x"\n', "Rule 1 of {} has an unknown key 'comand'."),
         ('[[rule]]\ndecision = "allow"\nsource = "managed"\n', "Rule 1 of {} has an unknown key 'source'."),
