@@ -237,7 +237,7 @@ def test_huge_texts_are_cut_and_it_is_said(tmp_path):
     file.write_text(file.read_text().replace("The file was saved.", "x" * 500_000))
     _, events, ground = read("cline", folder)
     assert ground.lost["text cut because it is too long"] == 1
-    assert "100,000 characters were left out" in results(events)[1][1]
+    assert "100,000 more characters were not imported" in results(events)[1][1]
 
 
 def test_a_missing_file_is_said(tmp_path):
