@@ -120,5 +120,5 @@ def test_what_is_different_on_this_system_is_taken(bundle, tmp_path):
 
 def test_what_is_no_archive_says_so(tmp_path):
     (tmp_path / "x.mcpb").write_text("no zip")
-    with pytest.raises(UsageError, match="Cannot read .* as a bundle"):
+    with pytest.raises(UsageError, match=r"Cannot read .* as a bundle"):
         read_bundle(tmp_path / "x.mcpb")
