@@ -109,7 +109,7 @@ async def _resolve_commit(view: View, ref: str) -> str:
     answer = await view.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if answer.code == 0:
         return answer.text.strip()
-    raise ToolFailure(f"No commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
+    raise ToolFailure(f"There is no commit {ref!r}. Name a branch, a tag, a commit (HEAD~1) or a checkpoint (TASK/2).")
 
 
 async def _read_answer(view: View, *words: str) -> str:

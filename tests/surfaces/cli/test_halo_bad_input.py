@@ -33,7 +33,7 @@ def results(halo: Halo) -> list[str]:
         (["-m", "openai/x"], "There is no key for OpenAI: OPENAI_API_KEY is not set."),
         (["-m", "openai/x", "--api-key", "clé"], "The key for OpenAI contains characters that keys do not have."),
         (["-m", "openai/x", "--base-url", "ftp://host"], "The base URL 'ftp://host' is not an http or https address."),
-        (["-m", "scripted/none.toml"], "The script none.toml cannot be read: No such file or directory."),
+        (["-m", "scripted/none.toml"], "Cannot read the script none.toml: No such file or directory."),
         (["-C", "/nowhere"], "/nowhere is not a folder."),
         (["-C", "/etc/passwd"], "/etc/passwd is not a folder."),
     ],
