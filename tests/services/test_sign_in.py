@@ -29,7 +29,7 @@ async def test_nobody_is_waited_for_without_end():
 
 
 async def test_the_page_is_openrouters_own_and_comes_back_to_this_machine():
-    async with SignIn.start(AT) as sign_in, SignIn.begun(AT) as other:
+    async with SignIn.start(AT) as sign_in, SignIn.start(AT) as other:
         page, query = urlsplit(sign_in.url), dict(parse_qsl(urlsplit(sign_in.url).query))
         assert (page.scheme, page.netloc, page.path) == ("https", "openrouter.ai", "/auth")
         assert query["callback_url"].startswith("http://localhost:")

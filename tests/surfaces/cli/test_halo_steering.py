@@ -120,7 +120,7 @@ async def test_the_door_lets_in_nothing_that_the_task_started(halo: Halo) -> Non
         "run", "-p", "--output-format", "stream-json", "--approval-mode", "yolo", "-m", halo.script(*calls, DONE), "go"
     )
     assert [(halo.folder / f"heard.{number}").read_bytes() for number in range(len(ways))] == [b"nothing;"] * len(ways)
-    assert done.err.count("It was refused") == len(ways)
+    assert done.err.count("Refused process") == len(ways)
     assert not [event for event in halo.log() if isinstance(event, ev.PolicyChanged)]
 
 
