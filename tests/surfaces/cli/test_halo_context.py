@@ -40,7 +40,7 @@ async def test_lines_fit_the_terminal_and_name_what_is_stale(halo: Halo) -> None
 async def test_without_a_task_it_is_what_a_new_one_would_cost_and_nothing_is_begun(halo: Halo) -> None:
     shown = await halo.run("context", "-m", "anthropic/claude-opus-4-5")
     assert shown.out.startswith("A new task in this folder\nanthropic/claude-opus-4-5 · window of 200,000 tokens\n")
-    assert "\nTogether " in shown.out
+    assert "\nTotal " in shown.out
     assert "$0.0" in shown.out
     assert halo.tasks == []
 
@@ -95,6 +95,6 @@ async def test_a_new_task_has_no_cache_to_speak_of(halo: Halo) -> None:
 async def test_what_was_cut_for_a_small_window_is_told(halo: Halo) -> None:
     await halo.run("run", "-m", halo.script({"text": "Long."}), "word " * 20_000)
     said = await halo.run("context", halo.tasks[0], "--context-window", "9000")
-    assert "Cut in the middle: 1 message, about" in said.out
+    assert "Cut in the middle: 1 message, saving about" in said.out
     report = json.loads((await halo.run("context", halo.tasks[0], "--context-window", "9000", "--json")).out)
     assert (report["shortened"]["cut"], report["shortened"]["longest"] > 0) == (1, True)

@@ -76,7 +76,7 @@ async def test_a_deleted_task_can_be_taken_back_as_it_was(halo: Halo, two: list[
     assert await listed(halo) == two[1:]
     assert await listed(halo, "--search", "parser") == []
     assert two[0] in (await halo.run("tasks", "undelete")).out
-    assert (await halo.run("tasks", "undelete", two[0][-4:])).out == f"{two[0]} is back.\n"
+    assert (await halo.run("tasks", "undelete", two[0][-4:])).out == f"Restored {two[0]}.\n"
     assert halo.raw_log(two[0]) == before
     assert await listed(halo, "--search", "parser") == two[:1]
     assert (await halo.run("tasks", "undelete")).out == "The trash is empty.\n"

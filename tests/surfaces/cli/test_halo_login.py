@@ -112,7 +112,7 @@ async def test_where_keys_are_from_is_listed_and_no_key_shown(halo: Halo) -> Non
     listed = await halo.run("login", "--list", env=env)
     assert [line.split() for line in listed.out.splitlines()] == [
         ["openai", "OPENAI_API_KEY", "…9876"],
-        ["stored", "in", "a", "file,", "but", "the", "variable", "wins"],
+        ["stored", "in", "a", "file,", "but", "overridden", "by", "the", "variable"],
         ["stored", "for", "http://127.0.0.1:8000"],
         ["groq", "GROQ_API_KEY", "…"],
     ]

@@ -32,9 +32,9 @@ async def test_a_server_is_added_tried_listed_switched_and_removed(halo):
     listed = await halo.run("mcp", "list")
     assert "test  stdio  on  2 tools, about 42 tokens  (yours)" in listed.out
     assert "    ask    echo, look\n" in listed.out
-    assert (await halo.run("mcp", "disable", "test")).out == "test is off.\n"
+    assert (await halo.run("mcp", "disable", "test")).out == "test is disabled.\n"
     assert "test  stdio  off" in (await halo.run("mcp", "list")).out
-    assert (await halo.run("mcp", "enable", "test")).out == "test is on.\n"
+    assert (await halo.run("mcp", "enable", "test")).out == "test is enabled.\n"
     assert "Removed test from" in (await halo.run("mcp", "remove", "test")).out
     assert "No MCP servers." in (await halo.run("mcp", "list")).out
 

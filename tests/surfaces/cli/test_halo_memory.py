@@ -28,7 +28,7 @@ async def test_notes_are_shown_with_numbers_and_forgotten_by_them(halo: Halo) ->
     assert "too long" not in shown.out
     assert "Memory is off" in shown.err
     gone = await halo.run("memory", "forget", "2")
-    assert (gone.code, gone.out) == (0, "Forgotten: ours\n")
+    assert (gone.code, gone.out) == (0, "Removed: ours\n")
     assert (halo.folder / PROJECT).read_bytes() == b"- kept\r\n"
 
 
@@ -56,7 +56,7 @@ async def test_the_file_is_opened_in_the_persons_editor(halo: Halo) -> None:
 
 
 async def test_the_list_of_the_newest_task_is_shown_with_its_file(halo: Halo) -> None:
-    assert "There is no task" in (await halo.run("todos")).err
+    assert "No task in" in (await halo.run("todos")).err
     todos = [{"text": "Read", "status": "completed"}, {"text": "Write"}]
     await halo.run("-y", "-p", "-m", halo.script({"call": [call("update_todos", todos=todos)]}, {"text": "Hi."}), "go")
     done = await halo.run("todos")

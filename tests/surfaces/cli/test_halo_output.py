@@ -164,7 +164,7 @@ async def test_failures_in_a_row_stop(halo: Halo) -> None:
 async def test_a_reply_that_was_cut_off_is_a_limit(halo: Halo) -> None:
     done = await halo.run("-p", "-m", halo.script({"text": "Once upon", "stop": "max_tokens"}), "hi")
     assert (done.code, done.out) == (3, "Once upon\n")
-    assert "cut off by the output limit" in done.err
+    assert "reached the model's output limit" in done.err
 
 
 @pytest.mark.parametrize("form", [["-p"], ["--output-format", "text"], ["--output-format", "json"]], ids=" ".join)
@@ -189,9 +189,9 @@ async def test_each_refused_call_is_named_with_its_rule_and_reason(halo: Halo) -
     done = await halo.run("-p", "-m", model, "hi")
     assert (done.code, done.out) == (4, "Hello.\n")
     told = " ".join(done.err.split())
-    assert "Not done: execute_command touch made: ask mode asks" in told
+    assert "Not run: execute_command touch made: ask mode asks" in told
     assert "(rule mode-ask)" in told
-    assert "Not done: execute_command rm -rf /: " in told
+    assert "Not run: execute_command rm -rf /: " in told
     assert "(rule never)" in told
     assert "ls:" not in told
     done = await halo.run("-p", "--output-format", "json", "-m", model, "hi")

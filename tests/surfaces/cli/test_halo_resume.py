@@ -63,7 +63,7 @@ async def test_a_task_resumed_elsewhere_keeps_its_own_folder_and_says_so(halo: H
     await halo.run("-p", "-m", model, "first")
     done = await halo.run("-r", halo.tasks[0], "-y", "-p", "-m", model, "again", cwd=other)
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert done.err == f"halo: This task works in its own folder, {halo.folder}.\n"
+    assert done.err == f"halo: This task works in its own folder: {halo.folder}\n"
     assert (halo.folder / "made").exists()
 
 

@@ -30,7 +30,7 @@ async def test_a_folder_is_added_worked_in_and_listed(halo: Halo, library: Path)
     assert f"also in {library}" in (await halo.run("tasks", "list")).out
     task = halo.tasks[0]
     undone = await halo.run("checkpoints", "restore", f"{task}/1", "--yes")
-    assert f"put back  {library}/lib.py" in undone.out
+    assert f"restore  {library}/lib.py" in undone.out
     assert (library / "lib.py").read_text() == "one\n"
 
 

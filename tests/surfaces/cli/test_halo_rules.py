@@ -77,8 +77,8 @@ async def test_why_says_for_a_path_what_holds_and_what_does_not(halo: Halo) -> N
     put(halo, "src/AGENTS.md", "Of src.")
     put(halo, "docs/AGENTS.md", "Of docs.")
     assert (await said(halo, "why", "src/api/users.py")).splitlines() == [
-        "holds          .clinerules/api.md: src/api/users.py matches src/api/**",
-        "holds          src/AGENTS.md: it applies to files in src/",
+        "applies         .clinerules/api.md: src/api/users.py matches src/api/**",
+        "applies         src/AGENTS.md: it applies to files in src/",
     ]
     assert "does not apply  .clinerules/api.md: it applies only for src/api/**" in await said(halo, "why", "docs/a.md")
     assert "does not apply  src/AGENTS.md" in await said(halo, "why")
@@ -89,7 +89,7 @@ async def test_a_file_is_switched_off_and_on_again(halo: Halo) -> None:
     put(halo, "AGENTS.md")
     put(halo, "src/AGENTS.md", "Of src.")
     assert "AGENTS.md is off" in await said(halo, "off", "AGENTS.md")
-    assert "was off already" in await said(halo, "off", str(halo.folder / "AGENTS.md"))
+    assert "is already off" in await said(halo, "off", str(halo.folder / "AGENTS.md"))
     assert "does not apply: switched off" in await said(halo, "list")
     assert "AGENTS.md is on" in await said(halo, "on", "AGENTS.md")
     assert "switched off" not in await said(halo, "list")
@@ -110,7 +110,7 @@ async def test_a_name_that_means_two_files_is_asked_about(halo: Halo) -> None:
 
 
 async def test_a_new_rule_holds_for_the_paths_that_it_was_made_for(halo: Halo) -> None:
-    assert "Made .halocline/rules/testing.md." in await said(halo, "new", "testing", "--paths", "tests/**")
+    assert "Created .halocline/rules/testing.md." in await said(halo, "new", "testing", "--paths", "tests/**")
     assert "matches tests/**" in await said(halo, "why", "tests/a.py")
     assert "already exists" in await refused(halo, "new", "testing")
     assert "is not a valid name" in await refused(halo, "new", "../x")

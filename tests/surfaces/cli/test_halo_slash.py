@@ -247,7 +247,7 @@ def test_an_answer_may_be_a_word(halo: Halo) -> None:
     asking = {"call": [call("ask_followup_question", question="Which way?")]}
     person = Person(halo, "-m", halo.script(asking, {**HI, "expect": "left"}), "go")
     person.sees("Which way?", "›").types("/todos\r").sees("The to-do list is empty.", "›")
-    person.types("/undo\r").sees("/undo is for when the turn has ended", "›").types("left\r")
+    person.types("/undo\r").sees("/undo works between turns", "›").types("left\r")
     person.sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
 
