@@ -24,9 +24,9 @@ async def test_leave_is_listed_by_how_far_it_reaches_and_taken_back_by_keyboard(
     await sheet.get_by_text("In this project").wait_for()
     await sheet.get_by_text("<i>kept</i>").wait_for()
     assert await screen.barriers() == []
-    await sheet.get_by_role("button", name="Remove touch one").press("Enter")
-    await sheet.get_by_role("button", name="Remove touch one").wait_for(state="detached")
-    await sheet.get_by_role("button", name="Remove <i>kept</i>").press("Enter")
+    await sheet.get_by_role("button", name="Revoke touch one").press("Enter")
+    await sheet.get_by_role("button", name="Revoke touch one").wait_for(state="detached")
+    await sheet.get_by_role("button", name="Revoke <i>kept</i>").press("Enter")
     await sheet.get_by_text("None yet.").wait_for()
     assert (server.halo.home / "grants.toml").read_text() == ""
     await screen.page.keyboard.press("Escape")

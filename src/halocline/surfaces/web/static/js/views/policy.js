@@ -190,7 +190,7 @@ const conditions = ({ decision, name, source, reason, ...rest }) =>
 
 const isKept = (rule, workspace) => rule.source === 'grant' && (!rule.workspace || rule.workspace === workspace)
 
-/** Permissions given with "Always allow", by task, project and everywhere; each can be removed. */
+/** Permissions given with "Always allow", by task, project and everywhere; each can be revoked. */
 function Leave({ known, task, workspace, again }) {
   const kept = known.rules.filter((rule) => isKept(rule, workspace))
   const places = [
@@ -213,7 +213,7 @@ function Leave({ known, task, workspace, again }) {
       .then(
         (done) => (
           again(),
-          toast(done === false ? 'Already removed.' : 'Permission removed. You will be asked again.')
+          toast(done === false ? 'Already revoked.' : 'Permission revoked. You will be asked again.')
         ),
         complain,
       )
@@ -235,8 +235,8 @@ function Leave({ known, task, workspace, again }) {
                 <code class="grow">${shown(one.what)}</code>
                 ${' '}
                 <span class="soft tiny">${shown([one.kind, one.about].filter(Boolean).join(' · '))}</span>
-                <button class="button small" aria-label=${`Remove ${one.what}`} onClick=${() => back(one)}>
-                  Remove
+                <button class="button small" aria-label=${`Revoke ${one.what}`} onClick=${() => back(one)}>
+                  Revoke
                 </button>
               </li>`,
             )}
