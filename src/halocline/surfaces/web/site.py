@@ -43,6 +43,8 @@ LONGEST_TAB = 64
 """Characters of a tab's name."""
 WRONG_TRY = 0.3
 """Seconds to delay the answer to a wrong key."""
+FILES = {"/": "index.html", "/worker.js": "worker.js"}
+"""Files outside `/static`; a service worker's place is its scope."""
 
 
 def build_site(
@@ -54,14 +56,8 @@ def build_site(
     _read_file(SCRIPT)  # bundle now, while the browser starts
     cookie_name = f"{COOKIE}-{port}"  # cookies ignore the port: two servers must not share one
 
-    async def page(request: Request) -> Response:
-        return serve_file("index.html", request)
-
-    async def worker(request: Request) -> Response:
-        return serve_file("worker.js", request)  # at the root, which is its scope
-
     async def static(request: Request) -> Response:
-        return serve_file(request.path_params["path"], request)
+        return serve_file(request.path_params.get("path") or FILES[request.url.path], request)
 
     async def diagram(request: Request) -> Response:
         plain, packed, policy = await asyncio.to_thread(diagram_page)
@@ -96,8 +92,7 @@ def build_site(
         await until_signed_out(PageConnection(tasks, once, socket, name), lambda: keys.knows(cookie, page_key))
 
     routes = [
-        Route("/", page),
-        Route("/worker.js", worker),
+        *(Route(path, static) for path in FILES),
         Route("/static/{path:path}", static),
         Route("/diagram", diagram),
         Route("/enter", challenge),

@@ -187,7 +187,7 @@ export function CallCard({ row, task }) {
     ${isOpen && !asks && command && html`<${Whole} row=${row} />`}
     ${isOpen && html`<div class="call-body"><${Inside} row=${row} task=${task} asks=${asks} cutOff=${cutOff} /></div>`}
     ${command && (runs || (isOpen && row.status)) && html`<${CommandFoot} row=${row} task=${task} runs=${runs} />`}
-    ${command && row.status && /\bgo(es)? on as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}
+    ${command && row.status && /\b(go(es)? on|still running) as /.test(row.output ?? '') && html`<${JobFoot} row=${row} task=${task} />`}
     ${asks && html`<${Decision} task=${task} row=${row} />`}
     <${Decided} approval=${row.approval} status=${row.status} />
   </article>`

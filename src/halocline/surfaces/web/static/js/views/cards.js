@@ -394,7 +394,7 @@ const Completion = ({
 </article>`
 
 function HandedOver({ row, task }) {
-  const to = /Task `([^`]+)` goes on/.exec(row.output ?? '')?.[1]
+  const to = /Task `([^`]+)` (?:goes on|continues)/.exec(row.output ?? '')?.[1]
   if (!to) return html`<${CallCard} row=${row} task=${task} />`
   return html`<article class="card completion" data-card data-call=${row.call} tabindex="-1" aria-label="Handed off">
     <div class="completion-head">
