@@ -81,11 +81,11 @@ async def run(tool: McpTool, input: JsonObject, ctx: ToolContext) -> ToolOutput:
 
     async def ask(question: str, options: Sequence[str]) -> str | None:
         try:
-            return await ctx.ask(question, options, ctx.call.id)
+            return await ctx.ask(question, options, ctx.call.id.id)
         except Overtaken:
             return None  # the server sees a cancelled question; the call itself continues
 
-    content = await ctx.host.mcp.call(tool, input, Caller(ctx.call.id, ctx.report, ask))
+    content = await ctx.host.mcp.call(tool, input, Caller(ctx.call.id.id, ctx.report, ask))
     return ToolOutput(with_readable_images(content, takes_images=ctx.task.takes_images()))
 
 

@@ -186,7 +186,7 @@ class Answers:
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
         """Answer a call as it was answered, in its turn. Raises ToolFailure as the tool did."""
-        position = self._end_of(ctx.call.id)
+        position = self._end_of(ctx.call.id.id)
         try:
             await self._ask_again(ctx)
         except Overtaken:
@@ -198,7 +198,7 @@ class Answers:
         await self._course.reaches(first)
         end = self._course.events[position]
         assert isinstance(end, ev.ToolCallEnded)
-        given = self._given(ctx.call.id)
+        given = self._given(ctx.call.id.id)
         own = (part for part in end.result.content if part not in given)
         content = tuple(part for part in own if not isinstance(part, Note) or _is_of_the_world(part))
         if end.status is ev.CallStatus.FAILED:
@@ -208,7 +208,7 @@ class Answers:
 
     async def run_in_turn(self, tool: AnyTool, input: Any, ctx: ToolContext) -> ToolOutput:
         """Run the tool itself; readers that ran together end in the recorded order. Raises ToolFailure."""
-        position = self._end_of(ctx.call.id)
+        position = self._end_of(ctx.call.id.id)
         if position is None:
             await _wait_forever(self._course)
         try:
@@ -227,14 +227,14 @@ class Answers:
         """The diff that was shown. Raises ToolFailure when the call failed instead of being shown, or run."""
         for position in self._course.step_ahead():
             match self._course.events[position]:
-                case ev.ApprovalRequested(call=ctx.call.id) as asked:
-                    self._shown[ctx.call.id] = asked.diffs
+                case ev.ApprovalRequested(call=ctx.call.id.id) as asked:
+                    self._shown[ctx.call.id.id] = asked.diffs
                     break
-                case ev.ToolCallStarted(call=ctx.call.id):
+                case ev.ToolCallStarted(call=ctx.call.id.id):
                     break
-                case ev.ToolCallEnded(call=ctx.call.id) as end:
+                case ev.ToolCallEnded(call=ctx.call.id.id) as end:
                     raise ToolFailure("".join(part.text for part in end.result.content if isinstance(part, Text)))
-        return self._shown.get(ctx.call.id, ())
+        return self._shown.get(ctx.call.id.id, ())
 
     def _given(self, call: str) -> tuple[UserPart, ...]:
         """Return what the person gave along with the approval of a call, which its result has anyway."""
@@ -269,7 +269,7 @@ class Answers:
     async def _ask_again(self, ctx: ToolContext) -> None:
         for position in self._course.step_ahead():
             event = self._course.events[position]
-            if isinstance(event, ev.QuestionAsked) and event.call == ctx.call.id:
+            if isinstance(event, ev.QuestionAsked) and event.call == ctx.call.id.id:
                 await self._course.reaches(position)
                 await _asked_again(event, ctx)
 
@@ -278,7 +278,7 @@ async def _asked_again(event: ev.QuestionAsked, ctx: ToolContext) -> None:
     """Ask it; a question that was taken back then is taken back now."""
     this = asyncio.current_task()
     try:
-        await ctx.ask(event.question, event.options, ctx.call.id)
+        await ctx.ask(event.question, event.options, ctx.call.id.id)
     except asyncio.CancelledError:
         if this is None or this.cancelling():
             raise

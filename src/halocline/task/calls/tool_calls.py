@@ -165,7 +165,7 @@ class ToolCalls:
             output = await run.tool.run(run.input, self._context(run))
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
-            tell_of_writes(output.events, self._checkpoints, self._machine.blobs)
+            tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
             output = await self._check_written_files(run, output)
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
@@ -383,7 +383,7 @@ class ToolCalls:
         *,
         ends_turn: bool = False,
     ) -> None:
-        (part,) = fit_parts((Text(self._machine.redact(plain_output(text))),), CEILING, self._machine.blobs.put)
+        (part,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
         result = ToolResult(call.id, (part, *notes, *self._note_repetition(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
@@ -392,7 +392,7 @@ class ToolCalls:
         return (Note(remark, "repetition"),) if remark else ()
 
     def _policy_context(self) -> PolicyContext:
-        book = self._machine.leave.book()
+        book = self._host.permissions.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
         if self._state().kept_grants:
@@ -413,7 +413,7 @@ class ToolCalls:
             web=self._host.tools.web,
             blobs=self._host.tools.blobs,
             ask=self.asking.ask,
-            reach=Reach(run.summary, self._policy_context, self._machine.web),
+            reach=Reach(run.summary, self._policy_context, self._host.tools.web),
             progress=partial(self._progress, run.call.id),
             code=self._host.tools.code,
             documents=self._host.tools.documents,
