@@ -12,9 +12,9 @@ from halocline.context.system_prompt.environment import (
     STILL_PLAN,
     SWITCHED,
     TIME,
-    environment_news,
     environment_note,
     list_workspace,
+    note_environment_changes,
 )
 from halocline.protocol import events as ev
 from halocline.protocol.commands import EditorState
@@ -67,15 +67,15 @@ def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
     state = after(environment_note(State(), tmp_path, NOW))
     state = replace(state, mode=ev.Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
     compacted = ev.Compacted(cause=ev.CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
-    assert environment_news(state) is None
-    assert environment_news(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
+    assert note_environment_changes(state) is None
+    assert note_environment_changes(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
 
 
 def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
     state = after(environment_note(State(), tmp_path, NOW))
-    assert environment_news(state) is None
-    assert environment_news(replace(state, mode=ev.Mode.PLAN)).text == PLAN + SWITCHED
-    assert environment_news(State(mode=ev.Mode.PLAN)) is None
+    assert note_environment_changes(state) is None
+    assert note_environment_changes(replace(state, mode=ev.Mode.PLAN)).text == PLAN + SWITCHED
+    assert note_environment_changes(State(mode=ev.Mode.PLAN)) is None
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
 def test_how_full_the_window_is_is_told_from_half_on_at_each_further_ten(before, now, said):
     note = Note(f"{ACT}\n{before}", "environment")
     state = after(note, window=1_000, last_usage=Usage(input=10 * now - 3, output=3))
-    news = environment_news(state)
+    news = note_environment_changes(state)
     assert (news.text if news else "") == said
 
 
@@ -121,7 +121,7 @@ def test_what_the_editor_shows_is_told_when_it_is_something_else(tmp_path):
 def test_names_of_files_are_not_taken_for_what_was_told(tmp_path):
     (tmp_path / "Mode: plan").touch()
     state = after(environment_note(State(), tmp_path, NOW))
-    assert environment_news(state) is None
+    assert note_environment_changes(state) is None
 
 
 def test_a_turn_that_was_cut_short_is_told(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.context.notes.jobs import begun_anew, describe_status, exit_words, job_news
+from halocline.context.notes.jobs import begun_anew, describe_status, exit_words, note_jobs
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
 from halocline.protocol.jobs import JobInfo, JobState
@@ -50,7 +50,7 @@ def test_an_exit_code_is_told_with_its_meaning(code: int, words: str):
 def test_news_hold_short_output_whole_and_of_long_output_the_end():
     short = JobOutput(JobInfo("job-1", "make\nall", JobState.HOT), "built\n")
     long = JobOutput(JobInfo("job-2", "x" * 200, JobState.HOT, unread=5_000), "the end")
-    assert job_news([short, long]).text == (
+    assert note_jobs([short, long]).text == (
         "job-1 (make all): running for 0.0 s, printing; new output:\nbuilt\n"
         f"job-2 ({'x' * 80}…): running for 0.0 s, printing; 5,000 bytes of unread output, ending in:\n…the end"
     )

@@ -44,29 +44,29 @@ class View:
         left_out = len(self.stale.left_out)
         self.stale.take(messages)
         if len(self.stale.left_out) != left_out:
-            self._settled, self._at = self._headed(messages, compaction), _kept_from(compaction)
+            self._settled, self._at = self._build_head(messages, compaction), _kept_from(compaction)
         self._known = messages
         # Everything before the newest reply is settled: no later result can belong to it.
         if (newest := _newest_reply(messages, self._at)) > self._at:
-            self._settled += self._seen(messages, self._at, newest)
+            self._settled += self._prepare_messages(messages, self._at, newest)
             self._at = newest
-        return self._settled + self._seen(messages, self._at, len(messages))
+        return self._settled + self._prepare_messages(messages, self._at, len(messages))
 
     def _begin(self, compaction: Compacted | None, most: int | None, messages: Sequence[Message]) -> None:
         self._compaction, self._most = compaction, most
         self._known = ()
-        self._settled = self._headed(messages, compaction)
+        self._settled = self._build_head(messages, compaction)
         self._at = _kept_from(compaction)
         self.stale = Stale(self._at)
 
-    def _headed(self, messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
+    def _build_head(self, messages: Sequence[Message], compaction: Compacted | None) -> tuple[Message, ...]:
         head = _compaction_head(messages, compaction)
         return head if self._sees else tuple(map(without_pictures, head))
 
-    def _seen(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
-        return pair_messages([self._one(at, messages[at]) for at in range(begin, end)])
+    def _prepare_messages(self, messages: Sequence[Message], begin: int, end: int) -> tuple[Message, ...]:
+        return pair_messages([self._prepare_message(at, messages[at]) for at in range(begin, end)])
 
-    def _one(self, at: int, message: Message) -> Message:
+    def _prepare_message(self, at: int, message: Message) -> Message:
         if isinstance(message, ToolResult) and (note := self.stale.left_out.get(at)):
             message = replace(message, content=(Text(note), *message.content[1:]))
         if not self._sees:

@@ -67,7 +67,7 @@ class Compactor:
 
     async def reply(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
         """Request the next reply; compact first if the user asked for it or it is needed."""
-        async for event in self._before(wish):
+        async for event in self._make_room(wish):
             yield event
         for share in (*SECOND_TRIES, None):
             request = self._request()
@@ -78,7 +78,7 @@ class Compactor:
                         yield event
                 return
             except ModelError as error:
-                shorter = self._after(error, request, share)
+                shorter = self._recover(error, request, share)
                 if shorter is None:
                     raise
             yield shorter
@@ -92,7 +92,7 @@ class Compactor:
         async for event in self._compact(CompactionCause.ASKED, wish.focus):
             yield event
 
-    async def _before(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
+    async def _make_room(self, wish: InboxRequest | None) -> AsyncGenerator[Event, None]:
         if wish:
             async for event in self.grant(wish):
                 yield event
@@ -102,7 +102,11 @@ class Compactor:
         # Do not send a request that is known to be too long.
         state = self._state()
         is_known = state.window or state.limit
-        if is_known and self._uses_more_than(self._context.room(state).window) and (made := self._shortest()):
+        if (
+            is_known
+            and self._uses_more_than(self._context.room(state).window)
+            and (made := self._compact_without_summary())
+        ):
             yield made
 
     @property
@@ -113,7 +117,7 @@ class Compactor:
     def _uses_more_than(self, tokens: int) -> bool:
         return self._context.used(self._state(), self._toolset) > tokens
 
-    def _shortest(self) -> Compacted | None:
+    def _compact_without_summary(self) -> Compacted | None:
         """Return a compaction that fits, without a summary."""
         from halocline.context.compaction.plan import Tight, try_compactions
 
@@ -135,7 +139,7 @@ class Compactor:
         state, request = self._state(), self._request()
         room, before = self._context.room(state), self._context.used(state, self._toolset)
         made = try_compactions(state, request, before, room, tight)
-        blocked = await self._blocked(made, request, before) if made else ""
+        blocked = await self._find_objection(made, request, before) if made else ""
         if made is None or blocked:
             if cause is CompactionCause.ASKED:
                 text, hint = (NOT_WORTH, WHY_NOT) if made is None else (BLOCKED.format(why=blocked), "")
@@ -161,7 +165,7 @@ class Compactor:
         made = with_summary or try_compactions(state, request, before, room, tight)
         yield made or ErrorRaised(code=FAILED, text=NOT_WORTH, hint=WHY_NOT)
 
-    async def _blocked(self, made: Compacted, request: Request, tokens: int) -> str:
+    async def _find_objection(self, made: Compacted, request: Request, tokens: int) -> str:
         """Return why a hook blocks the compaction; empty if none does."""
         if self._hooks is None:
             return ""
@@ -178,7 +182,7 @@ class Compactor:
         )
         return (await self._hooks.before_compaction(what)).blocked
 
-    def _after(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
+    def _recover(self, error: ModelError, request: Request, share: int | None) -> Compacted | None:
         """Return the compaction to continue with after an error; None if nothing helps."""
         from halocline.context.compaction.plan import Tight, limit_in, try_compactions
 

@@ -76,11 +76,11 @@ def mend_log(path: Path) -> tuple[LogDamage, Path] | None:
         os.replace(new, path)
         sync_names(path.parent)
     if damage.lost:
-        _tell_in(path, size - path.stat().st_size, aside.name)
+        _record_repair(path, size - path.stat().st_size, aside.name)
     return damage, aside
 
 
-def _tell_in(path: Path, bytes_cut: int, aside: str) -> None:
+def _record_repair(path: Path, bytes_cut: int, aside: str) -> None:
     with closing(Log(path.parent, path.parent.name)) as log:
         log.load()
         log.append(LogRepaired(bytes_cut=bytes_cut, put_aside=aside))

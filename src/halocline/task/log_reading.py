@@ -61,13 +61,13 @@ class Tail:
     def read(self, up_to: int | None = None) -> list[DurableEvent]:
         """Return the new events, up to `up_to`. Raises LogDamaged."""
         if up_to is None or not self._ahead or self._ahead[-1].seq < up_to:
-            self._ahead.extend(self._new())
+            self._ahead.extend(self._read_new())
         found = []
         while self._ahead and (up_to is None or self._ahead[0].seq <= up_to):
             found.append(self._ahead.popleft())
         return found
 
-    def _new(self) -> list[DurableEvent]:
+    def _read_new(self) -> list[DurableEvent]:
         with open(self._path, "rb") as file:
             file.seek(self._offset)
             data = file.read()

@@ -51,12 +51,12 @@ class Sampling:
 
     async def __call__(self, wanted: Wanted, call: str) -> Spoken:
         """Let the model answer. Raises ToolFailure with a text for the server."""
-        most = self._room(wanted)
-        always = await self._agreed(wanted, most, call)
-        self._room(wanted)  # another request may have used the budget while the user decided
-        return await self._answered(wanted, most, call, always=always)
+        most = self._token_budget(wanted)
+        always = await self._ask_permission(wanted, most, call)
+        self._token_budget(wanted)  # another request may have used the budget while the user decided
+        return await self._request_answer(wanted, most, call, always=always)
 
-    def _room(self, wanted: Wanted) -> int:
+    def _token_budget(self, wanted: Wanted) -> int:
         """Return the maximum tokens of an answer. Raises ToolFailure if the budget is spent."""
         done, bounds = self._state().sampled, self._bounds
         if done.requests >= bounds.requests:
@@ -66,7 +66,7 @@ class Sampling:
             raise ToolFailure(f"This request would exceed the task's sampling limit of {bounds.tokens:,} tokens.")
         return min(wanted.max_tokens or left, left)
 
-    async def _agreed(self, wanted: Wanted, most: int, call: str) -> bool:
+    async def _ask_permission(self, wanted: Wanted, most: int, call: str) -> bool:
         """Return True if the user allowed the server for this task. Raises ToolFailure without permission."""
         state = self._state()
         if not self._bounds.asks or wanted.server in state.sampled.allowed:
@@ -81,7 +81,7 @@ class Sampling:
             raise ToolFailure("The user declined this sampling request.")
         return answer == ALWAYS
 
-    async def _answered(self, wanted: Wanted, most: int, call: str, *, always: bool) -> Spoken:
+    async def _request_answer(self, wanted: Wanted, most: int, call: str, *, always: bool) -> Spoken:
         model = self._state().model
         request = Request(model, wanted.system, wanted.messages, max_tokens=most, summary=True)
         usage, cost, reply = Usage(), cast(float | None, 0.0), AssistantMessage(())

@@ -46,10 +46,10 @@ class Stale:
             if isinstance(message, AssistantMessage):
                 self._calls = {call.id: call for call in message.tool_calls if call.name == READER}
             elif isinstance(message, ToolResult) and (call := self._calls.get(message.call)):
-                self._read(at, call, message)
+                self._add_read(at, call, message)
         self._at = len(messages)
 
-    def _read(self, at: int, call: ToolCall, result: ToolResult) -> None:
+    def _add_read(self, at: int, call: ToolCall, result: ToolResult) -> None:
         path = str(call.arguments.get("path", ""))
         text = result.content[0].text if result.content and isinstance(result.content[0], Text) else ""
         if result.is_error or len(text) < WORTH:

@@ -77,21 +77,21 @@ class Reader:
     def all(self) -> tuple[RuleFile, ...]:
         """Return the files in the configured places, in the order in which the model reads them."""
         places = list(present_rows(self.roots))
-        self._look()
-        return self._without_duplicates(self._in(places)) if places else ()
+        self._refresh()
+        return self._without_duplicates(self._read_places(places)) if places else ()
 
     def nested(self, folders: Iterable[str]) -> tuple[RuleFile, ...]:
         """Return the files that cover only these folders, given relative to the project."""
-        self._look()
+        self._refresh()
         found = [
-            self._file(self.roots.workspace / folder / name, "project", "plain", imports=True, folder=folder)
+            self._load_file(self.roots.workspace / folder / name, "project", "plain", imports=True, folder=folder)
             for folder in folders
             for name in NESTED
             if os.path.exists(self.roots.workspace / folder / name)
         ]
         return self._without_duplicates(found)
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Refresh what applies to all files: ignore lines and files turned off."""
         self._lines = None
         try:
@@ -101,20 +101,20 @@ class Reader:
                 raise  # at the start of a task the user can fix it; later the last known list applies
 
     @property
-    def _hiding(self) -> tuple[str, ...]:
+    def _ignored_lines(self) -> tuple[str, ...]:
         if self._lines is None:
             self._lines = self._ignored()
         return self._lines
 
-    def _in(self, places: Iterable[tuple[Row, Path]]) -> Iterator[RuleFile]:
+    def _read_places(self, places: Iterable[tuple[Row, Path]]) -> Iterator[RuleFile]:
         count = 0
         for row, place in places:
             for path in _files_of_row(row, place):
                 count += 1
                 if count > MOST_FILES:
-                    yield RuleFile(str(path), self._shown(path), row.owner, inert=TOO_MANY)
+                    yield RuleFile(str(path), self._display_path(path), row.owner, inert=TOO_MANY)
                     return
-                yield self._file(path, row.owner, row.dialect, imports=row.imports)
+                yield self._load_file(path, row.owner, row.dialect, imports=row.imports)
 
     def _without_duplicates(self, files: Iterable[RuleFile]) -> tuple[RuleFile, ...]:
         seen: dict[str, str] = {}
@@ -126,17 +126,17 @@ class Reader:
                 seen.setdefault(file.digest, file.shown)
         return tuple(unique)
 
-    def _file(self, path: Path, owner: Owner, dialect: Dialect, *, imports: bool, folder: str = "") -> RuleFile:
-        bare = RuleFile(str(path), self._shown(path), owner, folder=folder)
+    def _load_file(self, path: Path, owner: Owner, dialect: Dialect, *, imports: bool, folder: str = "") -> RuleFile:
+        bare = RuleFile(str(path), self._display_path(path), owner, folder=folder)
         if why := self._why_not(path, owner):
             return replace(bare, inert=why)
         known = self._known.get(str(path))
         if known is None or any(stamp_of(name) != stamp for name, stamp in known.stamps):
-            known = self._known[str(path)] = self._read(bare, dialect, imports=imports)
+            known = self._known[str(path)] = self._read_rule(bare, dialect, imports=imports)
         return known
 
     def _why_not(self, path: Path, owner: Owner) -> str:
-        if _is_excluded(self._excluded, path, self._shown(path)):
+        if _is_excluded(self._excluded, path, self._display_path(path)):
             return "excluded by the setting rules_excluded"
         if owner != "managed" and os.path.realpath(path) in self._switched_off:
             return "switched off"
@@ -149,10 +149,10 @@ class Reader:
             return "it is a link to a file that may hold secrets"
         workspace = os.path.realpath(self.roots.workspace)
         names = (os.path.relpath(path, self.roots.workspace), os.path.relpath(real, workspace))
-        hidden = any(_is_hidden(self._hiding, name) for name in names if not name.startswith("../"))
+        hidden = any(_is_hidden(self._ignored_lines, name) for name in names if not name.startswith("../"))
         return "it is hidden by an ignore file" if hidden else ""
 
-    def _read(self, bare: RuleFile, dialect: Dialect, *, imports: bool) -> RuleFile:
+    def _read_rule(self, bare: RuleFile, dialect: Dialect, *, imports: bool) -> RuleFile:
         stamps = {bare.path: stamp_of(bare.path)}
         try:
             text = read_text(bare.path)
@@ -166,7 +166,7 @@ class Reader:
         found = [rule.remark] if rule.remark else []
         body = rule.text.strip()
         if imports:
-            body += self._imported(Path(bare.path), body, bare.owner, stamps, found)
+            body += self._read_imports(Path(bare.path), body, bare.owner, stamps, found)
         size = os.path.getsize(bare.path)
         if len(body) > RULE or size > LARGEST:
             found.append(f"only its first {RULE:,} characters are used")
@@ -182,7 +182,7 @@ class Reader:
             stamps=tuple(stamps.items()),
         )
 
-    def _imported(self, file: Path, text: str, owner: Owner, stamps: dict[str, Stamp], remarks: list[str]) -> str:
+    def _read_imports(self, file: Path, text: str, owner: Owner, stamps: dict[str, Stamp], remarks: list[str]) -> str:
         """Return the texts of imported files, and of their imports, each under its name."""
         parts: list[str] = []
         seen = {os.path.realpath(file)}
@@ -196,7 +196,7 @@ class Reader:
                 continue  # most words with an @ name people or packages
             seen.add(real)
             stamps[real] = stamp
-            if not may_bring(path, owner, self.roots, self._hiding):
+            if not may_bring(path, owner, self.roots, self._ignored_lines):
                 remarks.append(f"@{named} is not imported: it is outside the project, may hold secrets or is hidden")
                 continue
             try:
@@ -204,14 +204,16 @@ class Reader:
             except (OSError, BinaryContent):
                 remarks.append(f"@{named} is not imported: there is no such text file")
                 continue
-            parts.append(f"\n\n## {self._shown(path)} (imported by @{named})\n{brought}")
+            parts.append(f"\n\n## {self._display_path(path)} (imported by @{named})\n{brought}")
             if depth < DEEPEST:
                 waiting += [(Path(real), further, depth + 1) for further in named_in(brought)][:MOST]
             elif any(named_in(brought)):
-                remarks.append(f"the imports of {self._shown(path)} are omitted: more than {DEEPEST} levels deep")
+                remarks.append(
+                    f"the imports of {self._display_path(path)} are omitted: more than {DEEPEST} levels deep"
+                )
         return "".join(parts)
 
-    def _shown(self, path: Path) -> str:
+    def _display_path(self, path: Path) -> str:
         return self.roots.shown(os.path.normpath(path))
 
 

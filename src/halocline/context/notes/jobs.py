@@ -16,9 +16,9 @@ _LONGEST_COMMAND = 80
 _MEANINGS = {126: "not executable", 127: "command not found"}
 
 
-def job_news(news: Sequence[JobOutput]) -> Note:
+def note_jobs(news: Sequence[JobOutput]) -> Note:
     """Build the note on jobs that ended or printed."""
-    return Note("\n".join(map(_describe_news, news)), source=SOURCE)
+    return Note("\n".join(map(_describe_output, news)), source=SOURCE)
 
 
 def begun_anew(state: State) -> Note | None:
@@ -68,7 +68,7 @@ def exit_words(code: int, answer: str = "") -> str:
     return f"exit code {code}{f' ({meaning})' if meaning else ''}"
 
 
-def _describe_news(news: JobOutput) -> str:
+def _describe_output(news: JobOutput) -> str:
     info = news.info
     hint = f"; {news.hint}" if news.hint else ""
     head = f"{info.name} ({_short_command(info.command)}): {describe_status(info)}{hint}"

@@ -76,7 +76,7 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
     return _make_note(lines)
 
 
-def environment_news(state: State) -> Note | None:
+def note_environment_changes(state: State) -> Note | None:
     """Build the note on changes in the middle of a turn; usually None. Depends on the log alone."""
     known = _last_reported(state)
     return _make_note([*_mode_lines(state, known), *_window_lines(state, known)]) if known else None

@@ -47,7 +47,7 @@ class Asking:
             answer = await decision.arrives()
         if isinstance(answer, ResolveApproval):
             return answer
-        by, client = await self._heard(answer)
+        by, client = await self._record_message(answer)
         self._emit(ev.ApprovalResolved(asked.request, asked.call, ev.Choice.REJECT_ONCE, by, client=client))
         if by == "message":
             raise Overtaken
@@ -67,7 +67,7 @@ class Asking:
                     self._emit(ev.QuestionAnswered(request=request, answer="", by="withdrawn"))
                 raise
         if answer is None or isinstance(answer, Interjected):
-            by, client = await self._heard(answer)
+            by, client = await self._record_message(answer)
             self._emit(ev.QuestionAnswered(request=request, answer="", by=by, client=client))
             if by == "message":
                 raise Overtaken
@@ -88,7 +88,7 @@ class Asking:
             self._emit(ev.SteeringReceived(content=(Text(answer),)))
         return True
 
-    async def _heard(self, answer: Interjected | None) -> tuple[str, str]:
+    async def _record_message(self, answer: Interjected | None) -> tuple[str, str]:
         """Record the message that came instead of an answer; return who answered, and through which client."""
         if answer is None:
             return "nobody", ""

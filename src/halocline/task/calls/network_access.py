@@ -29,7 +29,7 @@ class Reach:
 
     def __init__(self, summary: Summary, posture: Callable[[], PolicyContext], web: Web) -> None:
         self._summary = summary
-        self._posture = posture
+        self._policy_context = posture
         self._web = web
 
     async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Reach:
         return own.exactly == server.exactly if inside else own.hostname == server.hostname
 
     def _require(self, summary: Summary, server: Destination, part: bool) -> None:
-        decision = self._judged(summary)
+        decision = self._decide(summary)
         if part and server.net is Net.PUBLIC and decision.verdict is not Verdict.DENY:
             return
         if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
@@ -75,9 +75,9 @@ class Reach:
         if server.net is Net.PRIVATE or may_be_inside:
             return
         inside = Summary(server.url, ToolKind.FETCH, url=server.url, private=True)
-        decision = self._judged(inside)
+        decision = self._decide(inside)
         if decision.verdict is not Verdict.ALLOW or (part and self._is_from_outside(decision)):
             raise ToolFailure(LEADS_INSIDE.format(host=server.hostname, address=found))
 
-    def _judged(self, summary: Summary) -> Decision:
-        return decide_call(summary, self._posture())
+    def _decide(self, summary: Summary) -> Decision:
+        return decide_call(summary, self._policy_context())

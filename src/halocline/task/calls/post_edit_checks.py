@@ -59,23 +59,25 @@ class Follower(Value, frozen=True):
         """Check the files that the facts name."""
         changed = [fact for fact in facts if isinstance(fact, FileChanged)]
         formatted = [await self._format(one) for one in changed]
-        looked = [await self._now(one) if done.ran else one for one, done in zip(changed, formatted, strict=True)]
-        edits = [self._edit(one) for one in looked if self.diagnostics.knows(self._path(one))]
+        looked = [
+            await self._read_current(one) if done.ran else one for one, done in zip(changed, formatted, strict=True)
+        ]
+        edits = [self._edited_text(one) for one in looked if self.diagnostics.knows(self._path(one))]
         problems = await self.diagnostics.introduced(edits) if edits else ()
-        told = [await self._look(one, done) for one, done in zip(changed, formatted, strict=True)]
-        notes = [note for one in told for note in one.notes]
+        reports = [await self._report_changes(one, done) for one, done in zip(changed, formatted, strict=True)]
+        notes = [note for one in reports for note in one.notes]
         if problems:
             from halocline.context.notes.diagnostics import note_new_problems
 
             notes.append(note_new_problems(problems, self.workspace))
-        facts = [fact for one in told for fact in one.facts]
-        return Aftermath(tuple(facts), tuple(diff for one in told for diff in one.diffs), tuple(notes))
+        facts = [fact for one in reports for fact in one.facts]
+        return Aftermath(tuple(facts), tuple(diff for one in reports for diff in one.diffs), tuple(notes))
 
-    async def _look(self, was: FileChanged, formatted: Formatted) -> Aftermath:
+    async def _report_changes(self, was: FileChanged, formatted: Formatted) -> Aftermath:
         """Report what the file holds now, if that is not what was written."""
         moved = (formatted.moved,) if formatted.moved else ()
         failed = (Note(formatted.failure, FORMATTER),) if formatted.failure else ()
-        now = await self._now(was) if formatted.ran or self.diagnostics.knows(self._path(was)) else was
+        now = await self._read_current(was) if formatted.ran or self.diagnostics.knows(self._path(was)) else was
         if now.after == was.after:
             return Aftermath(facts=moved, notes=failed)
         who = f"`{formatted.ran}`" if formatted.ran else SOMEBODY
@@ -85,7 +87,7 @@ class Follower(Value, frozen=True):
         change = FileChanged(path=was.path, before=was.after, after=now.after, cause=was.cause)
         return Aftermath((*moved, change), (diff,), (*failed, note))
 
-    async def _now(self, was: FileChanged) -> FileChanged:
+    async def _read_current(self, was: FileChanged) -> FileChanged:
         """Return the fact with the content now on disk; the same fact if it is unchanged or cannot be read."""
         if was.after is None:
             return was
@@ -114,7 +116,7 @@ class Follower(Value, frozen=True):
             why = f"The formatter for {was.path} (`{command}`) failed with exit code {ran.exit_code}:\n{output}"
         return Formatted(command, why, ran.moved)
 
-    def _edit(self, change: FileChanged) -> EditedText:
+    def _edited_text(self, change: FileChanged) -> EditedText:
         return EditedText(self._path(change), self._text(change.before), self._text(change.after))
 
     def _path(self, change: FileChanged) -> Path:

@@ -131,7 +131,7 @@ class ToolCalls:
                 raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
                 self._emit(*todos_changed(call, self._state().todos))
-            return await self._admit(self._understand(call, self._state().last_message.model))
+            return await self._admit(self._parse_call(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except Overtaken:
@@ -141,7 +141,7 @@ class ToolCalls:
         except LogUnwritable:
             raise
         except Exception as bug:
-            self._broke(call, bug)
+            self._end_crashed(call, bug)
         return None
 
     async def perform(self, run: Run) -> None:
@@ -166,7 +166,7 @@ class ToolCalls:
             output = redact_output(output, run, self._host.secrets.redact)
             self._emit(*output.events)
             tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
-            output = await self._followed(run, output)
+            output = await self._check_written_files(run, output)
         except Overtaken:
             self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
@@ -176,7 +176,7 @@ class ToolCalls:
         except LogUnwritable:
             raise
         except Exception as bug:
-            self._broke(call, bug)
+            self._end_crashed(call, bug)
         else:
             text = "\n".join(part.text for part in output.content if isinstance(part, Text))
             await self._end_with_hooks(run, text, began, partial(self._complete, run, output), failed=False)
@@ -196,7 +196,7 @@ class ToolCalls:
                 objection = (Note(outcome.blocked, "hook"),) if outcome.blocked else ()
                 end((*outcome.notes, *objection), ends_turn=outcome.stops)
 
-    async def _followed(self, run: Run, output: ToolOutput) -> ToolOutput:
+    async def _check_written_files(self, run: Run, output: ToolOutput) -> ToolOutput:
         """Add the results of checks on the files it wrote; files it read are checked in the background."""
         host, sources, workspace = self._host.tools, self._host.sources, Path(self._state().workspace)
         if run.tool.kind is ev.ToolKind.READ:
@@ -218,13 +218,13 @@ class ToolCalls:
 
         An edit may meet another file of the same name: its diff covers that.
         """
-        where, what = find_places(run.summary, self._posture())
+        where, what = find_places(run.summary, self._policy_context())
         if where != run.places or (run.approved and not run.tool.edits and what != run.identities):
             raise ToolFailure(MOVED)
-        if run.summary.command and find_scripts(run.summary, self._posture()) != run.scripts:
+        if run.summary.command and find_scripts(run.summary, self._policy_context()) != run.scripts:
             raise ToolFailure(REWRITTEN)
 
-    def _understand(self, call: ToolCall, model: str) -> Run:
+    def _parse_call(self, call: ToolCall, model: str) -> Run:
         tool = self._toolset.find(call.name, self._state())
         if tool is None:
             known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
@@ -239,7 +239,7 @@ class ToolCalls:
             ) from error
         if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
             name, meant = other
-            return self._understand(replace(call, name=name, arguments=meant), model="")
+            return self._parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
 
     def _not_executed(self, call: ToolCall) -> str:
@@ -266,17 +266,17 @@ class ToolCalls:
         if outcome.blocked:
             raise NotAdmitted(f"Not done. {outcome.blocked} Nothing was run.", notes=outcome.notes, stops=outcome.stops)
         if outcome.arguments is not None:
-            run = self._changed(run, outcome.arguments)
+            run = self._change_arguments(run, outcome.arguments)
             decision = self._judge(run)
         if outcome.asks:
             decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=outcome.asks, grant=None)
         elif outcome.allows and decision.verdict is Verdict.ASK:
-            decision = decide_call(run.summary, replace(self._posture(), approval_mode=ev.ApprovalMode.YOLO))
+            decision = decide_call(run.summary, replace(self._policy_context(), approval_mode=ev.ApprovalMode.YOLO))
         return replace(run, notes=(*run.notes, *outcome.notes)), decision
 
-    def _changed(self, run: Run, arguments: dict[str, Any]) -> Run:
+    def _change_arguments(self, run: Run, arguments: dict[str, Any]) -> Run:
         try:
-            changed = self._understand(replace(run.call, arguments=arguments), model="")
+            changed = self._parse_call(replace(run.call, arguments=arguments), model="")
         except ToolFailure as failure:
             raise NotAdmitted(
                 f"Not done. A hook changed this call into one that cannot run: {failure.text}"
@@ -293,7 +293,7 @@ class ToolCalls:
             self._emit(found)
 
     def _judge(self, run: Run) -> Decision:
-        decision = decide_call(run.summary, self._posture())
+        decision = decide_call(run.summary, self._policy_context())
         if decision.verdict is Verdict.DENY:
             raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
         return decision
@@ -311,12 +311,12 @@ class ToolCalls:
         if answer.decision.refuses:
             reason = f' They said: "{answer.note}"' if answer.note else ""
             raise NotAdmitted(DECLINED + reason, notes=answer.content)
-        await self._keep_leave(answer, decision)
+        await self._keep_grant(answer, decision)
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
-        return self._approved(run, answer)
+        return self._apply_answer(run, answer)
 
-    async def _keep_leave(self, answer: ResolveApproval, decision: Decision) -> None:
+    async def _keep_grant(self, answer: ResolveApproval, decision: Decision) -> None:
         grant = grant_of(answer, decision)
         if grant is None or answer.scope is ev.Scope.TASK:
             return
@@ -335,12 +335,12 @@ class ToolCalls:
         if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
             raise ToolFailure(CHANGED)
 
-    def _approved(self, run: Run, answer: ResolveApproval) -> Run:
+    def _apply_answer(self, run: Run, answer: ResolveApproval) -> Run:
         remark = (Note(f"The user approved this and said: {answer.note}", "approval"),) if answer.note else ()
         notes = (*remark, *answer.content)
         if answer.arguments is None:
             return replace(run, notes=(*run.notes, *notes))
-        edited = self._understand(replace(run.call, arguments=answer.arguments), model="")
+        edited = self._parse_call(replace(run.call, arguments=answer.arguments), model="")
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"
@@ -349,7 +349,7 @@ class ToolCalls:
     def _complete(self, run: Run, output: ToolOutput, notes: tuple[Note, ...] = (), *, ends_turn: bool = False) -> None:
         content: tuple[ResultPart, ...] = fit_parts(output.content, CEILING, self._host.tools.blobs.put)
         first = next((part.text for part in content if isinstance(part, Text)), "")
-        content += (*run.notes, *notes, *self._remark(run.call, first))
+        content += (*run.notes, *notes, *self._note_repetition(run.call, first))
         self._emit(
             ev.ToolCallEnded(
                 call=run.call.id,
@@ -362,7 +362,7 @@ class ToolCalls:
             ),
         )
 
-    def _broke(self, call: ToolCall, bug: Exception) -> None:
+    def _end_crashed(self, call: ToolCall, bug: Exception) -> None:
         """End a call whose tool has a bug: the trace goes to the program's log, one line to the model."""
         _log.error("the tool %s crashed on %s", call.name, call.arguments, exc_info=bug)
         text = f"The tool {call.name} crashed ({type(bug).__name__}: {bug}). Try it once more, or continue without it."
@@ -378,14 +378,14 @@ class ToolCalls:
         ends_turn: bool = False,
     ) -> None:
         (part,) = fit_parts((Text(self._host.secrets.redact(plain_output(text))),), CEILING, self._host.tools.blobs.put)
-        result = ToolResult(call.id, (part, *notes, *self._remark(call, text)), is_error=True)
+        result = ToolResult(call.id, (part, *notes, *self._note_repetition(call, text)), is_error=True)
         self._emit(ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn))
 
-    def _remark(self, call: ToolCall, text: str) -> tuple[Note, ...]:
+    def _note_repetition(self, call: ToolCall, text: str) -> tuple[Note, ...]:
         remark = note_repetition(self._state(), call, text)
         return (Note(remark, "repetition"),) if remark else ()
 
-    def _posture(self) -> PolicyContext:
+    def _policy_context(self) -> PolicyContext:
         book = self._host.permissions.book()
         if book != self._state().rules:
             self._emit(ev.RulesChanged(book=book))
@@ -408,7 +408,7 @@ class ToolCalls:
             ),
             task=self._task_view(state, run),
             ask=self.asking.ask,
-            reach=Reach(run.summary, self._posture, host.tools.web),
+            reach=Reach(run.summary, self._policy_context, host.tools.web),
             report=partial(self._progress, run.call.id),
             secrets=host.secrets,
         )

@@ -63,11 +63,11 @@ class LiveHooks:
         self._holds = 0
         if not self._has_begun:
             self._has_begun = True
-            if end := refused_turn(await self._all(*_opening_hook(state))):
+            if end := refused_turn(await self._run_all(*_opening_hook(state))):
                 return end
         prompt, images = _prompt_of_turn(state)
         facts = Facts(event={"prompt": prompt, "attachments": images}, more={"prompt": prompt})
-        return refused_turn(await self._all(HookMoment.USER_PROMPT_SUBMIT, facts))
+        return refused_turn(await self._run_all(HookMoment.USER_PROMPT_SUBMIT, facts))
 
     async def before(self, call: ToolCall) -> Outcome:
         runs: list[HookRan] = []
@@ -75,7 +75,7 @@ class LiveHooks:
             judged = combine_outcomes(runs)
             now = call if judged.arguments is None else replace(call, arguments=judged.arguments)
             facts = words.of_call(now, self._state().workspace)
-            runs += await self._of(source, HookMoment.PRE_TOOL_USE, facts, now)
+            runs += await self._run_source(source, HookMoment.PRE_TOOL_USE, facts, now)
         return combine_outcomes(runs)
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
@@ -87,7 +87,7 @@ class LiveHooks:
             subjects=before.subjects,
             failed=failed,
         )
-        return combine_outcomes(await self._all(HookMoment.POST_TOOL_USE, facts, call))
+        return combine_outcomes(await self._run_all(HookMoment.POST_TOOL_USE, facts, call))
 
     async def before_compaction(self, what: Shortening) -> Outcome:
         if not any(hook.moment is HookMoment.PRE_COMPACT for hook in self._hooks):
@@ -97,21 +97,21 @@ class LiveHooks:
         files = telling.dump_conversation(what.messages)
         async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:
             facts = telling.of_compaction(what, self._state(), paths)
-            return combine_outcomes(await self._all(HookMoment.PRE_COMPACT, facts))
+            return combine_outcomes(await self._run_all(HookMoment.PRE_COMPACT, facts))
 
     def waits(self, kind: str, message: str) -> None:
         if not any(hook.moment is HookMoment.NOTIFICATION for hook in self._hooks):
             return
         event = {"event": kind, "source": "task", "message": message, "waitingForUserInput": True}
         more = {"notification_type": kind, "message": message}
-        self._notifying.add(asyncio.ensure_future(self._all(HookMoment.NOTIFICATION, Facts(event, more, (kind,)))))
+        self._notifying.add(asyncio.ensure_future(self._run_all(HookMoment.NOTIFICATION, Facts(event, more, (kind,)))))
 
     async def holds(self) -> bool:
         state = self._state()
         if state.last_message.stop_reason is not StopReason.END_TURN:
             return False
         more = {"stop_hook_active": self._holds > 0, "last_assistant_message": final_text(state)}
-        runs = await self._all(HookMoment.TASK_COMPLETE, Facts(_task_metadata(state), more))
+        runs = await self._run_all(HookMoment.TASK_COMPLETE, Facts(_task_metadata(state), more))
         held = any(run.content for run in runs)
         self._holds += held
         return held
@@ -122,15 +122,15 @@ class LiveHooks:
         match end:
             case None:
                 facts = Facts(_task_metadata(state), {"reason": "other"})
-                return tuple(await self._all(HookMoment.SESSION_SHUTDOWN, facts, tell=_keep_for_later))
+                return tuple(await self._run_all(HookMoment.SESSION_SHUTDOWN, facts, tell=_keep_for_later))
             case ev.TurnEnded(reason=StopReason.END_TURN):
                 return ()
             case ev.TurnEnded(reason=StopReason.CANCELLED):
                 return tuple(
-                    await self._all(HookMoment.TASK_CANCEL, Facts(_task_metadata(state)), tell=_keep_for_later)
+                    await self._run_all(HookMoment.TASK_CANCEL, Facts(_task_metadata(state)), tell=_keep_for_later)
                 )
         facts = Facts({**_task_metadata(state), "reason": end.reason, "error": end.text}, {"error": end.text})
-        return tuple(await self._all(HookMoment.TASK_ERROR, facts, tell=_keep_for_later))
+        return tuple(await self._run_all(HookMoment.TASK_ERROR, facts, tell=_keep_for_later))
 
     async def _settle_notifications(self) -> None:
         if self._notifying:
@@ -140,16 +140,16 @@ class LiveHooks:
             await asyncio.gather(*self._notifying, return_exceptions=True)
             self._notifying.clear()
 
-    async def _all(
+    async def _run_all(
         self,
         moment: HookMoment,
         facts: Facts,
         call: ToolCall | None = None,
         tell: Callable[[HookRan], None] | None = None,
     ) -> list[HookRan]:
-        return [run for source in HookSource for run in await self._of(source, moment, facts, call, tell)]
+        return [run for source in HookSource for run in await self._run_source(source, moment, facts, call, tell)]
 
-    async def _of(
+    async def _run_source(
         self,
         source: HookSource,
         moment: HookMoment,
@@ -159,14 +159,16 @@ class LiveHooks:
     ) -> list[HookRan]:
         chosen = [hook for hook in self._hooks if (hook.moment, hook.source) == (moment, source)]
         chosen = [hook for hook in chosen if words.is_concerned(hook, facts)]
-        running = [self._one(hook, facts, call, tell or self._emit) for hook in chosen]
+        running = [self._run_one(hook, facts, call, tell or self._emit) for hook in chosen]
         return list(await asyncio.gather(*running))
 
-    async def _one(self, hook: Hook, facts: Facts, call: ToolCall | None, tell: Callable[[HookRan], None]) -> HookRan:
+    async def _run_one(
+        self, hook: Hook, facts: Facts, call: ToolCall | None, tell: Callable[[HookRan], None]
+    ) -> HookRan:
         state = self._state()
         given = words.build_payload(hook, state, facts, self._rules.transcript, state.last_at)
         try:
-            end = await self._run(hook, given)
+            end = await self._run_script(hook, given)
         except asyncio.CancelledError:
             tell(
                 replace(words.hook_event(hook, call, HookEnd(), state, fails_closed=False), status=HookStatus.CANCELLED)
@@ -178,7 +180,7 @@ class LiveHooks:
         tell(run)
         return run
 
-    async def _run(self, hook: Hook, given: bytes) -> HookEnd:
+    async def _run_script(self, hook: Hook, given: bytes) -> HookEnd:
         if hook.source is HookSource.PROJECT and (what := self._rules.changed(hook.folder)):
             why = CHANGED.format(what=what)
             return HookEnd(trouble=why, stopped=why)

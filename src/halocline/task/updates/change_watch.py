@@ -33,7 +33,7 @@ class ChangeWatch:
 
     def push(self, event: Event) -> None:
         if isinstance(event, TodosChanged):
-            self._list().changed(event)
+            self._get_todo_file().changed(event)
 
     def close(self) -> None:
         """Do nothing: no resources are held."""
@@ -41,7 +41,7 @@ class ChangeWatch:
     async def news(self, state: State) -> list[News]:
         """Return what changed; usually nothing."""
         news: list[News] = await self._files_changed(state) if state.known else []
-        if (todos := self._edited(state.todos)) is not None:
+        if (todos := self._read_edited_todos(state.todos)) is not None:
             from halocline.context.notes.todos import note_edited
 
             return [*news, TodosChanged(todos=todos, by="person", content=(note_edited(todos),))]
@@ -53,7 +53,7 @@ class ChangeWatch:
         if not state().known:
             yield
             return
-        looks = self._looks()
+        looks = self._get_known_files()
         before = await looks.differing(state())
         try:
             yield
@@ -63,26 +63,26 @@ class ChangeWatch:
     async def _files_changed(self, state: State) -> list[News]:
         from halocline.task.updates.known_files import jobs_of
 
-        files = await self._looks().changed(state)
+        files = await self._get_known_files().changed(state)
         if not files:
             return []
         from halocline.context.notes.files import changed_files
 
         return [FilesChangedOutside(tuple(files), (changed_files(files, state.known, jobs_of(state)),))]
 
-    def _edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
+    def _read_edited_todos(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
         if not todos and not os.path.exists(self._folder / TODO_FILE):
             return None
-        return self._list().edited(todos)
+        return self._get_todo_file().edited(todos)
 
-    def _list(self) -> "TodoFile":
+    def _get_todo_file(self) -> "TodoFile":
         if self._todo_file is None:
             from halocline.task.updates.todo_file import TodoFile  # not needed without a list
 
             self._todo_file = TodoFile(self._folder)
         return self._todo_file
 
-    def _looks(self) -> "KnownFiles":
+    def _get_known_files(self) -> "KnownFiles":
         if self._known is None:
             from halocline.task.updates.known_files import KnownFiles  # not needed before a file was seen
 

@@ -5,7 +5,7 @@ the environment, late errors, `@` mentions; and tools that rules withdraw.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from halocline.context.system_prompt.environment import environment_news
+from halocline.context.system_prompt.environment import note_environment_changes
 from halocline.protocol.events import (
     DiagnosticsReported,
     EnvironmentReported,
@@ -22,7 +22,7 @@ from halocline.task.updates.jobs import news_of as news_of_jobs
 
 async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Collect the updates; usually none. A file whose text is in `visible` (what the model reads) is not repeated."""
-    news: list[Event] = [*_news_of_rules(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
+    news: list[Event] = [*_report_withdrawn_tools(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
     if state.own_untold:
         from halocline.context.notes.user_shell import own_commands_note
 
@@ -33,7 +33,7 @@ async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[M
         news.append(rules)
     if host.sources.changes:
         news += await host.sources.changes.news(state)
-    if changed_around := environment_news(state):
+    if changed_around := note_environment_changes(state):
         news.append(EnvironmentReported(content=(changed_around,)))
     if late := host.sources.diagnostics.late():
         from halocline.context.notes.diagnostics import LATE, note_new_problems
@@ -45,7 +45,7 @@ async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[M
     return news
 
 
-def _news_of_rules(state: State, host: TaskHost) -> list[Event]:
+def _report_withdrawn_tools(state: State, host: TaskHost) -> list[Event]:
     """Report rules that withdraw a tool or restore it; other rules are recorded when a call is judged by them."""
     from halocline.policy.rules import withdrawn_tools
 

@@ -26,9 +26,9 @@ async def news_of(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
     news = jobs.news()
     if not news:
         return ()
-    from halocline.context.notes.jobs import job_news
+    from halocline.context.notes.jobs import note_jobs
 
-    return (JobsReported(content=(job_news(news),)),)
+    return (JobsReported(content=(note_jobs(news),)),)
 
 
 def _has_just_edited(state: State) -> bool:

@@ -41,7 +41,7 @@ class KnownFiles:
 
     async def changed(self, state: State) -> list[ChangedFile]:
         """Return the changed files to report to the model, without hidden ones."""
-        found = await self._differing(state, self._due(state))
+        found = await self._find_changed(state, self._choose_files(state))
         by, self._by = self._by, {}
         if found and state.rules.hides:
             kinds, workspace = _build_classifier(state), Path(state.workspace)
@@ -52,9 +52,9 @@ class KnownFiles:
 
     async def differing(self, state: State) -> dict[str, str | None]:
         """Return each known file that changed, with the hash of its content."""
-        return await self._differing(state, list_pairs(state.known))
+        return await self._find_changed(state, list_pairs(state.known))
 
-    def _due(self, state: State) -> Sequence[tuple[str, KnownFile]]:
+    def _choose_files(self, state: State) -> Sequence[tuple[str, KnownFile]]:
         """Return the files to check now."""
         known = list_pairs(state.known)
         if state.unheard or len(known) <= NEWEST + IN_TURNS:
@@ -65,12 +65,12 @@ class KnownFiles:
         by_commands = [(name, state.known[name]) for name in self._by if name in state.known]
         return [*known[begin : self._next], *known[older:], *by_commands]
 
-    async def _differing(self, state: State, known: Sequence[tuple[str, KnownFile]]) -> dict[str, str | None]:
+    async def _find_changed(self, state: State, known: Sequence[tuple[str, KnownFile]]) -> dict[str, str | None]:
         marks = await self._files.marks(Path(state.workspace), [name for name, _ in known])
         now: dict[str, str | None] = {}
         for (name, file), mark in zip(known, marks, strict=True):
             settled = self._marks.get(name)
-            content = settled[1] if settled and settled[0] == mark else await self._content(state, name, mark)
+            content = settled[1] if settled and settled[0] == mark else await self._hash_content(state, name, mark)
             if content != file.content:
                 now[name] = content
         return now
@@ -79,7 +79,7 @@ class KnownFiles:
         """Attribute to a command what differs after it and did not before."""
         self._by |= {path: what for path, now in after.items() if path not in before or before[path] != now}
 
-    async def _content(self, state: State, name: str, mark: Mark | None) -> str | None:
+    async def _hash_content(self, state: State, name: str, mark: Mark | None) -> str | None:
         """Return the hash of a file; the known one if it cannot be read."""
         content = None if mark is None else state.known[name].content
         if mark is not None:

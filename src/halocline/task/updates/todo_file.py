@@ -31,15 +31,15 @@ class TodoFile:
     def changed(self, event: TodosChanged) -> None:
         """Write the list, unless the file has an edit by the user that was not read yet."""
         if self._is_ours() or event.by == "person":
-            self._write(event.todos)
+            self._write_list(event.todos)
 
     def edited(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
         """Return the user's list if the file differs from `todos`; a file without items does not count."""
-        look = self._look()
+        look = self._stat_file()
         if look is None or look == self._looked:
             return None
         with suppress(OSError):
-            theirs = from_markdown(self._read())
+            theirs = from_markdown(self._read_text())
             self._looked = look
             if theirs and theirs != from_markdown(to_markdown(todos)):
                 return theirs
@@ -47,23 +47,23 @@ class TodoFile:
 
     def _is_ours(self) -> bool:
         """True if the file is unchanged since it was written or read; unknown in a new process, so False then."""
-        return self._look() in (None, self._looked)
+        return self._stat_file() in (None, self._looked)
 
-    def _look(self) -> Look | None:
+    def _stat_file(self) -> Look | None:
         try:
             found = os.stat(self._path)
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
 
-    def _read(self) -> str:
+    def _read_text(self) -> str:
         return read_beginning(self._path, LARGEST).decode("utf-8", "replace")
 
-    def _write(self, todos: tuple[Todo, ...]) -> None:
+    def _write_list(self, todos: tuple[Todo, ...]) -> None:
         """Write the file; a full disk costs the user this view of the list, not the task."""
         beside = self._path.with_suffix(".new")
         with suppress(OSError):
             with open(beside, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
                 file.write(f"{HEAD}\n\n{to_markdown(todos)}")
             os.replace(beside, self._path)
-            self._looked = self._look()
+            self._looked = self._stat_file()
