@@ -1,4 +1,5 @@
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -6,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.hosts.conftest import Runner
 
 from halocline.hosts.shell.ancestry import MARK, Unknown, find_peer, find_task_above
 from halocline.task import lock
 
 CHILD = "import sys; print('ready', flush=True); sys.stdin.read()"
 PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CHILD!r}])"
+ABOVE = find_task_above.__name__
 HOLDING = "import subprocess, sys; file = open(sys.argv[1]); " + PARENT.partition("; ")[2]
 
 
@@ -69,6 +72,13 @@ def test_a_process_between_cannot_hide_the_task_behind_one_of_another_home(home:
     with below(HOLDING, str(other)) as child:
         assert find_task_above(grandchild(child), home) == os.getpid()
         child.communicate()
+
+
+async def test_a_keeper_stands_for_a_task_whose_process_is_not_seen(run: Runner, tmp_path: Path) -> None:
+    looking = f"import os, pathlib; print({ABOVE}(os.getpid(), pathlib.Path({str(tmp_path)!r}), {{}}))"
+    script = f"from halocline.hosts.shell.ancestry import {ABOVE}; {looking}"
+    result = await run(shlex.join([sys.executable, "-c", script]))
+    assert result.output.strip().isdecimal()
 
 
 def test_the_mark_in_its_own_environment_tells_where_no_process_above_does(tmp_path: Path) -> None:

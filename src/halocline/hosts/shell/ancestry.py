@@ -21,7 +21,11 @@ from halocline.protocol.child_environment import child_environment
 MARK = "HALOCLINE_COMMAND"
 """A variable in every command of a task: the mark of its processes, then the home of the task's Halocline."""
 _LOCK = re.compile(r"(/.*)/tasks/[^/]+/lock\Z", re.DOTALL)
-_KEEPER = re.compile(rb"[/\\]halocline[/\\]hosts[/\\]keeper\.py[\0 ]\d+[\0 \n]*\Z")
+_KEEPER = re.compile(
+    "".join(rf"[/\\]{re.escape(part)}" for part in Path(__file__).with_name("keeper.py").parts[-4:]).encode()
+    + rb"[\0 ]\d+[\0 \n]*\Z"
+)
+"""The command line of a keeper, of any installation; taken from the file itself, so that a move cannot make it stale."""
 _DEEPEST = 1_000
 _TRIES = 5
 _PEER_PIDFD = 77
