@@ -85,10 +85,10 @@ def _stream(family: str, turn: Turn) -> bytes:
 
 
 def _reader_of(family: str) -> Callable[[bytes], int]:
-    return lambda data: sum(1 for _ in _heard(family, data))
+    return lambda data: sum(1 for _ in _record_message(family, data))
 
 
-def _heard(family: str, data: bytes) -> Iterator[ModelEvent]:
+def _record_message(family: str, data: bytes) -> Iterator[ModelEvent]:
     _, understands = FAMILIES[family]
     translator, parser = understands(_REQUEST, Endpoint(find_vendor_row(family), "bench")), EventParser()
     for at in range(0, len(data), _PIECE):
@@ -105,7 +105,7 @@ class _Heard:
     name: str = "openai/bench"
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        for event in _heard("openai", self.data):
+        for event in _record_message("openai", self.data):
             yield event
 
     async def close(self) -> None:

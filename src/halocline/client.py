@@ -391,7 +391,7 @@ class Client:
 
         return await expand_mcp_prompt(self._controller.mcp(task), typed)
 
-    async def meanwhile(self, task: str, request: str) -> "PendingEdit":
+    async def check_edit_conflict(self, task: str, request: str) -> "PendingEdit":
         """Check whether files of an edit changed since it was shown for approval. Works only where the task runs."""
         from halocline.runtime.history.pending_edit import PendingEdit, inspect_edit
 

@@ -9,7 +9,7 @@ import pytest
 from tests.checkpoints.bench import Bench
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.testing.faults import Fault, Moment, Points
+from halocline.testing.faults import Fault, FaultTime, Points
 
 PERSON, TASK = "the person's", "the task's"
 SOON, LATE = 0.0, 30.0
@@ -103,7 +103,7 @@ def test_whatever_point_a_process_dies_at_a_restore_brings_back_what_the_person_
     seen = set()
     for at in range(1, points + 1):
         bench = benches(at)
-        Cut(bench, delay, is_resumed=is_resumed).edited(Fault(at, Moment.AFTER if at % 2 else Moment.BEFORE))
+        Cut(bench, delay, is_resumed=is_resumed).edited(Fault(at, FaultTime.AFTER if at % 2 else FaultTime.BEFORE))
         seen |= {path.name for path in bench.workspace.iterdir() if path.read_text() == TASK}
         held = asyncio.run(restored(bench, is_resumed=is_resumed, opens=opens))
         assert held == {"a": PERSON}, f"killed at point {at} of {points}"

@@ -15,7 +15,7 @@ from halocline.checkpoints.store import stores
 from halocline.checkpoints.store.git import Runner
 from halocline.checkpoints.store.repository import Limits, Repository
 from halocline.protocol.errors import HaloclineError
-from halocline.testing.faults import Fault, Moment, Points
+from halocline.testing.faults import Fault, FaultTime, Points
 from halocline.testing.power import Disk
 
 OLD = {"kept.txt": "kept", "changed.txt": "one", "gone.txt": "was here"}
@@ -135,9 +135,9 @@ all_points = pytest.param(1, marks=pytest.mark.long, id="all")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [pytest.param(STEP, id="a third"), all_points])
-@pytest.mark.parametrize(("moment", "first"), [(Moment.BEFORE, 1), (Moment.AFTER, 2)])
+@pytest.mark.parametrize(("moment", "first"), [(FaultTime.BEFORE, 1), (FaultTime.AFTER, 2)])
 def test_a_process_that_dies_anywhere_in_a_restore_leaves_both_folders_alike(
-    tmp_path: Path, moment: Moment, first: int, step: int
+    tmp_path: Path, moment: FaultTime, first: int, step: int
 ) -> None:
     pair = Pair(tmp_path)
     ends = set()

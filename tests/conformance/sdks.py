@@ -83,11 +83,11 @@ class AnthropicSdk:
             async with self._client.messages.stream(
                 model="m", max_tokens=100, tools=tools, messages=messages, timeout=30
             ) as stream:
-                return self._heard(await stream.get_final_message())
+                return self._record_message(await stream.get_final_message())
         except self._errors as error:
             raise refused(error) from None
 
-    def _heard(self, message: Any) -> Heard:
+    def _record_message(self, message: Any) -> Heard:
         thoughts = [block for block in message.content if block.type == "thinking"]
         counts = message.usage
         return Heard(
@@ -142,11 +142,11 @@ class OpenAISdk:
                     if event.type == "chunk" and event.chunk.choices:
                         delta = event.chunk.choices[0].delta
                         heard.thinking += getattr(delta, "reasoning_content", None) or ""
-                return self._heard(heard, stream.current_completion_snapshot)
+                return self._record_message(heard, stream.current_completion_snapshot)
         except self._errors as error:
             raise refused(error) from None
 
-    def _heard(self, heard: Heard, completion: Any) -> Heard:
+    def _record_message(self, heard: Heard, completion: Any) -> Heard:
         from json import loads
 
         (choice,) = completion.choices
@@ -193,11 +193,11 @@ class ResponsesSdk:
                         raise Refused("ResponseErrorEvent", None, message=event.message)
                     if event.type in ("response.completed", "response.incomplete"):
                         ended = event.response
-                return self._heard(ended)
+                return self._record_message(ended)
         except self._errors as error:
             raise refused(error) from None
 
-    def _heard(self, response: Any) -> Heard:
+    def _record_message(self, response: Any) -> Heard:
         from json import loads
 
         thoughts = [item for item in response.output if item.type == "reasoning"]

@@ -319,17 +319,17 @@ def test_a_rule_for_paths_holds_once_a_file_was_read_and_is_told_once(ground):
     rules, section, state = ground.begins()
     assert section == ""
     state = prompted(state, "go")
-    assert rules.news(state) is None
+    assert rules.collect_changes(state) is None
     state = called(state, "read_file", path="src/api/users.py")
-    event = rules.news(state)
+    event = rules.collect_changes(state)
     assert told(event) == {".clinerules/api.md": "src/api/users.py was read"}
     assert "because" not in event.content[0].text
     assert event.content[0].text.startswith("From now on, this rules file also applies; rules grant no permissions.")
     assert "<rule>\nReturn JSON.\n</rule>" in event.content[0].text
     state = reduce_event(state, event)
-    assert rules.news(state) is None
+    assert rules.collect_changes(state) is None
     assert [one.text for one in state.instructions] == [event.content[0].text]
-    assert rules.news(prompted(state, "something else")) is None
+    assert rules.collect_changes(prompted(state, "something else")) is None
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_calls_make_rules_hold(ground, name, arguments, deed):
     ground.write(".clinerules/api.md", '---\npaths: ["src/api/**"]\n---\nReturn JSON.')
     rules, _, state = ground.begins()
     given = {key: value.format(workspace=ground.project) for key, value in arguments.items()}
-    event = rules.news(prompted(called(state, name, **given), "go on"))
+    event = rules.collect_changes(prompted(called(state, name, **given), "go on"))
     assert told(event) == {".clinerules/api.md": f"src/api/a.py was {deed}"}
 
 
@@ -355,7 +355,7 @@ def test_a_nested_file_holds_once_its_folder_is_touched(ground):
     for folder in ("src", "src/api", "docs"):
         ground.write(f"{folder}/AGENTS.md", f"about {folder}")
     rules, _, state = ground.begins()
-    event = rules.news(prompted(state, "look at @src/api/users.py:12."))
+    event = rules.collect_changes(prompted(state, "look at @src/api/users.py:12."))
     assert told(event) == dict.fromkeys(("src/AGENTS.md", "src/api/AGENTS.md"), "src/api/users.py was mentioned")
 
 
@@ -364,13 +364,13 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     ground.write("CLAUDE.md", "goes")
     ground.write("src/AGENTS.md", "nested, old")
     rules, _, state = ground.begins()
-    state = reduce_event(state, rules.news(prompted(state, "look at src/a.py")))
+    state = reduce_event(state, rules.collect_changes(prompted(state, "look at src/a.py")))
     ground.write("AGENTS.md", "new and longer")
     ground.write("src/AGENTS.md", "nested and new")
     ground.write(".cursorrules", "comes")
     (ground.project / "CLAUDE.md").unlink()
-    assert rules.news(called(state, "read_file", path="b.py")) is None
-    event = rules.news(prompted(state, "go on"))
+    assert rules.collect_changes(called(state, "read_file", path="b.py")) is None
+    event = rules.collect_changes(prompted(state, "go on"))
     assert told(event) == {"AGENTS.md": "it changed", "src/AGENTS.md": "it changed", ".cursorrules": "always"}
     assert event.gone == ("CLAUDE.md",)
     words = [part.text for part in event.content if isinstance(part, Note)]
@@ -379,19 +379,19 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     assert words[3] == "These rules files no longer apply: CLAUDE.md."
     state = reduce_event(prompted(state, "go on"), event)
     assert sorted(one.file.path for one in state.instructions) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
-    assert rules.news(prompted(state, "and on")) is None
+    assert rules.collect_changes(prompted(state, "and on")) is None
 
 
 def test_a_rule_that_is_switched_off_or_on_again_is_told_of(ground):
     path = ground.write("AGENTS.md")
     rules, _, state = ground.begins()
     ground.off = frozenset({str(path)})
-    event = rules.news(prompted(state, "go on"))
+    event = rules.collect_changes(prompted(state, "go on"))
     assert event.gone == ("AGENTS.md",)
     state = reduce_event(state, event)
     assert state.instructions == ()
     ground.off = frozenset()
-    assert told(rules.news(prompted(state, "go on"))) == {"AGENTS.md": "always"}
+    assert told(rules.collect_changes(prompted(state, "go on"))) == {"AGENTS.md": "always"}
 
 
 def test_a_rule_with_a_description_is_offered_and_one_without_holds_when_it_is_named(ground):
@@ -400,8 +400,8 @@ def test_a_rule_with_a_description_is_offered_and_one_without_holds_when_it_is_n
     rules, section, state = ground.begins()
     assert "- .cursor/rules/db.mdc: Before migrations\n" in section
     assert "Migrate." not in section
-    assert rules.news(prompted(state, "go")) is None
-    event = rules.news(prompted(state, "follow @.cursor/rules/by-hand.mdc"))
+    assert rules.collect_changes(prompted(state, "go")) is None
+    event = rules.collect_changes(prompted(state, "follow @.cursor/rules/by-hand.mdc"))
     assert list(told(event)) == [".cursor/rules/by-hand.mdc"]
 
 
@@ -410,11 +410,13 @@ def test_a_task_without_rules_reads_nothing_until_there_is_one(ground):
     rules = LiveInstructions(ground.roots, lambda: made.append(1) or ground.reader)
     assert rules.begins().section == ""
     state = State(workspace=str(ground.project))
-    assert rules.news(prompted(state, "go")) is None
-    assert rules.news(called(prompted(state, "go"), "read_file", path="src/a.py")) is None
+    assert rules.collect_changes(prompted(state, "go")) is None
+    assert rules.collect_changes(called(prompted(state, "go"), "read_file", path="src/a.py")) is None
     assert made == []
     ground.write("src/AGENTS.md")
-    assert list(told(rules.news(called(prompted(state, "go"), "read_file", path="src/a.py")))) == ["src/AGENTS.md"]
+    assert list(told(rules.collect_changes(called(prompted(state, "go"), "read_file", path="src/a.py")))) == [
+        "src/AGENTS.md"
+    ]
     assert made == [1]
 
 
@@ -423,7 +425,7 @@ def test_a_hostile_pattern_costs_little(ground):
     ground.write(".clinerules/a.md", "---\npaths: " + str(patterns).replace("'", '"') + "\n---\nx")
     rules, _, state = ground.begins()
     began = time.monotonic()
-    assert rules.news(prompted(state, " ".join(f"{'a/' * 40}{'a' * 100}{n}.py" for n in range(100)))) is None
+    assert rules.collect_changes(prompted(state, " ".join(f"{'a/' * 40}{'a' * 100}{n}.py" for n in range(100)))) is None
     assert time.monotonic() - began < 5
 
 

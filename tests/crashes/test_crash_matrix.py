@@ -11,7 +11,7 @@ import pytest
 from tests.crashes.trial import KILLED, Stable, Trial
 
 from halocline.protocol.values import Value
-from halocline.testing.faults import Fault, Moment
+from halocline.testing.faults import Fault, FaultTime
 
 RUNS, SAMPLE = 600, 25
 REFUSALS, LONG_REFUSALS = 6, 120
@@ -30,7 +30,7 @@ class Case(Value, frozen=True):
 
     kind: str
     at: float
-    moment: Moment
+    moment: FaultTime
     seed: int
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Case(Value, frozen=True):
 
 def cases(count: int) -> list[Case]:
     """Two of three at write points, evenly over all of them; the rest at random moments."""
-    moments = tuple(Moment)
+    moments = tuple(FaultTime)
     made = []
     for number in range(count):
         luck = random.Random(number)
@@ -51,7 +51,7 @@ def cases(count: int) -> list[Case]:
 
 def named(text: str) -> Case:
     kind, at, moment, seed = text.split()
-    return Case(kind, float(at), Moment(moment), int(seed))
+    return Case(kind, float(at), FaultTime(moment), int(seed))
 
 
 CHOSEN = [named(os.environ["CRASH_CASE"])] if os.environ.get("CRASH_CASE") else []

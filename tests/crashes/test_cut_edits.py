@@ -15,7 +15,7 @@ from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
-from halocline.testing.faults import Fault, Moment, Points
+from halocline.testing.faults import Fault, FaultTime, Points
 
 FIRST, SECOND = "the person's\n", "the person's, once more\n"
 TURNS = (
@@ -111,7 +111,7 @@ def test_going_back_to_before_an_edit_that_was_cut_short_brings_back_what_the_pe
     reached = set()
     for at in range(1, points + 1, step):
         story = Story(tmp_path / str(at))
-        story.lived(Fault(at, Moment.AFTER if at % 2 else Moment.BEFORE))
+        story.lived(Fault(at, FaultTime.AFTER if at % 2 else FaultTime.BEFORE))
         if back := asyncio.run(story.went_back()):
             call, held = back
             reached.add(call)

@@ -13,7 +13,7 @@ from halocline.checkpoints.store.stores import half_restored
 from halocline.hosts.files.local import LocalFiles
 from halocline.runtime.litter import OLD, sweep_home
 from halocline.store.paths import Home
-from halocline.testing.faults import Fault, Moment
+from halocline.testing.faults import Fault, FaultTime
 
 SAMPLE, ALL = 12, 200
 HALF_WRITTEN = ("*.tmp", "*.new", "tmp_*", "merge-*", ".halo-*")
@@ -38,7 +38,7 @@ def half_written(folder: Path) -> list[Path]:
 
 def kill_and_sweep(trial: Trial, seed: int, points: int, share: float) -> list[Path]:
     """Gives what the process left."""
-    moment = random.Random(seed).choice(list(Moment))
+    moment = random.Random(seed).choice(list(FaultTime))
     if trial.ride(Fault(at=1 + int(share * points), moment=moment)).status != KILLED:
         return []
     left, home = half_written(trial.folder), Home.of({"HALOCLINE_HOME": str(trial.folder / "home")})

@@ -100,21 +100,21 @@ async def test_an_end_is_told_once_and_news_too(run: Runner):
     run.shell.jobs.begin(ends.append)
     os.mkfifo(run.folder / "gate")
     await run("echo ready; read line < gate; echo bye; exit 4", background=True)
-    assert run.shell.jobs.news() == ()
+    assert run.shell.jobs.collect_changes() == ()
     await asyncio.to_thread((run.folder / "gate").write_text, "go\n")
     async with asyncio.timeout(20):
         while not ends:
             await asyncio.sleep(0.01)
-    (news,) = run.shell.jobs.news()
+    (news,) = run.shell.jobs.collect_changes()
     assert (news.info.exit_code, news.text, news.info.unread) == (4, "bye\n", 0)
-    assert run.shell.jobs.news() == ()
+    assert run.shell.jobs.collect_changes() == ()
     assert [info.name for info in ends] == ["job-1"]
 
 
 async def test_of_much_output_only_the_end_is_told_and_the_rest_can_be_read(run: Runner):
     await run("echo ready; read line < /dev/null; sleep 0.6; seq 1000; sleep 60", background=True)
     async with asyncio.timeout(20):
-        while not (news := run.shell.jobs.news()):
+        while not (news := run.shell.jobs.collect_changes()):
             await asyncio.sleep(0.05)
     assert news[0].text.endswith("1000")
     assert len(news[0].text) <= 300
@@ -227,7 +227,7 @@ async def test_after_an_edit_a_job_that_builds_anew_is_waited_for(run: Runner):
     await run(WATCH, background=True)
     (run.folder / "edited").touch()
     await run.shell.jobs.settle()
-    (news,) = run.shell.jobs.news()
+    (news,) = run.shell.jobs.collect_changes()
     assert "error in a.py" in news.text
 
 

@@ -33,9 +33,9 @@ def way_back(loopback: Loopback) -> str:
 async def test_the_first_right_visit_brings_its_query_and_later_ones_nothing(loopback: Loopback) -> None:
     answer = await opens(loopback, f"{way_back(loopback)}?code=abc%20d&more=1")
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert await loopback.visit() == {"code": "abc d", "more": "1"}
+    assert await loopback.wait_for_redirect() == {"code": "abc d", "more": "1"}
     assert (await opens(loopback, f"{way_back(loopback)}?code=other")).startswith(b"HTTP/1.1 404")
-    assert await loopback.visit() == {"code": "abc d", "more": "1"}
+    assert await loopback.wait_for_redirect() == {"code": "abc d", "more": "1"}
 
 
 @pytest.mark.parametrize("target", ["/", "/favicon.ico", "/callback/guessed?code=x", "/callback/?code=x"])
@@ -44,7 +44,7 @@ async def test_a_visit_elsewhere_is_turned_away_and_changes_nothing(loopback: Lo
     assert (await opens(loopback, way_back(loopback) + "x?code=x")).startswith(b"HTTP/1.1 404")
     assert (await opens(loopback, way_back(loopback) + "?code=x", "POST")).startswith(b"HTTP/1.1 404")
     await opens(loopback, way_back(loopback) + "?code=right")
-    assert await loopback.visit() == {"code": "right"}
+    assert await loopback.wait_for_redirect() == {"code": "right"}
 
 
 @pytest.mark.parametrize("noise", [b"", b"\x16\x03\x01", b"x" * 100_000, b"GET / "])
@@ -52,7 +52,7 @@ async def test_what_is_no_request_does_no_harm(loopback: Loopback, noise: bytes)
     with suppress(ConnectionError):
         await sends(loopback, noise + b"\r\n\r\n")
     await opens(loopback, way_back(loopback) + "?code=right")
-    assert await loopback.visit() == {"code": "right"}
+    assert await loopback.wait_for_redirect() == {"code": "right"}
 
 
 async def test_the_page_repeats_nothing_that_came_and_loads_nothing(loopback: Loopback) -> None:

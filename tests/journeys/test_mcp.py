@@ -10,7 +10,7 @@ import pytest
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
-from halocline.protocol.messages import Note, Text, UserMessage
+from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.settings import McpSettings
@@ -87,6 +87,16 @@ async def test_a_person_is_asked_with_all_arguments_and_always_is_for_this_tool(
     (request,) = asked
     assert '"text": "hi"' in request.detail
     assert (request.grant.mcp, request.wider.mcp) == ("test/echo", "test/*")
+
+
+async def test_always_in_this_project_is_kept_in_a_task_with_servers_too(journey, servers):
+    servers(test="")
+    asked = []
+    answer = choosing(ev.Choice.ALLOW_ALWAYS, asked, scope=ev.Scope.PROJECT)
+    await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
+    await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
+    assert (journey.results, len(asked)) == (["hi"], 1)
+    assert journey.state.last_end.reason is StopReason.END_TURN
 
 
 @pytest.mark.parametrize(

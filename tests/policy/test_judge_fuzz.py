@@ -119,7 +119,7 @@ class Ground:
         )
 
     def judged(self, line: str) -> Decision:
-        return decide_call(Summary(line, ToolKind.EXECUTE, command=line), self.posture)
+        return decide_call(Summary(line, ToolKind.EXECUTE, command=line), self.policy_context)
 
     def held(self) -> dict[str, tuple[int, bytes]]:
         files = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())

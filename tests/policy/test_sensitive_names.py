@@ -53,14 +53,14 @@ ORDINARY = [
 ]
 
 
-def posture(tmp_path, approval_mode=ASK, **more):
+def context_in(tmp_path, approval_mode=ASK, **more):
     return PolicyContext(tmp_path / "w", tmp_path / "home", Mode.ACT, approval_mode, **more)
 
 
 @pytest.fixture
 def verdict(tmp_path):
     (tmp_path / "w").mkdir()
-    return lambda call, mode=ASK: decide_call(call, posture(tmp_path, mode)).verdict
+    return lambda call, mode=ASK: decide_call(call, context_in(tmp_path, mode)).verdict
 
 
 def written(path):

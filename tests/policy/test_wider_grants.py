@@ -96,7 +96,7 @@ MEANT = [
 ]
 
 
-def posture(tmp_path, **more):
+def context_in(tmp_path, **more):
     return PolicyContext(tmp_path, tmp_path.parent / "home", Mode.ACT, ApprovalMode.ASK, **more)
 
 
@@ -107,13 +107,13 @@ def verdict(command, where):
 @pytest.fixture
 def granted(tmp_path):
     (tmp_path / "src").mkdir()
-    return posture(tmp_path, grants=frozenset(Grant(ToolKind.EXECUTE, argv=tuple(one.split())) for one in BEGUN))
+    return context_in(tmp_path, grants=frozenset(Grant(ToolKind.EXECUTE, argv=tuple(one.split())) for one in BEGUN))
 
 
 @pytest.fixture
 def kept(tmp_path):
     rule = Rule(Verdict.ALLOW, kinds=(ToolKind.EXECUTE,), source=Source.GRANT)
-    return posture(tmp_path, book=RuleBook(tuple(replace(rule, argv=tuple(one.split())) for one in BEGUN)))
+    return context_in(tmp_path, book=RuleBook(tuple(replace(rule, argv=tuple(one.split())) for one in BEGUN)))
 
 
 def test_a_wider_grant_is_none_for_options_and_assignments(granted, kept):
@@ -132,7 +132,7 @@ def test_every_unlisted_option_of_a_runner_asks(program):
 
 def test_operands_of_a_rule_are_no_assignments(tmp_path):
     rule = Rule(Verdict.ALLOW, argv=("make", "test"), rest=Rest.OPERANDS)
-    where = posture(tmp_path, book=RuleBook((rule,)))
+    where = context_in(tmp_path, book=RuleBook((rule,)))
     assert verdict("make test a", where) is Verdict.ALLOW
     assert verdict("make test SHELL=./h", where) is Verdict.ASK
     free = replace(where, book=RuleBook((replace(rule, rest=Rest.ANY),)))
@@ -140,7 +140,7 @@ def test_operands_of_a_rule_are_no_assignments(tmp_path):
 
 
 def test_every_question_says_that_a_file_of_rules_cannot_be_read(tmp_path):
-    where = posture(tmp_path, book=RuleBook(problems=("policy.toml is no TOML",)))
+    where = context_in(tmp_path, book=RuleBook(problems=("policy.toml is no TOML",)))
     calls = (
         Summary("x", ToolKind.EXECUTE, command="make"),
         Summary("x", ToolKind.EXECUTE, command="ls"),

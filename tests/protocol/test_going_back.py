@@ -3,7 +3,7 @@ from msgspec.structs import replace
 
 from halocline.protocol import events as ev
 from halocline.protocol.going_back import messages_at
-from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookSource, HookStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.protocol.state.reducer import fold_events
 
@@ -13,7 +13,7 @@ STARTED = ev.TaskStarted(
 ENDED = ev.TurnEnded(reason=StopReason.END_TURN)
 BLOCKED = ev.HookRan(
     hook="h",
-    moment=HookMoment.USER_PROMPT_SUBMIT,
+    moment=HookPoint.USER_PROMPT_SUBMIT,
     source=HookSource.USER,
     status=HookStatus.COMPLETED,
     decision=HookDecision.BLOCK,

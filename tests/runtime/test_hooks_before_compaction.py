@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from halocline.ports.hooks import Shortening
-from halocline.protocol.hook_kinds import HookMoment, HookStatus
+from halocline.protocol.hook_kinds import HookPoint, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
 from halocline.protocol.state.state import State
 from halocline.runtime.rules.hooks import FolderHooks
@@ -102,7 +102,7 @@ async def test_a_hook_may_forbid_it(hooked):
 async def test_a_hook_that_fails_forbids_nothing(hooked):
     hooked.script("exit 1")
     assert (await hooked.before(CROWDED)).blocked == ""
-    assert [(run.moment, run.status) for run in hooked.runs] == [(HookMoment.PRE_COMPACT, HookStatus.FAILED)]
+    assert [(run.moment, run.status) for run in hooked.runs] == [(HookPoint.PRE_COMPACT, HookStatus.FAILED)]
 
 
 @pytest.mark.parametrize(("asked", "runs"), [(True, 1), (False, 0)])

@@ -74,14 +74,14 @@ async def open_view(workspace: Path, environment: Mapping[str, str] | None = Non
     around = os.environ if environment is None else environment
     repository = await asyncio.to_thread(find_repository, workspace, around)
     check_ownership(repository)
-    place = lend_folder(repository, around)
+    place = create_view_folder(repository, around)
     try:
         yield View(repository, workspace, _build_environment(repository, place, around))
     finally:
         rmtree(place, ignore_errors=True)
 
 
-def lend_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
+def create_view_folder(repository: Repository, environment: Mapping[str, str]) -> Path:
     """Create a git folder that shares a repository's history and none of its settings. Raises GitUnusable."""
     place = _new_folder(repository.top)
     try:

@@ -36,7 +36,7 @@ _DRAIN = 0.2
 
 
 @dataclass(slots=True)
-class Heard:
+class HookOutput:
     """The output of a hook on one stream, up to `room` bytes."""
 
     room: int
@@ -143,7 +143,7 @@ class Conversation:
     """Exchange of input and output with a process."""
 
     def __init__(self, process: subprocess.Popen[bytes], given: bytes) -> None:
-        self.output, self.errors = Heard(MOST_OUTPUT), Heard(MOST_ERRORS)
+        self.output, self.errors = HookOutput(MOST_OUTPUT), HookOutput(MOST_ERRORS)
         self._process = process
         self._rest = memoryview(given)
         self._pipes = selectors.DefaultSelector()
@@ -199,7 +199,7 @@ class Conversation:
             pipe.close()
 
     @staticmethod
-    def _read_chunk(pipe: int, heard: Heard) -> bool:
+    def _read_chunk(pipe: int, heard: HookOutput) -> bool:
         """Read from a pipe. False at its end."""
         try:
             chunk = os.read(pipe, _CHUNK)

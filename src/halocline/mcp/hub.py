@@ -67,7 +67,7 @@ class Hub:
     def supervisors(self) -> Sequence[Supervisor]:
         return tuple(self._supervisors.values())
 
-    async def news(self, state: State) -> Sequence[Event]:
+    async def collect_changes(self, state: State) -> Sequence[Event]:
         """Return changes of the servers since the last call. The first call waits for servers that are starting."""
         self.begin()
         if not self._waited:
@@ -87,7 +87,7 @@ class Hub:
                 waiting.cancel()
                 starting[waiting].waited_in_vain()
 
-    def lend(self, sample: Sample) -> None:
+    def allow_sampling(self, sample: Sample) -> None:
         """Let servers ask the task's model."""
         self._sample = sample
 

@@ -105,7 +105,7 @@ class SignIn(OAuthClientProvider):
 
     async def _back(self) -> AuthorizationCodeResult:
         assert self._visitor is not None
-        brought = await self._visitor.visit()
+        brought = await self._visitor.wait_for_redirect()
         if "code" not in brought:
             why = brought.get("error_description") or brought.get("error") or "it was canceled"
             self.asked = f"the sign-in failed: {why[:200]}"

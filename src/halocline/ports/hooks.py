@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from halocline.protocol.events import HookRan, TurnEnded
-from halocline.protocol.hook_kinds import HookMoment, HookSource
+from halocline.protocol.hook_kinds import HookPoint, HookSource
 from halocline.protocol.messages import Message, Note, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
@@ -23,7 +23,7 @@ class Hook(Value, frozen=True, omit_defaults=False):
     """
 
     name: str
-    moment: HookMoment | None
+    moment: HookPoint | None
     event: str
     source: HookSource
     file: str

@@ -12,5 +12,5 @@ class Instructions(Protocol):
     def begins(self) -> Beginning:
         """Return the rules that apply from the start."""
 
-    def news(self, state: State) -> InstructionsLoaded | None:
+    def collect_changes(self, state: State) -> InstructionsLoaded | None:
         """Return changes for the model before its next request; usually None."""

@@ -42,5 +42,5 @@ class Jobs(Protocol):
     async def settle(self) -> None:
         """After an edit, wait a few seconds for jobs that watch the files to print their results."""
 
-    def news(self) -> tuple[JobOutput, ...]:
+    def collect_changes(self) -> tuple[JobOutput, ...]:
         """Return jobs with an end or output not yet reported to the model, each with the end of its output."""

@@ -22,7 +22,7 @@ class Wanted(Value, frozen=True):
     max_tokens: int = 0
 
 
-class Spoken(Value, frozen=True):
+class SampledReply(Value, frozen=True):
     """The model's answer; `cut` is true if it reached the token limit."""
 
     text: str
@@ -30,7 +30,7 @@ class Spoken(Value, frozen=True):
     cut: bool = False
 
 
-Sample = Callable[[Wanted, str], Awaitable[Spoken]]
+Sample = Callable[[Wanted, str], Awaitable[SampledReply]]
 """Lets the task's model answer a server during the named call, after approval. Raises ToolFailure."""
 
 
@@ -81,10 +81,10 @@ class Mcp(Protocol):
     def begin(self) -> None:
         """Start the servers that are needed, without waiting for them."""
 
-    async def news(self, state: State) -> Sequence[Event]:
+    async def collect_changes(self, state: State) -> Sequence[Event]:
         """Return the servers' changes since the last call. Only the first call waits, as long as the settings allow."""
 
-    def lend(self, sample: Sample) -> None:
+    def allow_sampling(self, sample: Sample) -> None:
         """Let servers use the task's model from now on."""
 
     async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:

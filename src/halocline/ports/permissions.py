@@ -7,7 +7,7 @@ from halocline.protocol.events import Grant
 from halocline.protocol.permission_rules import RuleBook
 
 
-class Leave(Protocol):
+class Permissions(Protocol):
     """Rules that outlive a task."""
 
     def book(self) -> RuleBook:

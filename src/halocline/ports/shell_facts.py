@@ -79,7 +79,7 @@ class NoFacts:
         return ""
 
 
-class ToldFacts(NoFacts):
+class LoggedFacts(NoFacts):
     """Knows only the scripts of an event: `name=fingerprint`, with names relative to the workspace."""
 
     def __init__(self, scripts: Iterable[str], workspace: str) -> None:

@@ -26,7 +26,7 @@ from halocline.protocol.going_back import (
     RootsChanged as RootsChanged,
     TaskForked as TaskForked,
 )
-from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookSource, HookStatus
 from halocline.protocol.imported import Imported as Imported, Origin as Origin, TaskAdopted as TaskAdopted
 from halocline.protocol.instructions import InstructionsLoaded as InstructionsLoaded
 from halocline.protocol.jobs import JobEnded as JobEnded, JobStarted as JobStarted
@@ -350,7 +350,7 @@ class HookRan(Durable, frozen=True):
     """
 
     hook: str
-    moment: HookMoment
+    moment: HookPoint
     source: HookSource
     status: HookStatus
     call: str = ""

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class HookMoment(StrEnum):
+class HookPoint(StrEnum):
     """The events on which hooks run; named like Cline's hooks."""
 
     PRE_TOOL_USE = "PreToolUse"
@@ -19,7 +19,7 @@ class HookMoment(StrEnum):
     PRE_COMPACT = "PreCompact"
 
 
-BEFORE_THE_MODEL = (HookMoment.TASK_START, HookMoment.TASK_RESUME, HookMoment.USER_PROMPT_SUBMIT)
+BEFORE_THE_MODEL = (HookPoint.TASK_START, HookPoint.TASK_RESUME, HookPoint.USER_PROMPT_SUBMIT)
 """Hooks that run between typing a prompt and sending it to the model."""
 
 

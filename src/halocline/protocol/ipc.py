@@ -8,7 +8,7 @@ from halocline.protocol.events import TransientEvent
 from halocline.protocol.values import Tagged, Value
 
 
-class Joining(Value, frozen=True):
+class Introduction(Value, frozen=True):
     """A peer's first line. `name` is logged with its decisions; `asks` is true if a person can answer there."""
 
     name: str = ""

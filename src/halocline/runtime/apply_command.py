@@ -32,7 +32,7 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
             if (effort, budget) != (task.state.effort, task.state.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
         case cmd.Compact(focus=focus, undo=undo):
-            task.inbox.wish(InboxRequest(focus, undo))
+            task.inbox.queue_request(InboxRequest(focus, undo))
         case cmd.RunCommand() | cmd.StopCommand():
             return opened.own_commands().take(command)
         case cmd.LeaveRunning(run=run):

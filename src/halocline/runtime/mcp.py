@@ -17,7 +17,7 @@ from halocline.mcp.variables import server_environment
 from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
 from halocline.ports.mcp_servers import Owner, Server, Servers
-from halocline.ports.permissions import Leave
+from halocline.ports.permissions import Permissions
 from halocline.protocol.events import Grant, Noticed
 from halocline.protocol.permission_rules import Rule, RuleBook
 from halocline.protocol.state.state import State
@@ -82,7 +82,7 @@ class FolderServers:
             log.show(Noticed(text))
 
         hub = self.hub(tell, tuple(map(Path, roots)), trusted=trusted, task=log.task)
-        permissions = ServerPermissions(host.permissions, self.servers)
+        permissions: Permissions = ServerPermissions(host.permissions, self.servers)
         host = replace(host, tools=replace(host.tools, mcp=hub), permissions=permissions)
         task = Task(replace(parts, host=host))
         self._allow_sampling(hub, task)
@@ -131,7 +131,7 @@ class FolderServers:
         mcp = self.settings.mcp
         if mcp.sampling != "off":
             bounds = Bounds(mcp.sampling == "ask", mcp.sampling_requests, mcp.sampling_tokens)
-            hub.lend(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.asking.ask, bounds))
+            hub.allow_sampling(Sampling(task.model, task.emit, lambda: task.state, task.tool_calls.asking.ask, bounds))
 
     @property
     def logs(self) -> Path:
@@ -154,9 +154,9 @@ def build_pool(env: Mapping[str, str]) -> Pool:
 
 
 class ServerPermissions:
-    """Implements `ports.permissions.Leave`: the rules of files, followed by what the settings of servers allow."""
+    """Implements `ports.permissions.Permissions`: the rules of files, then those in the servers' settings."""
 
-    def __init__(self, permissions: Leave, servers: Callable[[], Servers]) -> None:
+    def __init__(self, permissions: Permissions, servers: Callable[[], Servers]) -> None:
         self._permissions = permissions
         self._servers = servers
 
@@ -164,8 +164,11 @@ class ServerPermissions:
         book = self._permissions.book()
         return replace(book, rules=(*book.rules, *rules_of_servers(self._servers())))
 
-    def keep(self, grant: Grant, workspace: Path | None) -> None:
-        self._permissions.keep(grant, workspace)
+    def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
+        self._permissions.keep(grant, workspace, by)
+
+    def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
+        return self._permissions.is_kept(grant, workspace)
 
 
 def rules_of_servers(servers: Servers) -> tuple[Rule, ...]:

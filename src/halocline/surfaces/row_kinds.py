@@ -1,7 +1,7 @@
 """The rows of a transcript: frozen values that each surface renders."""
 
 from halocline.protocol import events as ev
-from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
+from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookStatus
 from halocline.protocol.instructions import InstructionFile
 from halocline.protocol.messages import Image, StopReason, Usage
 from halocline.protocol.subtasks import LaneEnd
@@ -191,7 +191,7 @@ class HookRow(Tagged, frozen=True):
     """A hook that blocked, failed or took long; others are not shown."""
 
     hook: str
-    moment: HookMoment
+    moment: HookPoint
     status: HookStatus
     decision: HookDecision = HookDecision.NONE
     said: str = ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from halocline.ports.code import SyntaxRule
 from halocline.ports.diagnostics import Diagnostics
-from halocline.ports.permissions import Leave
+from halocline.ports.permissions import Permissions
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import SecretFilter, ToolHost
 from halocline.protocol.values import Value
@@ -44,7 +44,7 @@ class TaskHost(Value, frozen=True):
 
     folder: Path
     tools: ToolHost
-    permissions: Leave
+    permissions: Permissions
     sources: ContextSources
     secrets: SecretFilter
     takes_images: Callable[[str], bool]

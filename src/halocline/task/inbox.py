@@ -111,14 +111,14 @@ class Inbox:
         _settle_all(self._decisions, Interjected(client))
         _settle_all(self._answers, Interjected(client))
 
-    def wish(self, wish: InboxRequest) -> None:
+    def queue_request(self, wish: InboxRequest) -> None:
         """Queue a request: in a turn for its next model request, between turns among the prompts."""
         if self._turn is None:
             self._prompts.put_nowait(wish)
         else:
             self._wish = wish
 
-    def wished(self) -> InboxRequest | None:
+    def take_request(self) -> InboxRequest | None:
         """Take the latest request since the last call, or None."""
         wish, self._wish = self._wish, None
         return wish

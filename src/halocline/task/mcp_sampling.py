@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Protocol, cast
 
 from halocline.context.token_estimate import estimate_tokens, message_tokens
-from halocline.ports.mcp import Spoken, Wanted
+from halocline.ports.mcp import SampledReply, Wanted
 from halocline.ports.model import Model, ModelEvent, Request
 from halocline.ports.tool import Overtaken
 from halocline.protocol.errors import ModelError, ToolFailure
@@ -49,7 +49,7 @@ class Sampling:
         self._ask = ask
         self._bounds = bounds
 
-    async def __call__(self, wanted: Wanted, call: str) -> Spoken:
+    async def __call__(self, wanted: Wanted, call: str) -> SampledReply:
         """Let the model answer. Raises ToolFailure with a text for the server."""
         most = self._token_budget(wanted)
         always = await self._ask_permission(wanted, most, call)
@@ -81,7 +81,7 @@ class Sampling:
             raise ToolFailure("The user declined this sampling request.")
         return answer == ALWAYS
 
-    async def _request_answer(self, wanted: Wanted, most: int, call: str, *, always: bool) -> Spoken:
+    async def _request_answer(self, wanted: Wanted, most: int, call: str, *, always: bool) -> SampledReply:
         model = self._state().model
         request = Request(model, wanted.system, wanted.messages, max_tokens=most, summary=True)
         usage, cost, reply = Usage(), cast(float | None, 0.0), AssistantMessage(())
@@ -101,7 +101,7 @@ class Sampling:
             self._emit(McpSampled(wanted.server, call, model, usage, cost, always))
         if not reply.text:
             raise ToolFailure("The model returned an empty answer.")
-        return Spoken(reply.text, model, cut=reply.stop_reason is StopReason.MAX_TOKENS)
+        return SampledReply(reply.text, model, cut=reply.stop_reason is StopReason.MAX_TOKENS)
 
 
 def estimate_size(wanted: Wanted) -> int:

@@ -31,7 +31,7 @@ from halocline.task.inbox import Inbox, InboxRequest, Prompt
 from halocline.task.log import Log
 from halocline.task.structured_answer import judge_answer
 from halocline.task.turn_ends import end_of, hooks_after
-from halocline.task.updates.context_updates import news_of
+from halocline.task.updates.context_updates import collect_updates
 from halocline.task.updates.jobs import tell_of_ends
 
 CLOSING_GRACE = 1.0
@@ -94,7 +94,7 @@ class Task:
         tell_of_ends(self.host.tools.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
-            while wish := self.inbox.wished():
+            while wish := self.inbox.take_request():
                 await self.grant(wish)
         self.emit(*await hooks_after(self.host.hooks, None))
 
@@ -128,8 +128,8 @@ class Task:
 
     async def ask(self) -> AssistantMessage:
         """Make one request, and emit the reply as it streams."""
-        self.emit(*await news_of(self.state, self.host, lambda: self.context.visible(self.state)))
-        async for event in self.compactor.reply(self.inbox.wished()):
+        self.emit(*await collect_updates(self.state, self.host, lambda: self.context.visible(self.state)))
+        async for event in self.compactor.reply(self.inbox.take_request()):
             self.emit(event)
         return self.state.last_message
 

@@ -22,7 +22,7 @@ CAN_BE_REFUSED = {*WRITES, "replace", "link", "mkdir", "fsync", "fdatasync", "op
 _OPENED_TO_WRITE = os.O_WRONLY | os.O_RDWR
 
 
-class Moment(StrEnum):
+class FaultTime(StrEnum):
     """The time of the fault at its point. HALF first writes half of the data."""
 
     BEFORE = "before"
@@ -37,7 +37,7 @@ class Fault(Value, frozen=True):
     """
 
     at: int = 0
-    moment: Moment = Moment.BEFORE
+    moment: FaultTime = FaultTime.BEFORE
     error: str = ""
     lasting: bool = False
 
@@ -63,9 +63,9 @@ class Points:
         @wraps(real)
         def watched(*args: Any, **kwargs: Any) -> Any:
             due = self._due(name)
-            if due and half and self._fault.moment is Moment.HALF:
+            if due and half and self._fault.moment is FaultTime.HALF:
                 real(args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:])
-            if due and self._fault.moment is not Moment.AFTER:
+            if due and self._fault.moment is not FaultTime.AFTER:
                 self._strike()
             result = real(*args, **kwargs)
             if due:

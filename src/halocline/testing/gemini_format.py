@@ -33,7 +33,7 @@ class GeminiFormat:
         usage = turn.usage or Usage()
         for piece in split_text(turn.thinking, turn.chunk):
             yield self._response({"text": piece, "thought": True}, self._counts(usage, 0), tail)
-        for piece in split_text(turn.spoken_text, turn.chunk):
+        for piece in split_text(turn.streamed_text, turn.chunk):
             yield self._response({"text": piece}, self._counts(usage, 0), tail)
         if turn.fault:
             return

@@ -58,7 +58,7 @@ class _Reply:
         yield self._lifecycle("in_progress", "in_progress")
         if self._turn.thinking:
             yield from self._reasoning()
-        if self._turn.spoken_text:
+        if self._turn.streamed_text:
             yield from self._message()
         if self._turn.fault:
             return
@@ -103,7 +103,7 @@ class _Reply:
         yield self._finish(item)
 
     def _message(self) -> Iterator[Piece]:
-        text = self._turn.spoken_text
+        text = self._turn.streamed_text
         part = {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
         item = {"id": f"msg_{self._id}", "type": "message", "role": "assistant", "content": [part]}
         place = {**self._place(item), "content_index": 0}

@@ -102,8 +102,8 @@ class AnthropicFormat:
             ]
             signed = [*thoughts, {"type": "signature_delta", "signature": "c2lnbmVk"}]
             yield {"type": "thinking", "thinking": "", "signature": ""}, signed
-        if turn.spoken_text:
-            words = [{"type": "text_delta", "text": piece} for piece in split_text(turn.spoken_text, turn.chunk)]
+        if turn.streamed_text:
+            words = [{"type": "text_delta", "text": piece} for piece in split_text(turn.streamed_text, turn.chunk)]
             yield {"type": "text", "text": ""}, words
 
     def _call_blocks(self, turn: Turn, number: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -140,7 +140,7 @@ class OpenAIFormat:
         yield self._chunk(head, {"role": "assistant", "content": ""})
         for piece in split_text(turn.thinking, turn.chunk):
             yield self._chunk(head, {"reasoning_content": piece}, is_delta=True)
-        for piece in split_text(turn.spoken_text, turn.chunk):
+        for piece in split_text(turn.streamed_text, turn.chunk):
             yield self._chunk(head, {"content": piece}, is_delta=True)
         if turn.fault:
             return

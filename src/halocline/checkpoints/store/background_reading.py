@@ -34,7 +34,7 @@ class BackgroundReading:
         self._reading: asyncio.Task[None] | None = None
 
     @property
-    def is_under_way(self) -> bool:
+    def is_running(self) -> bool:
         """True while files are being read."""
         return self._reading is not None
 

@@ -152,9 +152,9 @@ def _attribute_files(lender: Repository, paths: Sequence[bytes]) -> list[Path]:
 
 def _converted_names(git: Git, lender: Repository, paths: Sequence[bytes]) -> frozenset[bytes]:
     data = b"\0".join(paths) + b"\0"
-    from halocline.git.view import lend_folder  # few projects convert files
+    from halocline.git.view import create_view_folder  # few projects convert files
 
-    place = lend_folder(lender, os.environ)
+    place = create_view_folder(lender, os.environ)
     try:
         asked = replace(git, store=place, workspace=lender.top)
         answer = asked.run("check-attr", "-z", "--stdin", *_CONVERSIONS, data=data)

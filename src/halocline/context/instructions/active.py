@@ -77,7 +77,7 @@ class FolderInstructions:
         remarks = tuple(f"The rules in {file.shown}: {remark}." for file in files for remark in file.remarks)
         return Beginning(rules_section(found, offered_files(files)), event, remarks)
 
-    def news(self, state: State) -> InstructionsLoaded | None:
+    def collect_changes(self, state: State) -> InstructionsLoaded | None:
         """Return rules to send before the next request; usually None."""
         begins = state.turn is None or state.turn.steps == 0
         if begins:

@@ -22,7 +22,7 @@ class Document:
         self.uri = path.as_uri()
         self.version = 1
         self.problems: tuple[Problem, ...] = ()
-        self._heard = asyncio.Event()
+        self._record_message = asyncio.Event()
         self._last: float | None = None
         self._settle = SETTLE
         self._set(text)
@@ -50,7 +50,7 @@ class Document:
         self.problems = problems
         self._settle = 0.0 if final else SETTLE if version is None else SETTLE_VERSIONED
         self._last = now
-        self._heard.set()
+        self._record_message.set()
 
     @property
     def is_answered(self) -> bool:
@@ -69,7 +69,7 @@ class Document:
         silence = max(self._silence, 2 * self._slowest) if self._is_known else None
         try:
             async with asyncio.timeout(silence):
-                await self._heard.wait()
+                await self._record_message.wait()
         except TimeoutError:
             self._last, self._settle = self._changed, 0.0
 
@@ -78,4 +78,4 @@ class Document:
         self.lines = text.splitlines()
         self._last = None
         self._changed = asyncio.get_running_loop().time()
-        self._heard.clear()
+        self._record_message.clear()

@@ -25,7 +25,7 @@ _KEEPER = re.compile(
     "".join(rf"[/\\]{re.escape(part)}" for part in Path(__file__).with_name("keeper.py").parts[-4:]).encode()
     + rb"[\0 ]\d+[\0 \n]*\Z"
 )
-"""The command line of a keeper, of any installation; taken from the file itself, so that a move cannot make it stale."""
+"""The command line of a keeper, of any installation. It comes from the file, so a move cannot make it stale."""
 _DEEPEST = 1_000
 _TRIES = 5
 _PEER_PIDFD = 77

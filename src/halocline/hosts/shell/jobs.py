@@ -126,7 +126,7 @@ class Entry(msgspec.Struct, eq=False):
         self.told = capture.total
         return JobOutput(self.info(ports=True), text, hint)
 
-    def news(self) -> JobOutput | None:
+    def collect_changes(self) -> JobOutput | None:
         """Return what was not yet reported, or None."""
         capture = self.job.capture
         ended = self.ended_at is not None and not self.told_end
@@ -220,8 +220,8 @@ class LocalJobs:
         running = [entry for entry in self._entries.values() if entry.ended_at is None]
         await asyncio.gather(*(entry.notices() for entry in running))
 
-    def news(self) -> tuple[JobOutput, ...]:
-        return tuple(news for entry in self._entries.values() if (news := entry.news()))
+    def collect_changes(self) -> tuple[JobOutput, ...]:
+        return tuple(news for entry in self._entries.values() if (news := entry.collect_changes()))
 
     async def close(self, end_all: Callable[[], Awaitable[None]]) -> None:
         """End every job by `end_all` and wait for them."""

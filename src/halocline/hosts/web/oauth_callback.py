@@ -60,7 +60,7 @@ class Loopback:
         """The address for the browser to return to."""
         return f"http://localhost:{self.port}{self._path}"
 
-    async def visit(self) -> Mapping[str, str]:
+    async def wait_for_redirect(self) -> Mapping[str, str]:
         """Wait for the browser; returns the query of the first request to the right path."""
         return await asyncio.shield(self._visited)
 

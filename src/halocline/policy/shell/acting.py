@@ -323,7 +323,12 @@ def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | No
         return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
     if own := judge_touching(simple, ground):
         return own
-    if plain and mutating_programs.git_works(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
+    if (
+        plain
+        and mutating_programs.is_ordinary_git(rest)
+        and not _checks_out_files(rest, ground)
+        and not _are_dynamic(simple)
+    ):
         return Finding(make_part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
     return None
 

@@ -246,7 +246,7 @@ def git_destroys(words: list[str]) -> str:
     return "discards work" if any(word in GIT_DESTROYS_WITH.get(name, ()) for word in rest) else ""
 
 
-def git_works(words: list[str]) -> bool:
+def is_ordinary_git(words: list[str]) -> bool:
     """Return True if a git command is ordinary work: it adds to the history or reads, and runs no named program."""
     flags = GIT_WORKS.get(words[0])
     if flags is None:

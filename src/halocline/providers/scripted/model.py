@@ -187,7 +187,7 @@ def _make_call(call: Call, position: int, number: int) -> ToolCall:
 def _split_deltas(turn: Turn, calls: Sequence[ToolCall]) -> Iterable[TextDelta | ThinkingDelta | ToolCallDelta]:
     for piece in split_text(turn.thinking, turn.chunk):
         yield ThinkingDelta(piece)
-    for piece in split_text(turn.spoken_text, turn.chunk):
+    for piece in split_text(turn.streamed_text, turn.chunk):
         yield TextDelta(piece)
     for call, scripted in zip(calls, turn.calls, strict=False):
         for piece in split_text(scripted.text, turn.chunk):

@@ -98,7 +98,7 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"cal
         return ""
 
     @property
-    def spoken_text(self) -> str:
+    def streamed_text(self) -> str:
         """The text, or the half of it that comes before a fault."""
         return self.text[: (len(self.text) + 1) // 2] if self.fault else self.text
 

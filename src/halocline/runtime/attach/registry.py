@@ -35,10 +35,10 @@ class Attachments:
 
         Raises UsageError if there is no writer and this process may not become it.
         """
-        from halocline.protocol.ipc import Joining
+        from halocline.protocol.ipc import Introduction
         from halocline.runtime.attach.remote_task import Attached
 
-        me = Joining(client, asks=open_here is not None)
+        me = Introduction(client, asks=open_here is not None)
         task = Attached(self._home.task(name), name, me, open_here, self._send, while_asked=while_asked)
         if await task.join():
             following = asyncio.create_task(task.follow(), name=f"attached to {name}")

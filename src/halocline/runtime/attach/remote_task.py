@@ -44,7 +44,7 @@ class Attached:
         self,
         folder: Path,
         task: str,
-        me: ipc.Joining,
+        me: ipc.Introduction,
         open_here: Open | None,
         send_here: Callable[[Any], bool],
         *,
@@ -238,7 +238,7 @@ async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
     with suppress(OSError, ValueError, msgspec.DecodeError):
         reader, writer = await _open_connection(folder)
         try:
-            writer.write(_encode(ipc.Joining(client)) + b"\n" + _encode(command) + b"\n")
+            writer.write(_encode(ipc.Introduction(client)) + b"\n" + _encode(command) + b"\n")
             while line := await reader.readline():
                 if isinstance(answer := _frame.decode(line), ipc.Answered):
                     if not answer.refused:

@@ -38,7 +38,7 @@ FAREWELL = 1.0
 TOO_LATE = "Too late: this was already decided."
 
 _command = json_input.Decoder(cmd.AnyCommand)
-_joining = json_input.Decoder(ipc.Joining)
+_joining = json_input.Decoder(ipc.Introduction)
 
 
 @contextmanager
@@ -168,7 +168,7 @@ class TaskSocket:
 class Peer:
     """One attached process: a subscriber of the log with a queue of frames to send."""
 
-    def __init__(self, pid: int, hello: ipc.Joining) -> None:
+    def __init__(self, pid: int, hello: ipc.Introduction) -> None:
         self.pid = pid
         self.name = f"{hello.name} {pid}"
         self.asks = hello.asks

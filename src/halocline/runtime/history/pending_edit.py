@@ -12,7 +12,7 @@ from halocline.protocol.events import ApprovalRequested, Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject
 from halocline.runtime.assembly.optional_parts import build_reading_files
-from halocline.task.calls.pending_approvals import Meanwhile as Looked
+from halocline.task.calls.pending_approvals import EditConflict as Looked
 from halocline.task.task import Task
 
 LARGEST = 2_000_000

@@ -35,7 +35,7 @@ class Ground(Value, frozen=True):
 
     host: TaskHost
     state: State
-    posture: Callable[[], PolicyContext]
+    policy_context: Callable[[], PolicyContext]
     blobs: Blobs
     visible: tuple[Message, ...] = ()
 
@@ -50,7 +50,7 @@ class Ground(Value, frozen=True):
             Hides: an ignore file hides it.
             ToolFailure: it is denied, may hold secrets, or is a link to a place outside.
         """
-        now = self.posture()
+        now = self.policy_context()
         decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (path,), tool="read_file"), now)
         if decision.rule == "ignored":
             raise Hides
@@ -72,7 +72,7 @@ class Ground(Value, frozen=True):
 
     def admits(self, path: Path, within: Path | None = None) -> bool:
         """True if a file that was not named may be included too, for example one `within` a folder that was named."""
-        now = self.posture()
+        now = self.policy_context()
         decision = decide_call(Summary(f"Read {path}", ToolKind.READ, (str(path),), tool="read_file"), now)
         if decision.verdict is not Verdict.ASK or within is None:
             return decision.verdict is Verdict.ALLOW
@@ -85,7 +85,7 @@ class Ground(Value, frozen=True):
         `judged` limits it to places that the policy has judged, each with its identity; None: all folders of the task.
         """
         host, state = self.host, self.state
-        kinds = build_classifier(self.posture())
+        kinds = build_classifier(self.policy_context())
         scope = ReadScope(kinds, {root.path: "" for root in kinds.roots} if judged is None else judged)
         tools = host.tools
         return ToolContext(
@@ -104,7 +104,7 @@ class Ground(Value, frozen=True):
                 messages=self.visible,
             ),
             ask=_ask_nobody,
-            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.posture, tools.web),
+            reach=reach or Reach(Summary("mentions", ToolKind.READ), self.policy_context, tools.web),
             report=lambda text: None,
             secrets=host.secrets,
         )

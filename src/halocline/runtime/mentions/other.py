@@ -42,10 +42,10 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
     from halocline.tools import web_fetch
 
     summary = Summary(f"Fetch {mention.target}", ToolKind.FETCH, url=mention.target, tool="web_fetch")
-    decision = decide_call(summary, ground.posture())
+    decision = decide_call(summary, ground.policy_context())
     if decision.verdict is Verdict.DENY or decision.rule == "link-local":
         raise ToolFailure(f"not included: {decision.reason} (rule {decision.rule})")
-    context = ground.context(Reach(summary, ground.posture, ground.host.tools.web))
+    context = ground.context(Reach(summary, ground.policy_context, ground.host.tools.web))
     output = await web_fetch.run(web_fetch.Input(mention.target), context)
     text = "\n".join(part.text for part in output.content if isinstance(part, Text))
     return make_notes("web_page", f"{mention.target}: {len(text):,} characters", text)

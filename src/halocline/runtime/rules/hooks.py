@@ -13,7 +13,7 @@ from halocline.protocol.errors import SettingsError
 from halocline.protocol.hook_kinds import HookSource
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions.hook_files import Places, hooks_in
-from halocline.store.permissions.trust import Said, Standing, Trust, describe_change, parts_of, server_files
+from halocline.store.permissions.trust import Standing, Trust, TrustDecision, describe_change, parts_of, server_files
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
 
@@ -54,7 +54,7 @@ class FolderHooks:
             return False
 
     @property
-    def folders(self) -> dict[str, Said]:
+    def folders(self) -> dict[str, TrustDecision]:
         """All folders that the person trusted or refused. Raises SettingsError."""
         return self._trust.folders()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from halocline.context.instructions.files import Reader
     from halocline.context.instructions.touched_files import Touched
     from halocline.ports.instructions import Instructions
-    from halocline.ports.permissions import Leave
+    from halocline.ports.permissions import Permissions
 
 
 class LiveInstructions:
@@ -38,11 +38,11 @@ class LiveInstructions:
         """Return the rules that apply from the start."""
         return self._read().begins() if self._is_somewhere() else Beginning()
 
-    def news(self, state: State) -> InstructionsLoaded | None:
+    def collect_changes(self, state: State) -> InstructionsLoaded | None:
         """Return rules that the model needs before its next request; usually None."""
         if self._folder is None and not (state.instructions or self._is_somewhere() or self._is_nested(state)):
             return None
-        return self._read().news(state)
+        return self._read().collect_changes(state)
 
     def _read(self) -> "Instructions":
         if self._folder is None:
@@ -76,7 +76,7 @@ def instructions_of(
     home: Home,
     settings: Settings,
     env: Mapping[str, str],
-    permissions: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Permissions]",
     further: tuple[str, ...] = (),
 ) -> "Instructions | None":
     """Return the rules of a task, and of its `further` folders; None if the settings turn rules off."""
@@ -91,7 +91,7 @@ def instructions_of(
     return with_roots(first, further, home, settings, permissions)
 
 
-def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Leave]") -> "Reader":
+def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Permissions]") -> "Reader":
     """Return a reader for the rule files of one folder."""
     from halocline.context.instructions.files import Reader
     from halocline.store.permissions.instruction_switches import RuleSwitches

@@ -21,7 +21,7 @@ from halocline.store.settings.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from halocline.ports.permissions import Leave
+    from halocline.ports.permissions import Permissions
 
 
 class RootedInstructions:
@@ -35,9 +35,9 @@ class RootedInstructions:
         """Return the rules that apply from the start; the other folders' rules come with the first prompt."""
         return self._first.begins()
 
-    def news(self, state: State) -> InstructionsLoaded | None:
-        found = [self._first.news(self._state_for(state, ""))]
-        found += [rules.news(self._state_for(state, root)) for root, rules in self._others.items()]
+    def collect_changes(self, state: State) -> InstructionsLoaded | None:
+        found = [self._first.collect_changes(self._state_for(state, ""))]
+        found += [rules.collect_changes(self._state_for(state, root)) for root, rules in self._others.items()]
         events = [event for event in found if event is not None]
         if not events:
             return None
@@ -63,7 +63,7 @@ def with_roots(
     roots: tuple[str, ...],
     home: Home,
     settings: Settings,
-    permissions: "Callable[[Path], Leave]",
+    permissions: "Callable[[Path], Permissions]",
 ) -> RootedInstructions:
     """Return the rules of a task with other folders; from these, only the project's own rules."""
 

@@ -151,7 +151,7 @@ class ServerService:
         The policy decides as it would for a model. Raises UsageError if it denies the call.
         """
         server = self._find_server(name)
-        posture = await asyncio.to_thread(self._policy.posture, self._folder.workspace, Mode.ACT, None)
+        posture = await asyncio.to_thread(self._policy.policy_context, self._folder.workspace, Mode.ACT, None)
         decision = await asyncio.to_thread(self._policy.mcp_tools(posture).one, f"{name}/{tool}")
         if decision.verdict is Verdict.DENY:
             raise UsageError(f"{name}/{tool} is denied: {decision.reason}.", "Change its permission first.")
@@ -166,7 +166,7 @@ class ServerService:
             await setup.programs.close()
 
     def _decisions(self, name: str) -> dict[str, str]:
-        posture = self._policy.posture(self._folder.workspace, Mode.ACT, None)
+        posture = self._policy.policy_context(self._folder.workspace, Mode.ACT, None)
         return self._policy.mcp_tools(posture).all().get(name, {})
 
     def _signed_in(self, name: str) -> bool:

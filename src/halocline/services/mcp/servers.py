@@ -311,8 +311,8 @@ class _Visitor:
     def url(self) -> str:
         return self._loopback.url
 
-    async def visit(self) -> Mapping[str, str]:
-        return await self._loopback.visit()
+    async def wait_for_redirect(self) -> Mapping[str, str]:
+        return await self._loopback.wait_for_redirect()
 
 
 def runs_as(given: JsonObject) -> str:

@@ -49,7 +49,7 @@ class SignIn:
         return await self._exchange.key_for(code)
 
     async def _code(self, pasted: Pasted) -> str:
-        visit = asyncio.ensure_future(self._loopback.visit())
+        visit = asyncio.ensure_future(self._loopback.wait_for_redirect())
         typing = asyncio.ensure_future(self._read_pasted(pasted))
         try:
             done, _ = await asyncio.wait({visit, typing}, return_when=asyncio.FIRST_COMPLETED)

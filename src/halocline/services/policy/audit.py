@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.policy.gate import decide_call
-from halocline.ports.shell_facts import ToldFacts
+from halocline.ports.shell_facts import LoggedFacts
 from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
@@ -55,7 +55,7 @@ def review_task(
     for event in log:
         if isinstance(event, _JUDGED) and (asked := waiting.pop(event.call, None)):
             # Use the state at the decision, not at the reply: rules may have been read in between.
-            facts = ToldFacts(scripts_in(event), state.workspace)
+            facts = LoggedFacts(scripts_in(event), state.workspace)
             is_typed = asked[0] is not calls[event.call][0]
             found = _review_call(*asked, state, toolset, home, facts, book, typed if is_typed else outcomes)
             yield from [found] if found else []
@@ -120,7 +120,7 @@ def _review_call(
     state: State,
     toolset: Toolset,
     home: Path,
-    facts: ToldFacts,
+    facts: LoggedFacts,
     book: Callable[[RuleBook], RuleBook],
     outcomes: Outcomes,
 ) -> Reviewed | None:

@@ -56,7 +56,7 @@ class PolicyService:
         """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()))
 
-    def posture(
+    def policy_context(
         self,
         workspace: Path,
         mode: Mode,

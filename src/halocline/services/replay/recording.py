@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.ports.hooks import Outcome, Shortening
 from halocline.ports.model import ModelEvent, Request
-from halocline.ports.shell_facts import ToldFacts
+from halocline.ports.shell_facts import LoggedFacts
 from halocline.ports.tool import AnyTool, Overtaken, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
-from halocline.protocol.hook_kinds import HookMoment, HookStatus
+from halocline.protocol.hook_kinds import HookPoint, HookStatus
 from halocline.protocol.mcp import tool_named
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall, UserPart
 from halocline.protocol.permission_rules import Effect, RuleBook
@@ -151,7 +151,7 @@ class RecordedFacts(LocalShellFacts):
 
     def fingerprint(self, path: str, script: str) -> str:
         event = self._of_the_call
-        return ToldFacts(scripts_in(event) if event else (), self._workspace).fingerprint(path, script)
+        return LoggedFacts(scripts_in(event) if event else (), self._workspace).fingerprint(path, script)
 
 
 class RecordedTools:
@@ -304,16 +304,16 @@ class RecordedHooks:
         return refused_turn(self._since(ev.TurnStarted))
 
     async def before(self, call: ToolCall) -> Outcome:
-        return await self._of(HookMoment.PRE_TOOL_USE, call)
+        return await self._of(HookPoint.PRE_TOOL_USE, call)
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
-        return await self._of(HookMoment.POST_TOOL_USE, call)
+        return await self._of(HookPoint.POST_TOOL_USE, call)
 
     async def before_compaction(self, what: Shortening) -> Outcome:
         await asyncio.sleep(0)  # lets an interrupt while they ran arrive
         start, self._read_to = self._read_to, self._course.at
         ran = (event for event in self._course.events[start : self._course.at] if isinstance(event, ev.HookRan))
-        runs = [run for run in ran if run.moment is HookMoment.PRE_COMPACT]
+        runs = [run for run in ran if run.moment is HookPoint.PRE_COMPACT]
         if any(run.status is HookStatus.CANCELLED for run in runs):
             await _wait_forever(self._course)
         return combine_outcomes(runs)
@@ -330,11 +330,11 @@ class RecordedHooks:
         last = next((at for at, event in enumerate(ahead) if isinstance(event, ev.TurnEnded)), 0)
         return tuple(event for event in ahead[:last] if isinstance(event, ev.HookRan))
 
-    async def _of(self, moment: HookMoment, call: ToolCall) -> Outcome:
+    async def _of(self, moment: HookPoint, call: ToolCall) -> Outcome:
         runs = [run for run in self._since(ev.StepStarted) if (run.moment, run.call) == (moment, call.id)]
         if not any(run.status is HookStatus.CANCELLED for run in runs):
             return combine_outcomes(runs)
-        if moment is HookMoment.PRE_TOOL_USE:
+        if moment is HookPoint.PRE_TOOL_USE:
             await _wait_forever(self._course)
         return Outcome()  # the call had run, and ended as if there were no hooks
 

@@ -85,11 +85,11 @@ class Replayed(Task):
             case ev.QuestionAnswered(by="withdrawn"):
                 self.inbox.withdraw(event.request)
             case ev.CompactionStarted(cause=ev.CompactionCause.ASKED, focus=focus):
-                self.inbox.wish(InboxRequest(focus))
+                self.inbox.queue_request(InboxRequest(focus))
             case ev.ErrorRaised(code="not_compacted"):
-                self.inbox.wish(InboxRequest())
+                self.inbox.queue_request(InboxRequest())
             case ev.CompactionUndone() | ev.ErrorRaised(code="nothing_to_undo"):
-                self.inbox.wish(InboxRequest(undo=True))
+                self.inbox.queue_request(InboxRequest(undo=True))
             case ev.ErrorRaised(code="compaction_cut") if self.state.turn is None:
                 self.inbox.interrupt()
             case ev.TodosChanged(by="person"):

@@ -17,7 +17,7 @@ from halocline.files.regular import read_regular, why_not_regular
 from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
-from halocline.protocol.hook_kinds import HookMoment, HookSource
+from halocline.protocol.hook_kinds import HookPoint, HookSource
 from halocline.protocol.values import Value
 
 RUNNERS = {
@@ -35,13 +35,13 @@ RUNNERS = {
 }
 """Interpreters of files that are not executable themselves, by suffix."""
 
-EVENTS: dict[str, tuple[HookMoment, ...]] = {
-    **{moment.value: (moment,) for moment in HookMoment},
-    "PostToolUseFailure": (HookMoment.POST_TOOL_USE,),
-    "SessionStart": (HookMoment.TASK_START, HookMoment.TASK_RESUME),
-    "SessionEnd": (HookMoment.SESSION_SHUTDOWN,),
-    "Stop": (HookMoment.TASK_COMPLETE,),
-    "StopFailure": (HookMoment.TASK_ERROR,),
+EVENTS: dict[str, tuple[HookPoint, ...]] = {
+    **{moment.value: (moment,) for moment in HookPoint},
+    "PostToolUseFailure": (HookPoint.POST_TOOL_USE,),
+    "SessionStart": (HookPoint.TASK_START, HookPoint.TASK_RESUME),
+    "SessionEnd": (HookPoint.SESSION_SHUTDOWN,),
+    "Stop": (HookPoint.TASK_COMPLETE,),
+    "StopFailure": (HookPoint.TASK_ERROR,),
 }
 """Moments for the events of settings files."""
 
@@ -107,11 +107,11 @@ def hooks_in(places: Places, source: HookSource) -> list[Hook]:
 
 
 def _looks_like_one(path: Path) -> bool:
-    return path.stem.lower() in {moment.lower() for moment in HookMoment} and not path.is_dir()
+    return path.stem.lower() in {moment.lower() for moment in HookPoint} and not path.is_dir()
 
 
 def _executable_hook(path: Path, source: HookSource, places: Places) -> Hook:
-    moment = next((moment for moment in HookMoment if moment.value == path.stem), None)
+    moment = next((moment for moment in HookPoint if moment.value == path.stem), None)
     hook = Hook(
         name=_shown_path(path, places),
         moment=moment,
@@ -120,7 +120,7 @@ def _executable_hook(path: Path, source: HookSource, places: Places) -> Hook:
         file=_shown_path(path, places),
     )
     if moment is None:
-        right = next(known.value for known in HookMoment if known.lower() == path.stem.lower())
+        right = next(known.value for known in HookPoint if known.lower() == path.stem.lower())
         return replace(hook, inert=f"rename it to {right}")
     if why := why_not_regular(path):
         return replace(hook, inert=why)
@@ -158,7 +158,7 @@ def _listed_hooks(file: Path, source: HookSource, places: Places) -> Iterator[Ho
 
 
 def _hooks_of_entry(event: str, matcher: str, entry: Entry, file: str, source: HookSource) -> Iterator[Hook]:
-    moments: Iterable[HookMoment | None] = EVENTS.get(event, (None,))
+    moments: Iterable[HookPoint | None] = EVENTS.get(event, (None,))
     for moment in moments:
         yield Hook(
             name=" ".join((entry.command, *(entry.args or ()))) or entry.type,
@@ -175,7 +175,7 @@ def _hooks_of_entry(event: str, matcher: str, entry: Entry, file: str, source: H
         )
 
 
-def _why_inert(event: str, moment: HookMoment | None, matcher: str, entry: Entry) -> str:
+def _why_inert(event: str, moment: HookPoint | None, matcher: str, entry: Entry) -> str:
     if moment is None:
         return f"the event {event} is not supported"
     if entry.type != "command":

@@ -42,7 +42,7 @@ class Unreadable(Exception):
 
 
 class RuleFiles:
-    """`ports.permissions.Leave` for one workspace. `extra` are rules from settings.
+    """`ports.permissions.Permissions` for one workspace. `extra` are rules from settings.
 
     `trusted` returns true if the project's own rules may allow things; they may always forbid. `roots` are the task's
     additional folders, whose rules may only forbid.

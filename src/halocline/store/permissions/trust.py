@@ -43,7 +43,7 @@ class Standing(StrEnum):
     TRUSTED = "trusted"
 
 
-class Said(Value, frozen=True, omit_defaults=False):
+class TrustDecision(Value, frozen=True, omit_defaults=False):
     """The user's decision about a folder in the state of `parts`, which it would switch on. `at` is in Unix seconds."""
 
     digest: str
@@ -55,7 +55,7 @@ class Said(Value, frozen=True, omit_defaults=False):
 class Trusted(Value, frozen=True):
     """Content of the file."""
 
-    folders: dict[str, Said] = {}
+    folders: dict[str, TrustDecision] = {}
 
 
 class Trust:
@@ -82,7 +82,7 @@ class Trust:
         said, now = self.folders().get(_real_folder(places.workspace)), parts_of(places)
         return "" if said is None or said.digest == digest_parts(now) else describe_change(said.parts or now, now)
 
-    def folders(self) -> dict[str, Said]:
+    def folders(self) -> dict[str, TrustDecision]:
         """Return all decisions by folder. Raises SettingsError."""
         try:
             return json_input.decode(read_regular(self._file), type=Trusted).folders
@@ -101,7 +101,7 @@ class Trust:
                 f"Cannot trust {places.workspace}: its hooks and servers come with more than {MOST_FILES:,} programs.",
                 "Move files that do not belong to hooks out of the hook folders.",
             )
-        said = Said(digest_parts(parts), trusted, round(time.time()), parts)
+        said = TrustDecision(digest_parts(parts), trusted, round(time.time()), parts)
         self._write(self.folders() | {_real_folder(places.workspace): said})
 
     def forget(self, folder: Path) -> bool:
@@ -112,7 +112,7 @@ class Trust:
         self._write(folders)
         return True
 
-    def _write(self, folders: dict[str, Said]) -> None:
+    def _write(self, folders: dict[str, TrustDecision]) -> None:
         try:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(Trusted(folders)), indent=1))
         except OSError as error:

@@ -47,14 +47,14 @@ _MARKUP = frozenset(
 
 def repair_arguments(arguments: JsonObject, model: str) -> JsonObject:
     """Repair the arguments for the model's family; return the same object if there is nothing to do."""
-    slips = _slips_of(model)
+    slips = _find_repairs(model)
     if not slips:
         return arguments
     fixed = {name: _repair_text(value, name, slips, arguments) for name, value in arguments.items()}
     return arguments if fixed == arguments else fixed
 
 
-def _slips_of(model: str) -> frozenset[str]:
+def _find_repairs(model: str) -> frozenset[str]:
     name = model.lower()
     return frozenset[str]().union(*(slips for pattern, slips in FAMILIES.items() if fnmatchcase(name, pattern)))
 

@@ -18,7 +18,7 @@ Diffs = tuple[Diff, ...]
 Look = Callable[[], Awaitable[Diffs]]
 
 
-class Meanwhile(Value, frozen=True, omit_defaults=False):
+class EditConflict(Value, frozen=True, omit_defaults=False):
     """State of an edit since it was shown. `diffs` are its current effect, `seen` the digest of those diffs.
 
     `problem` is why it no longer applies.
@@ -45,16 +45,16 @@ class Pending:
         finally:
             del self._shown[request]
 
-    async def look(self, request: str) -> Meanwhile:
+    async def look(self, request: str) -> EditConflict:
         """Preview an edit again; unchanged for a request that is not an edit, or no longer waits."""
         diffs, look = self._shown.get(request, ((), None))
         if not diffs or look is None:
-            return Meanwhile()
+            return EditConflict()
         try:
             now = await look()
         except ToolFailure as failure:
-            return Meanwhile(changed=True, problem=failure.text)
-        return Meanwhile(now != diffs, now, name_changes(now)) if now != diffs else Meanwhile()
+            return EditConflict(changed=True, problem=failure.text)
+        return EditConflict(now != diffs, now, name_changes(now)) if now != diffs else EditConflict()
 
 
 def name_changes(diffs: Diffs) -> str:

@@ -11,7 +11,7 @@ from halocline.policy.destinations import parse_destination
 from halocline.policy.gate import PolicyContext, build_classifier
 from halocline.policy.grid import with_switches
 from halocline.policy.read_scope import ReadScope, judged_places
-from halocline.ports.permissions import Leave
+from halocline.ports.permissions import Permissions
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
@@ -89,7 +89,7 @@ def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScop
     return ReadScope(build_classifier(ground), judged, exact=run.approved)
 
 
-def lapsed_grants(state: State, leave: Leave) -> list[GrantTakenBack]:
+def lapsed_grants(state: State, leave: Permissions) -> list[GrantTakenBack]:
     """Return this task's permanent grants that were removed from their file since."""
     folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
     gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}

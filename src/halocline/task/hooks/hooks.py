@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome, Shortening
 from halocline.protocol import events as ev
 from halocline.protocol.events import HookRan
-from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookSource, HookStatus
+from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookSource, HookStatus
 from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
@@ -67,7 +67,7 @@ class LiveHooks:
                 return end
         prompt, images = _prompt_of_turn(state)
         facts = Facts(event={"prompt": prompt, "attachments": images}, more={"prompt": prompt})
-        return refused_turn(await self._run_all(HookMoment.USER_PROMPT_SUBMIT, facts))
+        return refused_turn(await self._run_all(HookPoint.USER_PROMPT_SUBMIT, facts))
 
     async def before(self, call: ToolCall) -> Outcome:
         runs: list[HookRan] = []
@@ -75,7 +75,7 @@ class LiveHooks:
             judged = combine_outcomes(runs)
             now = call if judged.arguments is None else replace(call, arguments=judged.arguments)
             facts = words.of_call(now, self._state().workspace)
-            runs += await self._run_source(source, HookMoment.PRE_TOOL_USE, facts, now)
+            runs += await self._run_source(source, HookPoint.PRE_TOOL_USE, facts, now)
         return combine_outcomes(runs)
 
     async def after(self, call: ToolCall, said: str, seconds: float, *, failed: bool) -> Outcome:
@@ -87,31 +87,31 @@ class LiveHooks:
             subjects=before.subjects,
             failed=failed,
         )
-        return combine_outcomes(await self._run_all(HookMoment.POST_TOOL_USE, facts, call))
+        return combine_outcomes(await self._run_all(HookPoint.POST_TOOL_USE, facts, call))
 
     async def before_compaction(self, what: Shortening) -> Outcome:
-        if not any(hook.moment is HookMoment.PRE_COMPACT for hook in self._hooks):
+        if not any(hook.moment is HookPoint.PRE_COMPACT for hook in self._hooks):
             return Outcome()
         from halocline.task.hooks import compaction as telling
 
         files = telling.dump_conversation(what.messages)
         async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:
             facts = telling.of_compaction(what, self._state(), paths)
-            return combine_outcomes(await self._run_all(HookMoment.PRE_COMPACT, facts))
+            return combine_outcomes(await self._run_all(HookPoint.PRE_COMPACT, facts))
 
     def waits(self, kind: str, message: str) -> None:
-        if not any(hook.moment is HookMoment.NOTIFICATION for hook in self._hooks):
+        if not any(hook.moment is HookPoint.NOTIFICATION for hook in self._hooks):
             return
         event = {"event": kind, "source": "task", "message": message, "waitingForUserInput": True}
         more = {"notification_type": kind, "message": message}
-        self._notifying.add(asyncio.ensure_future(self._run_all(HookMoment.NOTIFICATION, Facts(event, more, (kind,)))))
+        self._notifying.add(asyncio.ensure_future(self._run_all(HookPoint.NOTIFICATION, Facts(event, more, (kind,)))))
 
     async def holds(self) -> bool:
         state = self._state()
         if state.last_message.stop_reason is not StopReason.END_TURN:
             return False
         more = {"stop_hook_active": self._holds > 0, "last_assistant_message": final_text(state)}
-        runs = await self._run_all(HookMoment.TASK_COMPLETE, Facts(_task_metadata(state), more))
+        runs = await self._run_all(HookPoint.TASK_COMPLETE, Facts(_task_metadata(state), more))
         held = any(run.content for run in runs)
         self._holds += held
         return held
@@ -122,15 +122,15 @@ class LiveHooks:
         match end:
             case None:
                 facts = Facts(_task_metadata(state), {"reason": "other"})
-                return tuple(await self._run_all(HookMoment.SESSION_SHUTDOWN, facts, tell=_keep_for_later))
+                return tuple(await self._run_all(HookPoint.SESSION_SHUTDOWN, facts, tell=_keep_for_later))
             case ev.TurnEnded(reason=StopReason.END_TURN):
                 return ()
             case ev.TurnEnded(reason=StopReason.CANCELLED):
                 return tuple(
-                    await self._run_all(HookMoment.TASK_CANCEL, Facts(_task_metadata(state)), tell=_keep_for_later)
+                    await self._run_all(HookPoint.TASK_CANCEL, Facts(_task_metadata(state)), tell=_keep_for_later)
                 )
         facts = Facts({**_task_metadata(state), "reason": end.reason, "error": end.text}, {"error": end.text})
-        return tuple(await self._run_all(HookMoment.TASK_ERROR, facts, tell=_keep_for_later))
+        return tuple(await self._run_all(HookPoint.TASK_ERROR, facts, tell=_keep_for_later))
 
     async def _settle_notifications(self) -> None:
         if self._notifying:
@@ -142,7 +142,7 @@ class LiveHooks:
 
     async def _run_all(
         self,
-        moment: HookMoment,
+        moment: HookPoint,
         facts: Facts,
         call: ToolCall | None = None,
         tell: Callable[[HookRan], None] | None = None,
@@ -152,7 +152,7 @@ class LiveHooks:
     async def _run_source(
         self,
         source: HookSource,
-        moment: HookMoment,
+        moment: HookPoint,
         facts: Facts,
         call: ToolCall | None = None,
         tell: Callable[[HookRan], None] | None = None,
@@ -185,7 +185,7 @@ class LiveHooks:
             why = CHANGED.format(what=what)
             return HookEnd(trouble=why, stopped=why)
         timeout = hook.timeout or self._rules.timeout
-        if hook.moment in (HookMoment.TASK_CANCEL, HookMoment.SESSION_SHUTDOWN):
+        if hook.moment in (HookPoint.TASK_CANCEL, HookPoint.SESSION_SHUTDOWN):
             timeout = min(timeout, HURRIED)
         return await self._runner.run(hook, given, timeout)
 
@@ -199,7 +199,7 @@ class LiveHooks:
 
     def _as_a_task(self, run: HookRan) -> HookRan:
         """Turn the reason of a hook that objects to the end of a turn into work for the model, a few times."""
-        if run.moment is not HookMoment.TASK_COMPLETE:
+        if run.moment is not HookPoint.TASK_COMPLETE:
             return run
         if run.decision is not HookDecision.BLOCK or run.stops or self._holds >= MOST_HOLDS:
             return replace(run, decision=HookDecision.NONE, content=())
@@ -235,15 +235,15 @@ def _keep_for_later(run: HookRan) -> None:
     """Emit nothing: the caller records the run."""
 
 
-def _opening_hook(state: State) -> tuple[HookMoment, Facts]:
+def _opening_hook(state: State) -> tuple[HookPoint, Facts]:
     """Return the moment and facts of a task that starts, or resumes in another process."""
     source = "startup" if state.last_end is None else "resume"
     event = _task_metadata(state)
     more = {"source": source, "model": state.model}
     if state.last_end is None:
-        return HookMoment.TASK_START, Facts(event, more, (source,))
+        return HookPoint.TASK_START, Facts(event, more, (source,))
     previous = {"lastMessageTs": str(round(state.last_at * 1000)), "messageCount": len(state.messages)}
-    return HookMoment.TASK_RESUME, Facts({**event, "previousState": previous}, more, (source,))
+    return HookPoint.TASK_RESUME, Facts({**event, "previousState": previous}, more, (source,))
 
 
 def _task_metadata(state: State) -> dict[str, object]:

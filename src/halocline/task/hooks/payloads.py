@@ -13,14 +13,14 @@ import msgspec
 from halocline._version import __version__
 from halocline.ports.hooks import Hook, HookEnd
 from halocline.protocol.events import ApprovalMode, HookRan, Mode
-from halocline.protocol.hook_kinds import HookDecision, HookMoment, HookStatus
+from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookStatus
 from halocline.protocol.messages import Note, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 LONGEST_CONTEXT = 50_000
 LONGEST_SAYING = 2_000
-GUARDS = (HookMoment.PRE_TOOL_USE, HookMoment.USER_PROMPT_SUBMIT)
+GUARDS = (HookPoint.PRE_TOOL_USE, HookPoint.USER_PROMPT_SUBMIT)
 """Moments at which a hook that fails blocks, unless the settings or its own entry say otherwise."""
 
 NAMES = {
@@ -49,7 +49,7 @@ _UNSEEN = re.compile(
     r"\U000e0000-\U000e0fff]"
 )
 """Terminal control sequences and invisible characters: direction marks, tags."""
-_NO_BLOCK = (HookMoment.TASK_CANCEL, HookMoment.TASK_ERROR, HookMoment.SESSION_SHUTDOWN, HookMoment.NOTIFICATION)
+_NO_BLOCK = (HookPoint.TASK_CANCEL, HookPoint.TASK_ERROR, HookPoint.SESSION_SHUTDOWN, HookPoint.NOTIFICATION)
 _TALKS = ("UserPromptSubmit", "SessionStart")
 """Events in a settings file whose plain output goes to the model."""
 
@@ -177,7 +177,7 @@ def hook_event(hook: Hook, call: ToolCall | None, end: HookEnd, state: State, *,
         )
     decision = _read_decision(hook, answer)
     changes = answer.hook_specific_output.updated_input or answer.override_input
-    kept = call is not None and hook.moment is HookMoment.PRE_TOOL_USE and changes is not None
+    kept = call is not None and hook.moment is HookPoint.PRE_TOOL_USE and changes is not None
     return msgspec.structs.replace(
         event,
         decision=decision,
@@ -193,9 +193,9 @@ def _read_decision(hook: Hook, answer: Answer) -> HookDecision:
     specific = answer.hook_specific_output.permission_decision
     if answer.cancel or not answer.goes_on or answer.decision in ("block", "deny") or specific == "deny":
         cannot_block = hook.moment in _NO_BLOCK or hook.event == "SessionStart"
-        classic = hook.moment is HookMoment.TASK_COMPLETE and not hook.in_settings
+        classic = hook.moment is HookPoint.TASK_COMPLETE and not hook.in_settings
         return HookDecision.NONE if cannot_block or classic else HookDecision.BLOCK
-    if hook.moment is not HookMoment.PRE_TOOL_USE:
+    if hook.moment is not HookPoint.PRE_TOOL_USE:
         return HookDecision.NONE
     if answer.review or answer.decision == "ask" or specific == "ask":
         return HookDecision.ASK

@@ -38,7 +38,7 @@ class ChangeWatch:
     def close(self) -> None:
         """Do nothing: no resources are held."""
 
-    async def news(self, state: State) -> list[News]:
+    async def collect_changes(self, state: State) -> list[News]:
         """Return what changed; usually nothing."""
         news: list[News] = await self._files_changed(state) if state.known else []
         if (todos := self._read_edited_todos(state.todos)) is not None:

@@ -17,10 +17,10 @@ from halocline.protocol.events import (
 from halocline.protocol.messages import Message
 from halocline.protocol.state.state import State
 from halocline.task.host import TaskHost
-from halocline.task.updates.jobs import news_of as news_of_jobs
+from halocline.task.updates.jobs import collect_updates as news_of_jobs
 
 
-async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
+async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Collect the updates; usually none. A file whose text is in `visible` (what the model reads) is not repeated."""
     news: list[Event] = [*_report_withdrawn_tools(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
     if state.own_untold:
@@ -28,11 +28,11 @@ async def news_of(state: State, host: TaskHost, visible: Callable[[], Sequence[M
 
         news.append(OwnCommandsReported(content=(own_commands_note(state.own_untold),)))
     if host.tools.mcp:
-        news += await host.tools.mcp.news(state)
-    if host.sources.instructions and (rules := host.sources.instructions.news(state)):
+        news += await host.tools.mcp.collect_changes(state)
+    if host.sources.instructions and (rules := host.sources.instructions.collect_changes(state)):
         news.append(rules)
     if host.sources.changes:
-        news += await host.sources.changes.news(state)
+        news += await host.sources.changes.collect_changes(state)
     if changed_around := note_environment_changes(state):
         news.append(EnvironmentReported(content=(changed_around,)))
     if late := host.sources.diagnostics.late():

@@ -19,11 +19,11 @@ def tell_of_ends(jobs: Jobs, emit: Callable[[Event], None]) -> None:
     jobs.begin(ended)
 
 
-async def news_of(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
+async def collect_updates(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
     """Return what to report to the model now; usually nothing."""
     if _has_just_edited(state):
         await jobs.settle()
-    news = jobs.news()
+    news = jobs.collect_changes()
     if not news:
         return ()
     from halocline.context.notes.jobs import note_jobs

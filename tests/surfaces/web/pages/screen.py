@@ -64,7 +64,7 @@ class Screen:
         self.context = context
         self.page = page
         self.problems: list[str] = []
-        page.on("console", self._heard)
+        page.on("console", self._record_message)
         page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
 
     @classmethod
@@ -128,6 +128,6 @@ class Screen:
     async def scrolls_sideways(self) -> bool:
         return await self.page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
 
-    def _heard(self, message: ConsoleMessage) -> None:
+    def _record_message(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.problems.append(f"{message.type}: {message.text}")

@@ -40,7 +40,7 @@ def _explain_command(desk: PolicyService, arguments: argparse.Namespace) -> int:
     chosen = arguments.approval_mode
     mode = Mode.PLAN if "plan" in (arguments.mode, chosen) else Mode.ACT
     approval = ApprovalMode(chosen) if chosen not in (None, "plan") else None
-    posture = desk.posture(
+    posture = desk.policy_context(
         workspace_of(arguments.cwd), mode, approval, [Path(root).absolute() for root in arguments.roots]
     )
 

@@ -48,7 +48,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     policy = PolicyService.open()
-    judged = policy.mcp_tools(policy.posture(workspace_of(arguments.cwd), Mode.ACT, None)).all()
+    judged = policy.mcp_tools(policy.policy_context(workspace_of(arguments.cwd), Mode.ACT, None)).all()
     servers = [replace(server, decisions=judged.get(server.name, {})) for server in desk.listed()]
     if arguments.json:
         _as_json(servers)

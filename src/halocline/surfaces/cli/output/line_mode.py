@@ -112,6 +112,6 @@ class LineMode:
         if self._keyboard:
             self._keyboard.expect_line()
 
-    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
         if self._keyboard:
             self._keyboard.on_leave = leave

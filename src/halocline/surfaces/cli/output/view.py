@@ -146,7 +146,7 @@ class View(Protocol):
     def expect_prompt(self) -> None:
         """Treat a line typed from now on as the next prompt, because the person ended the turn."""
 
-    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
         """Set the action of Ctrl-B, such as moving a command to the background; None disables the key."""
 
 
@@ -200,7 +200,7 @@ class Silent:
     def expect_prompt(self) -> None:
         return None
 
-    def offer_leave(self, leave: Callable[[], object] | None) -> None:
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
         return None
 
 

@@ -113,7 +113,7 @@ class Conversation:
             self._show(event)
             if self._retrying and isinstance(event, BEGUN_AGAIN):
                 self._retrying = False
-                self._view.offer_leave(None)
+                self._view.offer_background(None)
             match event:
                 case ev.ApprovalRequested(request=request) if self._asks:
                     await self._wait_for(self._decide(event), event.seq, partial(_decides_request, request))
@@ -121,11 +121,11 @@ class Conversation:
                     await self._wait_for(self._answer(event), event.seq, partial(_answers_request, request))
                 case ev.StepRetried(wait=wait) if wait:
                     self._retrying = True
-                    self._view.offer_leave(partial(self._client.send, cmd.RetryNow(task=self._task)))
+                    self._view.offer_background(partial(self._client.send, cmd.RetryNow(task=self._task)))
                 case ev.ToolCallStarted(name=name) if name == LEFT_BY_KEY:
-                    self._view.offer_leave(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
+                    self._view.offer_background(partial(self._client.send, cmd.LeaveRunning(task=self._task)))
                 case ev.ToolCallEnded(name=name) if name == LEFT_BY_KEY:
-                    self._view.offer_leave(None)
+                    self._view.offer_background(None)
                 case ev.HandedOver() if event.seq > opened:
                     self.handed_over = event
                 case ev.TurnEnded() if event.seq > opened:
@@ -209,7 +209,7 @@ class Conversation:
         except UsageError as error:
             self._view.say(f"{error.text} {error.hint}".rstrip())
             return
-        self._view.offer_leave(own.leave)
+        self._view.offer_background(own.leave)
         try:
             while not own.is_over(event := await anext(self._events)):
                 self._show(event)
@@ -218,7 +218,7 @@ class Conversation:
             self._leaving = True
         finally:
             self._own = None
-            self._view.offer_leave(None)
+            self._view.offer_background(None)
 
     async def _keep_note(self, prompt: str) -> bool:
         """Save the text after `# ` as a note for future tasks. False when the prompt is not such a line."""
@@ -238,12 +238,12 @@ class Conversation:
 
     async def _answer_slash(self, text: str) -> bool:
         """Answer a slash command that is not for the model. False when the text is not one."""
-        from halocline.surfaces.cli.slash.dispatch import Leave, SlashContext, answer_command, find_own_command
+        from halocline.surfaces.cli.slash.dispatch import LeaveTask, SlashContext, answer_command, find_own_command
 
         if find_own_command(text) is None:
             return False
         match await answer_command(text, SlashContext(self._client, self._task, self._view)):
-            case Leave(to=to, roots=roots):
+            case LeaveTask(to=to, roots=roots):
                 self.leaves_for, self.adds = to or FOR_GOOD, roots
             case str(said) if said:
                 self._view.say(said)
@@ -327,7 +327,7 @@ class Conversation:
         finally:
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
-            self._view.offer_leave(None)
+            self._view.offer_background(None)
             if self._deadline is not None:
                 self._deadline.cancel()
 

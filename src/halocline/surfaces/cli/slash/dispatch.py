@@ -29,8 +29,8 @@ NO_SERVERS = "No MCP servers. To add one: halo mcp add"
 LATER = "{word} works between turns: answer first, or end the turn with Ctrl-C."
 
 
-class Leave(Value, frozen=True):
-    """Leave this task: for the task with this ID, for a new one (`anew`), or to quit (empty).
+class LeaveTask(Value, frozen=True):
+    """LeaveTask this task: for the task with this ID, for a new one (`anew`), or to quit (empty).
 
     With `roots` it is the same task, reopened with these folders added.
     """
@@ -52,7 +52,7 @@ class SlashContext:
         return Path(self.client.state(self.task).workspace)
 
 
-Said = str | Leave
+Said = str | LeaveTask
 """An empty text shows nothing: the event of the change is shown instead."""
 
 
@@ -91,11 +91,11 @@ async def _answer_help(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_quit(desk: SlashContext, rest: str) -> Said:
-    return Leave()
+    return LeaveTask()
 
 
 async def _answer_clear(desk: SlashContext, rest: str) -> Said:
-    return Leave(ANEW)
+    return LeaveTask(ANEW)
 
 
 async def _answer_resume(desk: SlashContext, rest: str) -> Said:
@@ -106,7 +106,7 @@ async def _answer_resume(desk: SlashContext, rest: str) -> Said:
         if found == desk.task:
             return "You are already in that task."
         here = found in (info.task for info in others)
-        return Leave(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
+        return LeaveTask(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
     from halocline.surfaces.cli.output.table import format_time
 
     lines = [f"{info.task}  {format_time(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
@@ -127,7 +127,7 @@ async def _add_dir(desk: SlashContext, rest: str) -> Said:
     with_programs = desk.client.with_code(desk.workspace, (rest,), state.roots)
     if any(folder not in (desk.workspace, *map(Path, state.roots)) for folder in with_programs):
         desk.view.say(f"The folder has its own hooks or MCP servers. To enable them: halo trust add {rest}")
-    return Leave(desk.task, (rest,))
+    return LeaveTask(desk.task, (rest,))
 
 
 async def _answer_export(desk: SlashContext, rest: str) -> Said:
@@ -293,7 +293,7 @@ async def _answer_fork(desk: SlashContext, rest: str) -> Said:
     last = desk.client.state(desk.task).seq
     if rest and not rest.isdecimal():
         return f"Give an event number: /fork EVENT. To list them: halo tasks show {desk.task} --points"
-    return Leave(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
+    return LeaveTask(await desk.client.time.fork(Fork("", desk.task, int(rest or last))))
 
 
 ANSWERS: dict[str, Callable[[SlashContext, str], Awaitable[Said]]] = {

@@ -51,7 +51,7 @@ async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[Point, ...]
 async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
     """List the files that differ between two points, with diffs."""
     task = tasks.known(which.task)
-    old, new = _name_moment(task, which.old), "" if which.new is None else _name_moment(task, which.new)
+    old, new = _name_point(task, which.old), "" if which.new is None else _name_point(task, which.new)
     found = await tasks.client.time.compare(tasks.workspace(task), old, new)
     return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
@@ -88,7 +88,7 @@ async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
     return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
-def _name_moment(task: str, moment: Moment) -> str:
+def _name_point(task: str, moment: Moment) -> str:
     return f"{task}@{moment}" if isinstance(moment, int) else moment
 
 

@@ -141,7 +141,7 @@ async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
 
 def _list_folder(which: OfFolder) -> dict[str, Any]:
     found, place = _open_service(which), PolicyService.open()
-    judged = place.mcp_tools(place.posture(find_folder(which.workspace), Mode.ACT, None)).all()
+    judged = place.mcp_tools(place.policy_context(find_folder(which.workspace), Mode.ACT, None)).all()
     servers = [replace(one, runs=redact_text(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 

@@ -32,7 +32,8 @@ async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     book = await asyncio.to_thread(place.book, workspace, state.roots)
     given = list_grants(await asyncio.to_thread(tasks.client.past, task))
     postures = [
-        place.posture(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches) for mode in ApprovalMode
+        place.policy_context(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches)
+        for mode in ApprovalMode
     ]
     modes = [
         {"mode": posture.approval_mode, "grid": await asyncio.to_thread(place.grid, posture)} for posture in postures
@@ -55,7 +56,7 @@ async def take_out(tasks: OpenTasks, which: OfRule) -> bool:
 
 async def explain_for_task(tasks: OpenTasks, which: OfCommand) -> Explanation:
     """Explain the decision a command would get now."""
-    posture = PolicyService.open().posture(find_folder(which.workspace), which.mode, which.approval_mode)
+    posture = PolicyService.open().policy_context(find_folder(which.workspace), which.mode, which.approval_mode)
     return await asyncio.to_thread(explain_command, which.command, posture)
 
 

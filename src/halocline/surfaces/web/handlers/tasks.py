@@ -22,7 +22,7 @@ class OfRequest(OfTask, frozen=True):
     request: str
 
 
-class OfMoment(OfTask, frozen=True):
+class OfPoint(OfTask, frozen=True):
     """A task as it was after event `at`; 0 is now."""
 
     at: int = 0
@@ -97,7 +97,7 @@ async def discard_task(tasks: OpenTasks, which: OfTask) -> bool:
     return True
 
 
-async def fork_task(tasks: OpenTasks, which: OfMoment) -> str:
+async def fork_task(tasks: OpenTasks, which: OfPoint) -> str:
     """Fork a task with its history; returns the new id. Files stay unchanged."""
     return await tasks.client.time.fork(Fork("", tasks.known(which.task), which.at))
 
@@ -111,7 +111,7 @@ async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
 
 async def read_pending_edit(tasks: OpenTasks, which: OfRequest) -> PendingEdit:
     """Return how files changed since an edit was shown for approval, and the options."""
-    return await tasks.client.meanwhile(tasks.known(which.task), which.request)
+    return await tasks.client.check_edit_conflict(tasks.known(which.task), which.request)
 
 
 QUERIES: Rows = {
@@ -129,6 +129,6 @@ ACTIONS: Rows = {
     "undelete": Row(OfTask, undelete_task),
     "forget": Row(OfTask, forget_task),
     "discard": Row(OfTask, discard_task),
-    "fork": Row(OfMoment, fork_task),
+    "fork": Row(OfPoint, fork_task),
     "change_model": Row(OfModel, change_model),
 }
