@@ -13,9 +13,9 @@ SOURCE = ROOT / "src" / "halocline"
 MODULES = [path for path in SOURCE.rglob("*.py") if "demo_project" not in path.parts]
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 
-ONE_WORD = 0.36
+ONE_WORD = 0.33
 """The share of functions and methods whose name is one word. The aim is 0.40."""
-PARTICIPLES = 0.042
+PARTICIPLES = 0.019
 """The share of those whose name is a participle alone, like `found`. The aim is 0.02."""
 IRREGULAR = re.findall(
     r"\w+",
@@ -24,8 +24,7 @@ IRREGULAR = re.findall(
 )
 BUDGET = re.findall(
     r"(\w+)=(\w+)",
-    """door=1 errand=2 granted=2 heard=9 hiding=1 joining=1 ladder=1 leave=20 lend=6 machine=1 meanwhile=2
-    moment=6 news=17 posture=3 said=19 slips=1 spoken=4 told=16 travel=1 visit=3 way=8 ways=1 wish=2 works=2""",
+    "granted=2 leave=8 machine=1 news=1 said=5 way=1",
 )
 """How many names of modules, classes and functions still have a word of the glossary's left column."""
 
