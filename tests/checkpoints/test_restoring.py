@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from tests.checkpoints.bench import Bench, contents, git, seen
 
 from halocline.checkpoints.store.repository import Limits
@@ -56,8 +56,12 @@ async def there_and_back(bench: Bench, before: Any, after: Any) -> None:
     assert contents(bench.workspace) == second
 
 
+UP = ("link", b"..")
+
+
 @settings(max_examples=12, deadline=None)
 @given(before=FOLDERS, after=FOLDERS)
+@example(before={"a": UP}, after={"a": {"b": {"c": UP}}})  # a/b/c leads to a, but deleting it does not delete a
 @pytest.mark.slow
 def test_restoring_gives_exactly_the_checkpoint_and_its_undo_exactly_what_was_before(before: Any, after: Any) -> None:
     with TemporaryDirectory() as folder:

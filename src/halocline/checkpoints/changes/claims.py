@@ -84,7 +84,7 @@ class Claims:
         self._began = time.time()
         self._open: set[tuple[str, ...] | None] = set()
 
-    def begin(self, paths: Sequence[str] | None, at: float | None = None, *, ran: bool = False) -> None:
+    def begin(self, paths: Sequence[str | bytes] | None, at: float | None = None, *, ran: bool = False) -> None:
         """Record that these files, or any, may change from now on; `ran`: by a command."""
         named = self._named(paths)
         self._add(
@@ -92,12 +92,12 @@ class Claims:
         )
         self._open.add(named)
 
-    def wrote(self, path: str, before: str, after: str) -> None:
+    def wrote(self, path: str | bytes, before: str, after: str) -> None:
         """Record what an announced edit did to a file."""
         named = self._named([path])
         self._add(Line("wrote", self._task, _place_as_text(self._root), time.time(), named, before=before, after=after))
 
-    def end(self, paths: Sequence[str] | None = None) -> None:
+    def end(self, paths: Sequence[str | bytes] | None = None) -> None:
         """Record that an announced change is done; does nothing if it was not announced."""
         if (named := self._named(paths)) in self._open:
             self._add(Line("ended", self._task, _place_as_text(self._root), time.time(), named))
@@ -162,12 +162,15 @@ class Claims:
     def _is_mine(self, line: Line) -> bool:
         return line.task == self._task and _place_as_bytes(line.root) == self._root
 
-    def _named(self, paths: Sequence[str] | None) -> tuple[str, ...] | None:
+    def _named(self, paths: Sequence[str | bytes] | None) -> tuple[str, ...] | None:
         return None if paths is None else tuple(sorted(map(_place_as_text, self._places(paths))))
 
-    def _places(self, paths: Sequence[str]) -> set[bytes]:
-        found: set[bytes] = set()
+    def _places(self, paths: Sequence[str | bytes]) -> set[bytes]:
+        """The places that paths name. A text also names where its links lead; bytes name only the place itself."""
+        found = {os.path.join(self._root, path) for path in paths if isinstance(path, bytes)}
         for path in paths:
+            if isinstance(path, bytes):
+                continue
             with suppress(ValueError):  # no file can have such a name
                 found |= places_of(os.path.join(self._root, os.path.expanduser(os.fsencode(path))))
         return found

@@ -190,11 +190,9 @@ def _apply_all(changing: Sequence[_Ready]) -> None:
     for one in changing:
         with _readable_store(one.target):
             secure_files(one.git, one.steps.changes)
-    claims = [
-        (one.target.repository.claims, {os.fsdecode(change.path): change for change in one.steps.changes})
-        for one in changing
-    ]
+    claims = [(one.target.repository.claims, {change.path: change for change in one.steps.changes}) for one in changing]
     for claim, changes in claims:
+        # As bytes: a restore replaces a link, while an edit changes the file it leads to.
         claim.begin([*changes])  # so that no other task's command is credited with these changes
         for path, change in changes.items():
             claim.wrote(path, change.before.sha if change.before else "", change.after.sha if change.after else "")
