@@ -77,7 +77,7 @@ def test_a_tool_that_cannot_be_had_is_named(project, home):
     describe(project / PROJECT_AGENTS[0], "tools: Read, Edit, mcp__github__list, Frobnicate")
     found = found_agents(project, home / "own", home)
     assert found.agents[0].tools == ("read_file",)
-    assert "goes without: Edit, mcp__github__list, Frobnicate" in found.remarks[0]
+    assert "not available to sub-agents: Edit, mcp__github__list, Frobnicate" in found.remarks[0]
     assert found.agents[0].file in found.remarks[0]
 
 

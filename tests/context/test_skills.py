@@ -112,4 +112,4 @@ def test_a_very_long_skill_is_cut_and_says_where_the_rest_is(project, home):
     (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "x" * 200_000)
     (found,) = found_skills(project, home).skills
     assert len(read_instructions(found)) < 101_000
-    assert f"The rest of {found.file} is left out" in read_instructions(found)
+    assert f"The rest of {found.file} is omitted" in read_instructions(found)

@@ -95,7 +95,7 @@ def test_an_older_draft_is_read_by_its_own_rules():
     [
         ({"type": "object", "properties": {"a": {"type": "strin"}}}, "At /properties/a/type: 'strin' is not one of"),
         ({"type": "object", "required": "a"}, "At /required: 'a' is not of type 'array'"),
-        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}}, "The reference #/$defs/b leads nowhere"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}}, "The reference #/$defs/b cannot be resolved"),
         ({"type": "object", "properties": {"a": {"$ref": "http://x.invalid/y"}}}, "nothing is fetched"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(log):
     with open(log.path, "ab") as file:
         file.write(b"garbage\n")
     log.append(changed())
-    with pytest.raises(LogDamaged, match="Line 2"):
+    with pytest.raises(LogDamaged, match="line 2"):
         list(read_log(log.path))
 
 
@@ -79,7 +79,7 @@ def test_zeros_that_a_power_cut_left_at_the_end_are_cut(tmp_path):
 def test_a_head_that_cannot_be_read_is_an_error_and_the_log_is_left_alone(tmp_path, head):
     (tmp_path / LOG_NAME).write_bytes(head + b'{"type":"model_changed","model":"m","seq":2}\n')
     log = Log(tmp_path, "t")
-    with pytest.raises(LogDamaged, match="Line 1"):
+    with pytest.raises(LogDamaged, match="line 1"):
         log.load()
     log.close()
     assert log.path.read_bytes().startswith(head)

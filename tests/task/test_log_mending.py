@@ -62,7 +62,7 @@ INNER = range(1, LAST - 1)
 def test_a_log_that_is_damaged_anywhere_is_read_up_to_there_and_no_further(path, lines, damage, at):
     path.write_bytes(b"".join(damage(lines, at)))
     seen = []
-    with pytest.raises(LogDamaged, match=r"The log of task t is damaged: .* whole\."):
+    with pytest.raises(LogDamaged, match=r"The log of task t is damaged: .* intact\."):
         seen.extend(event.seq for event in read_log(path))  # a list that is extended keeps what came before the error
     with pytest.raises(LogDamaged):
         Tail(path).read()
@@ -90,7 +90,7 @@ def test_where_an_event_is_lost_the_log_ends_before_it_and_says_so(path, lines, 
     before = path.read_bytes()
     done, aside = mend_log(path)
     assert LOSING[damage] in done.text
-    assert f"events 1 to {at} are whole" in done.text
+    assert f"events 1 to {at} are intact" in done.text
     *kept, repaired = read_log(path)
     assert [codec.encode(event) + b"\n" for event in kept] == lines[:at]
     assert repaired == LogRepaired(

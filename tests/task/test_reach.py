@@ -67,14 +67,14 @@ async def test_a_redirect_to_a_private_address_is_not_followed_in_auto_mode(insi
 
 async def test_a_public_name_that_leads_inside_is_refused_although_its_host_was_allowed():
     to = reach("https://a.example/x", Names(a_example=[(PUBLIC, "10.0.0.5")]), ApprovalMode.AUTO)
-    with pytest.raises(ToolFailure, match=r"a.example leads to 10.0.0.5.*private_network=true"):
+    with pytest.raises(ToolFailure, match=r"a.example resolves to 10.0.0.5.*private_network=true"):
         await to("https://a.example/x")
 
 
 async def test_the_second_answer_of_a_name_server_is_judged_like_the_first():
     to = reach("https://a.example/x", Names(a_example=[(PUBLIC,), ("127.0.0.1",)]))
     assert await to("https://a.example/x") == (PUBLIC,)
-    with pytest.raises(ToolFailure, match=r"leads to 127.0.0.1"):
+    with pytest.raises(ToolFailure, match=r"resolves to 127.0.0.1"):
         await to("https://a.example/y")
 
 
@@ -105,7 +105,7 @@ async def test_a_part_of_a_page_may_come_from_any_public_host():
 @pytest.mark.parametrize("inside", ["10.0.0.7", "127.0.0.1", "169.254.169.254"])
 async def test_a_part_of_a_page_does_not_come_from_inside(inside):
     to = reach("https://a.example/x", Names(cdn_example=[(inside,)]))
-    with pytest.raises(ToolFailure, match=f"leads to {inside}"):
+    with pytest.raises(ToolFailure, match=f"resolves to {inside}"):
         await to("https://cdn.example/x", part=True)
     with pytest.raises(ToolFailure, match="needs its own call"):
         await to(f"http://{inside}/x", part=True)
@@ -121,7 +121,7 @@ async def test_a_part_of_a_page_does_not_come_from_a_host_that_the_person_refuse
 
 async def test_parts_of_a_public_page_stay_out_of_our_network_even_when_everything_is_allowed():
     to = reach("https://a.example/x", Names(cdn_example=[("10.0.0.7",)]), ApprovalMode.YOLO)
-    with pytest.raises(ToolFailure, match=r"leads to 10\.0\.0\.7"):
+    with pytest.raises(ToolFailure, match=r"resolves to 10\.0\.0\.7"):
         await to("https://cdn.example/x", part=True)
     with pytest.raises(ToolFailure, match="needs its own call"):
         await to("http://10.0.0.7/x", part=True)

@@ -23,7 +23,7 @@ async def test_a_skill_gives_its_text_and_names_its_files(say, workspace, name):
     folder = make(workspace)
     text = await say("use_skill", skill_name=name)
     assert text.startswith("# Skill pdf\n\nRead forms.md.\n")
-    assert f"in {folder}:\nforms.md]" in text
+    assert f"[Bundled files in {folder}; read them with read_file when needed:\nforms.md]" in text
     assert "description" not in text
 
 

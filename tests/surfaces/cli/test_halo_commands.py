@@ -217,7 +217,7 @@ async def test_the_doctor_names_a_damaged_log_and_mends_it_so_that_the_task_goes
     assert f"The log of task {task} is damaged: event 6 found in place of event 5. Events 1 to 4 are" in refused.err
     assert "halo doctor --fix" in refused.err
     named = " ".join((await halo.run("doctor")).out.split())
-    assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are whole, " in named
+    assert f"– tasks The log of task {task} is damaged: event 5 is missing; events 1 to 4 are intact, " in named
     assert log.read_bytes() == damaged
     mended = " ".join((await halo.run("doctor", "--fix")).out.split())
     assert f"Repaired; the damaged log is kept in {log.with_name('damaged-1.jsonl')}" in mended
