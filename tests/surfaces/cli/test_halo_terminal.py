@@ -113,8 +113,8 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
     person = (
         Person(halo, "-m", halo.script(TOUCH, HI, TOUCH, HI), "hi").sees(MENU).presses("a").sees("Hello.", COMPOSER)
     )
-    person.types("/leave\r").sees("in this task", "touch made", "/leave forget N", COMPOSER)
-    person.types("/leave forget 1\r").sees("Permission revoked: touch made", COMPOSER)
+    person.types("/permissions\r").sees("in this task", "touch made", "/permissions forget N", COMPOSER)
+    person.types("/permissions forget 1\r").sees("Permission revoked: touch made", COMPOSER)
     person.types("/leave\r").sees("No permissions.", COMPOSER)
     person.types("again\r").sees(MENU).presses("y").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0

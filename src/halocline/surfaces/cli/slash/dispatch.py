@@ -308,7 +308,7 @@ ANSWERS: dict[str, Callable[[SlashContext, str], Awaitable[Said]]] = {
     "checkpoint": _answer_checkpoint,
     "model": _answer_model,
     "effort": _answer_effort,
-    "leave": _answer_permissions,
+    "permissions": _answer_permissions,
     "mode": _answer_mode,
     "approvals": _answer_approvals,
     "auto-approve": _auto_approve,

@@ -1,4 +1,4 @@
-"""`/leave`: list permissions with numbers, and revoke one."""
+"""`/permissions`: list permissions with numbers, and revoke one."""
 
 import time
 from pathlib import Path
@@ -13,13 +13,16 @@ from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.row_words import brief_grant
 
 NONE = "No permissions. To grant one, press a or s at an approval."
-HOW = "To revoke one: /leave forget N"
+HOW = "To revoke one: /permissions forget N"
 GONE = "Permission revoked: you will be asked again."
-USAGE = "/leave           list permissions\n/leave forget N  revoke one"
+USAGE = """\
+/permissions           list permissions
+/permissions forget N  revoke one
+/approvals MODE        set the approval mode"""
 
 
 def answer_permissions(rest: str, client: Client, task: str) -> str:
-    """Answer `/leave`."""
+    """Answer `/permissions`."""
     desk = PolicyService.open()
     given: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
     given += desk.kept(Path(client.state(task).workspace))
@@ -31,7 +34,7 @@ def answer_permissions(rest: str, client: Client, task: str) -> str:
         case ["forget", number] if number.isdecimal() and 0 < int(number) <= len(given):
             return _forget_grant(given[int(number) - 1], desk, client, task)
         case ["forget", number]:
-            return f"No permission {number}. To list them: /leave"
+            return f"No permission {number}. To list them: /permissions"
     return USAGE
 
 
