@@ -6,6 +6,7 @@ The budgets only fall: whoever gets below one lowers it.
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +18,8 @@ ONE_WORD = 0.33
 """The share of functions and methods whose name is one word. The aim is 0.40."""
 PARTICIPLES = 0.019
 """The share of those whose name is a participle alone, like `found`. The aim is 0.02."""
+QUESTIONS = 0.001
+"""The share of docstrings that open with What, Whether, How or Where."""
 IRREGULAR = re.findall(
     r"\w+",
     """begun bound built chosen done drawn fed found given gone grown heard held hidden kept known left lent lost made
@@ -29,16 +32,22 @@ BUDGET = re.findall(
 """How many names of modules, classes and functions still have a word of the glossary's left column."""
 
 
-def functions() -> list[str]:
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+
+
+@cache
+def definitions() -> list[Definition]:
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
-    nodes = (node for tree in trees for node in ast.walk(tree))
-    names = [node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return [name.strip("_") for name in names if not name.startswith("__")]
+    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, Definition)]
+
+
+def functions() -> list[str]:
+    found = [node.name for node in definitions() if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [name.strip("_") for name in found if not name.startswith("__")]
 
 
 def names() -> list[str]:
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
-    classes = [node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node.name for node in definitions() if isinstance(node, ast.ClassDef)]
     return [*classes, *functions(), *(path.stem for path in MODULES)]
 
 
@@ -58,6 +67,11 @@ def test_most_functions_are_named_by_more_than_one_word():
 def test_few_functions_are_named_by_a_participle_alone():
     found = functions()
     assert sum(is_participle(name) for name in found) / len(found) <= PARTICIPLES
+
+
+def test_docstrings_say_what_a_thing_is_or_does():
+    texts = [text for node in definitions() if (text := ast.get_docstring(node))]
+    assert sum(bool(re.match(r"(What|Whether|How|Where)\b", text)) for text in texts) / len(texts) <= QUESTIONS
 
 
 def test_words_of_our_own_become_fewer():
