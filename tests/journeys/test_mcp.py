@@ -303,7 +303,7 @@ async def test_cyclic_and_giant_schemas_and_strange_names_can_be_offered(journey
 async def test_a_picture_is_a_picture_for_a_model_that_sees_and_a_note_for_one_that_does_not(journey, servers):
     servers(test="picture")
     await journey.run(echo(), DONE)
-    assert journey.results[0].startswith("[a picture, image/png, kept as sha256:")
+    assert journey.results[0].startswith("[an image, image/png, stored as sha256:")
 
 
 async def test_what_a_server_asks_is_put_to_the_person(journey, servers):

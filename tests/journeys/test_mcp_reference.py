@@ -81,7 +81,7 @@ async def test_filesystem_reads_in_the_folder_that_it_is_told_of_as_a_root(journ
     [
         ("echo", {"message": "over"}, "Echo: over"),
         ("get-sum", {"a": 2, "b": 3}, "5"),
-        ("get-tiny-image", {}, "[a picture, image/png"),
+        ("get-tiny-image", {}, "[an image, image/png"),
     ],
 )
 async def test_everything_does_what_its_tools_say(journey, servers, tool, arguments, expected):

@@ -97,8 +97,8 @@ async def test_where_nobody_can_accept_a_note_none_is_asked_for(journey):
         ("Log in with password: hunter22", "a secret"),
         (" ", "empty"),
         ("x" * 501, "501 characters"),
-        ("a <!-- hidden -->", "would not see"),
-        ("a\u202eb", "would not see"),
+        ("a <!-- hidden -->", "cannot see"),
+        ("a\u202eb", "cannot see"),
     ],
 )
 async def test_what_is_no_note_is_refused_before_anybody_is_asked(journey, note, said):

@@ -114,7 +114,7 @@ async def test_a_rule_that_denies_and_the_programs_own_files_hold_against_a_ment
     path = journey.home.root / "notes.txt"
     path.write_text("own\n")
     await journey.run(DONE, prompt=f"@{path}")
-    assert "not included: Halocline's own files" in notes(journey)[0].text
+    assert "not included: tools may not touch Halocline's own files" in notes(journey)[0].text
 
 
 async def test_a_link_that_leads_out_of_a_folder_is_not_followed_for_a_mention_of_the_folder(journey, tmp_path):
