@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit lint types layers format docs bench real-model crash-matrix differential clean
+.PHONY: help setup demo test test-all prepare check unit lint types layers format docs bench real-model crash-matrix differential clean
 
 help:  ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,16 +34,22 @@ $(CHROMIUM): $(STAMP)
 	@scripts/chromium.sh && touch $(CHROMIUM) || true
 
 # A test that ran into a deadline on a busy machine runs once more, and the summary names it. Other failures stand.
-test: setup $(CHROMIUM) $(VENV)/.bubblewrap  ## everything: lint, types, layers, all tests
-	@$(MAKE) --no-print-directory lint types layers
+PYTEST = $(BIN)/python -m pytest -n 3 --reruns 1 --only-rerun '(?i)time(d )?out' -rR
+test: prepare  ## lint, types and tests, without those that only repeat others at every point (tests/full.txt)
+	@REPLAYS=sample $(PYTEST) -m 'not long and not full'
+
+test-all: prepare  ## everything: lint, types, all tests
+	@$(PYTEST)
+
+prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
+	@$(MAKE) --no-print-directory lint types
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
-	@$(BIN)/python -m pytest -n 3 --reruns 1 --only-rerun '(?i)time(d )?out' -rR
 
-check: setup lint types layers unit  ## the everyday check, under a minute
+check: setup lint types unit  ## the everyday check, under a minute
 
 unit: setup
-	@$(BIN)/python -m pytest -n 2 -m 'not slow and not long' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
+	@$(BIN)/python -m pytest -n 2 -m 'not slow and not long and not full' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
 
 lint: setup
 	@$(BIN)/ruff check .

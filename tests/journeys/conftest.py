@@ -1,4 +1,6 @@
 import asyncio
+import os
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -137,10 +139,15 @@ class Journey:
 
 
 @pytest.fixture
-async def journey(tmp_path):
-    """A journey. Whatever a test did with its task, a replay of the log afterwards gives the same events."""
+async def journey(tmp_path, request):
+    """A journey. Whatever a test did with its task, a replay of the log afterwards gives the same events.
+
+    With REPLAYS=sample one journey in four is replayed, always the same ones.
+    """
     journey = Journey(tmp_path)
     yield journey
+    if os.environ.get("REPLAYS") == "sample" and zlib.crc32(request.node.nodeid.encode()) % 4:
+        return
     if journey.task and journey.home.log(journey.task).exists():
         async with asyncio.timeout(LONGEST):  # a replay that waits for ever is one that has come apart
             assert (await journey.replay()).differences == ()
