@@ -59,11 +59,12 @@ Search = Callable[[str], Coroutine[None, None, None]]
 def tool(folder: Path) -> Search:
     from halocline.hosts.files.local import LocalFiles
     from halocline.hosts.ripgrep import Ripgrep
-    from halocline.ports.tool import ToolContext
+    from halocline.ports.tool import SecretFilter, TaskView, ToolContext, ToolHost
     from halocline.tools import search_files
 
-    parts = dict.fromkeys(ToolContext.__struct_fields__[:12])
-    context = ToolContext(**parts | {"workspace": folder, "files": LocalFiles(), "search": Ripgrep()})
+    host = ToolHost(**dict.fromkeys(ToolHost.__struct_fields__) | {"files": LocalFiles(), "search": Ripgrep()})
+    parts = {"workspace": folder, "host": host, "task": TaskView(), "secrets": SecretFilter()}
+    context = ToolContext(**dict.fromkeys(ToolContext.__struct_fields__) | parts)
 
     async def search(regex: str) -> None:
         output = await search_files.run(search_files.Input(regex), context)

@@ -176,10 +176,10 @@ async def test_typing_needs_a_terminal_and_a_job_that_runs(run: Runner):
 
 
 async def test_an_unknown_job_names_those_there_are(run: Runner):
-    with pytest.raises(ToolFailure, match=r"no job 'x'.* none"):
+    with pytest.raises(ToolFailure, match=r"No job 'x'.* none"):
         await run.shell.jobs.read("x")
     await run("echo ready; sleep 60", background=True)
-    with pytest.raises(ToolFailure, match=r"There are: job-1"):
+    with pytest.raises(ToolFailure, match=r"Known jobs: job-1"):
         await run.shell.jobs.stop("x")
 
 

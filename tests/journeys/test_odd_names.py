@@ -108,7 +108,7 @@ async def test_a_folder_whose_own_name_is_not_utf_8_is_refused_in_words_before_a
     odd.mkdir()
     client = journey.client([])
     try:
-        with pytest.raises(UsageError, match="not UTF-8"):
+        with pytest.raises(UsageError, match="not valid UTF-8"):
             await client.start(odd, YOLO)
     finally:
         await client.close()

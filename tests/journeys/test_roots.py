@@ -138,7 +138,7 @@ async def test_the_model_is_told_of_the_folders_and_of_their_rules(journey, libr
     assert str(library) in notes(journey, "environment")
     rules = notes(journey, "rules")
     assert f"## {library}/AGENTS.md" in rules
-    assert f"It covers only {library}." in rules
+    assert f"It covers only {library}/." in rules
     assert "Only in here." in rules
     assert rules.count("Write docstrings.") == 1
 

@@ -119,7 +119,7 @@ async def test_skills_are_in_the_prompt_by_name_and_read_when_used(journey):
     )
     await journey.open(client)
     (told,) = client.remarks(journey.task)
-    assert "skills/bad is left out" in told
+    assert "skills/bad is ignored" in told
     await journey.prompt(client)
     await client.close()
     prompt = journey.state.system_prompt

@@ -96,7 +96,7 @@ async def test_a_child_that_fails_is_a_report_and_the_others_are_not_lost(journe
     await journey.run(client=client)
     assert [one.end for one in sorted(journey.of(SubagentEnded), key=lambda one: one.name)] == ["failed", "done"]
     (result,) = journey.results
-    assert "It failed: " in result
+    assert "Failed: " in result
     assert "found" in result
     assert journey.ends[0][1] == "completed"
 
@@ -280,7 +280,7 @@ async def test_an_agent_has_the_tools_and_the_words_of_its_file(journey: Journey
     assert "attempt_completion" in started.system_prompt
     assert str(journey.workspace) in started.system_prompt
     assert offered.tools == ("attempt_completion", "list_files")
-    assert "goes without: Edit" in journey.results[0]
+    assert "not available to sub-agents: Edit" in journey.results[0]
     parents = next(event for event in journey.logged if isinstance(event, ev.ToolsOffered))
     assert [agent.name for agent in parents.agents] == ["lister"]
 

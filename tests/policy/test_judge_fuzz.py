@@ -114,7 +114,7 @@ class Ground:
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
         for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "one"], [*who, "tag", "v1"]):
             subprocess.run(["git", *words], cwd=self.workspace, env=environment, check=True)
-        self.posture = PolicyContext(
+        self.policy_context = PolicyContext(
             self.workspace, folder / "state", Mode.ACT, ApprovalMode.ASK, facts=LocalShellFacts({})
         )
 

@@ -66,7 +66,7 @@ def client_with(journey, tool, *turns):
 @pytest.mark.parametrize("where", BROKEN)
 async def test_a_bug_in_a_tool_is_one_plain_line_for_the_model_and_the_turn_goes_on(journey, where):
     told = Turn(
-        text="ok", expect="The tool juggle broke (ZeroDivisionError: a ball is missing).", unexpected="Traceback"
+        text="ok", expect="The tool juggle crashed (ZeroDivisionError: a ball is missing).", unexpected="Traceback"
     )
     await journey.run(client=client_with(journey, BROKEN[where], CALL, told))
     assert [status for _, status in journey.ends] == ["failed"]
@@ -74,7 +74,7 @@ async def test_a_bug_in_a_tool_is_one_plain_line_for_the_model_and_the_turn_goes
 
 
 async def test_a_bug_in_a_tool_s_preview_is_answered_in_the_same_way(journey):
-    client = client_with(journey, juggle(preview=broken), CALL, Turn(text="ok", expect="broke"))
+    client = client_with(journey, juggle(preview=broken), CALL, Turn(text="ok", expect="crashed"))
     await journey.run(client=client, options=TaskOptions(approval_mode=ApprovalMode.ASK, attended=True))
     assert journey.state.last_end.reason is StopReason.END_TURN
 
@@ -83,7 +83,7 @@ async def test_a_bug_in_a_tool_s_preview_is_answered_in_the_same_way(journey):
 async def test_the_trace_of_a_bug_goes_to_the_program_s_log_and_not_to_the_terminal(journey, where, capfd):
     await journey.run(client=client_with(journey, BROKEN[where], CALL, Turn(text="ok")))
     text = (journey.home.logs / FILE_NAME).read_text()
-    assert "the tool juggle broke on {'balls': 3}" in text
+    assert "the tool juggle crashed on {'balls': 3}" in text
     assert "Traceback" in text
     assert "ZeroDivisionError: a ball is missing" in text
     assert capfd.readouterr().err == ""

@@ -84,14 +84,14 @@ async def test_checkpoints_can_be_compared(explaining, workspace, tmp_path):
     await shadow.settle()
     (workspace / "a.py").write_text("all new\n")
     assert "+     1 | all new" in said(await explain(explaining, "260101-000000-abcd/1"))
-    with pytest.raises(ToolFailure, match="no checkpoint"):
+    with pytest.raises(ToolFailure, match="No checkpoint"):
         await explain(explaining, "77")
 
 
 async def test_a_folder_without_git_says_what_else_can_be_named(context, tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     bare = change_context(context, revisions=WorkspaceRevisions(context.workspace, lambda: None))
-    with pytest.raises(ToolFailure, match=r"no git repository\. Name checkpoints"):
+    with pytest.raises(ToolFailure, match=r"is not a git repository\. Compare checkpoints"):
         await explain(bare, "HEAD")
 
 

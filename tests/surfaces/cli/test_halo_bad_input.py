@@ -101,7 +101,7 @@ async def test_a_damaged_log_is_named_with_its_line(halo: Halo) -> None:
     path.write_bytes(b"".join([first, b"{nonsense\n", *rest]))
     done = await halo.run("-r", halo.tasks[0], "-p", "-m", halo.script(HI), "again")
     assert done.code == 1
-    assert f"The log of task {halo.tasks[0]} is damaged: Line 2 cannot be read" in told(done)[0]
+    assert f"The log of task {halo.tasks[0]} is damaged: line 2 cannot be read" in told(done)[0]
     assert str(path) in told(done)[0]
 
 

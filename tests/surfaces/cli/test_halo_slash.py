@@ -189,7 +189,7 @@ async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None
             person = Person(halo, *asks(server), "one")
             for word in ("two", "three"):
                 person.sees("done", COMPOSER).types(f"{word}\r")
-            person.sees("done", COMPOSER).types("/compact\r").sees("Shortening").types(CTRL_C).sees(COMPOSER)
+            person.sees("done", COMPOSER).types("/compact\r").sees("Compacting").types(CTRL_C).sees(COMPOSER)
             person.types("hi\r").sees("Hello.", COMPOSER).types(CTRL_D)
             return person.is_gone_with()
 
@@ -303,9 +303,9 @@ def test_a_switch_is_listed_confirmed_and_holds_for_the_next_call(halo: Halo) ->
     person = Person(halo, "-m", halo.script(HI, WRITES, {"text": "Done it."}), "go")
     person.sees("Hello.", COMPOSER).types("/auto-approve\r")
     person.sees("Allowed without asking: read files here, safe commands.", "all_commands   by approval mode", COMPOSER)
-    person.types("/auto-approve edit on\r").sees("Switch edit to on?", "LeaveTask it").presses("2")
+    person.types("/auto-approve edit on\r").sees("Switch edit to on?", "Keep it").presses("2")
     person.sees("edit is unchanged: by approval mode", COMPOSER)
-    person.types("/auto-approve edit on\r").sees("LeaveTask it").presses("1")
+    person.types("/auto-approve edit on\r").sees("Keep it").presses("1")
     person.sees("Auto-approve edit: on, set by cli", COMPOSER).types("write\r").sees("Done it.", COMPOSER)
     person.types("/auto-approve read-outside ask\r").sees("Auto-approve read outside: always ask", COMPOSER)
     person.types("/auto-approve nothing on\r").sees("Unknown switch 'nothing'", COMPOSER)

@@ -122,8 +122,8 @@ def test_leave_for_the_task_is_taken_back_by_its_number(halo: Halo) -> None:
 
 def test_ctrl_b_lets_a_running_command_go_on_and_what_was_typed_meanwhile_stays(halo: Halo) -> None:
     slow = {"call": [shell("echo $$ > pid; echo began; sleep 1000")]}
-    person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "let it go on as job-1"}, HI), "hi")
-    person.sees("began").types("and again").types(CTRL_B).sees("let it go on as job-1", "Hello.", "and again")
+    person = Person(halo, "-y", "-m", halo.script(slow, {**HI, "expect": "still running as job-1"}, HI), "hi")
+    person.sees("began").types("and again").types(CTRL_B).sees("still running as job-1", "Hello.", "and again")
     assert is_running(pid := int((halo.folder / "pid").read_text()))
     person.types("\r").sees("Hello.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
@@ -156,7 +156,7 @@ def test_ctrl_c_ends_the_persons_command_and_ctrl_b_lets_one_go_on(halo: Halo) -
     person = Person(halo, "-m", halo.script(HI))
     person.sees(COMPOSER).types("!echo first; sleep 1000\r").sees("first").types(CTRL_C)
     person.sees("stopped by the user", COMPOSER).types("!echo $$ > pid; echo second; sleep 1000\r").sees("second")
-    person.types(CTRL_B).sees("goes on as job-1", COMPOSER)
+    person.types(CTRL_B).sees("continues as job-1", COMPOSER)
     assert is_running(pid := int((halo.folder / "pid").read_text()))
     person.types(CTRL_D)
     person.is_gone_with()
@@ -331,7 +331,7 @@ def test_a_line_behind_a_hash_is_kept_as_a_note_and_sent_to_nobody(halo: Halo) -
 
 def test_a_note_is_refused_where_notes_are_off(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI))
-    person.sees(COMPOSER).types("# the tests need a database\r").sees("Notes are off", "memory = true", COMPOSER)
+    person.sees(COMPOSER).types("# the tests need a database\r").sees("Memory is off", "memory = true", COMPOSER)
     person.types(CTRL_D)
     assert person.is_gone_with() == 0
     assert not (halo.home / "memory").exists()

@@ -243,7 +243,7 @@ def test_a_command_continues_below_its_approval_card() -> None:
         ev.ToolCallStarted("c", "execute_command", "make", ev.ToolKind.EXECUTE),
         ev.ToolCallEnded("c", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
     ]
-    assert shown(events) == "$ make\n│ ask mode\n│ always allowed: `make` in this task\n└ exit code 0\n"
+    assert shown(events) == "$ make\n│ ask mode\n│ always allow `make` in this task\n└ exit code 0\n"
 
 
 def test_an_edited_command_is_named_anew_when_it_ends() -> None:
@@ -264,7 +264,7 @@ def test_a_rejection_shows_the_reason_that_the_person_gave() -> None:
         ev.ApprovalResolved("r1", "c", ev.Choice.REJECT_ONCE, "user", "not now"),
         ev.ToolCallEnded("c", "execute_command", ev.CallStatus.REJECTED, ToolResult("c", (Text("told the model"),))),
     ]
-    assert shown(events).endswith("└ declined: not now\n")
+    assert shown(events).endswith("└ rejected: not now\n")
 
 
 def test_the_plan_shows_what_is_done_and_what_is_next() -> None:

@@ -243,7 +243,7 @@ async def test_a_second_ctrl_c_does_not_wait(halo: Halo) -> None:
         await until_written(halo.folder / "began")
         server.process.send_signal(signal.SIGINT)
         assert server.process.stderr
-        assert b"Closing" in await server.process.stderr.readline()
+        assert b"Stopping" in await server.process.stderr.readline()
         server.process.send_signal(signal.SIGINT)
         done = await ended(server.process)
     assert done.code in (0, 130)

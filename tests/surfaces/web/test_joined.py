@@ -32,7 +32,7 @@ def test_a_module_that_two_need_stands_there_once():
 
 
 def test_modules_that_need_each_other_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"js/b\.js needs itself, over .*js/c\.js"):
+    with pytest.raises(ValueError, match=r"js/b\.js imports itself through .*js/c\.js"):
         whole(app="import { b } from './b.js'", b="import { c } from './c.js'", c="import { b } from './b.js'")
 
 
@@ -76,7 +76,7 @@ def test_an_export_is_told_beside_the_module(written: str, exports: dict[str, st
     "written", ["export let a = 1", "export * from './x.js'", "import * as x from './x.js'", "import './x.js'"]
 )
 def test_a_form_that_would_be_lost_is_refused(written: str):
-    with pytest.raises(ValueError, match=r"js/app\.js imports or exports in a form that cannot be joined"):
+    with pytest.raises(ValueError, match=r"js/app\.js imports or exports in a form that cannot be bundled"):
         taken_apart("js/app.js", written)
 
 

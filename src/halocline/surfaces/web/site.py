@@ -57,7 +57,9 @@ def build_site(
     cookie_name = f"{COOKIE}-{port}"  # cookies ignore the port: two servers must not share one
 
     async def static(request: Request) -> Response:
-        return serve_file(request.path_params.get("path") or FILES[request.url.path], request)
+        return serve_file(
+            request.path_params["path"] if "path" in request.path_params else FILES[request.url.path], request
+        )
 
     async def diagram(request: Request) -> Response:
         plain, packed, policy = await asyncio.to_thread(diagram_page)

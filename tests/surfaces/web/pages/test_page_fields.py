@@ -24,7 +24,7 @@ async def test_a_setting_is_searched_set_refused_in_place_and_reset(server, open
     field = screen.page.get_by_label("Max failures")
     await field.fill("0")
     await field.press("Enter")
-    await screen.sees("Nothing was saved.", ".setting")
+    await screen.sees("Nothing was changed.", ".setting")
     kept = await field.input_value()
     await field.fill("9")
     await field.press("Enter")

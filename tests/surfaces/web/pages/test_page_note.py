@@ -27,5 +27,5 @@ async def test_a_note_is_given_back_where_notes_are_off(server, opened):
     screen = await opened()
     await screen.composer.fill("# we use tabs")
     await screen.composer.press("Enter")
-    await screen.sees("Notes are off", ".toast")
+    await screen.sees("Memory is off", ".toast")
     assert await screen.composer.input_value() == "# we use tabs"

@@ -37,7 +37,7 @@ async def test_a_server_is_added_tested_allowed_edited_and_removed(server, opene
     await screen.sees("small updated.")
     entry = servers(server)["small"]
     await page.get_by_role("button", name="Remove…").click()
-    await page.get_by_role("button", name="Keep").and_(page.locator(":focus")).wait_for()
+    await page.get_by_role("button", name="Cancel").and_(page.locator(":focus")).wait_for()
     await page.get_by_role("dialog").get_by_role("button", name="Remove").focus()
     await keys.press("Enter")
     await screen.sees("No MCP servers yet.")

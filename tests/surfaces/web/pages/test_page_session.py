@@ -142,7 +142,7 @@ async def test_a_browser_is_listed_and_can_be_signed_out_while_it_is_connected(
     listed = (await server.halo.run("web", "--browsers")).out
     assert "Chrome on Linux" in listed
     out = await server.halo.run("web", "--sign-out", listed.split()[0])
-    assert out.out == "No browser is signed in.\n"
+    assert out.out == "No signed-in browsers.\n"
     await page.get_by_role("heading", name="Sign in to Halocline").wait_for()
     await page.reload()
     await page.get_by_role("heading", name="Sign in to Halocline").wait_for()

@@ -101,7 +101,7 @@ def _main_parser() -> Parser:
     parser = Parser(
         prog="halo",
         usage="halo [options] [prompt]\n       halo COMMAND …",
-        description="A coding agent. On a terminal, starts an interactive session, with your prompt if you give one.",
+        description="A coding agent. On a terminal, starts an interactive session.",
         epilog=f"commands:\n{lines}\n\nDetails: halo COMMAND --help",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

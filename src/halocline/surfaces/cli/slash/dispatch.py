@@ -30,7 +30,7 @@ LATER = "{word} works between turns: answer first, or end the turn with Ctrl-C."
 
 
 class LeaveTask(Value, frozen=True):
-    """LeaveTask this task: for the task with this ID, for a new one (`anew`), or to quit (empty).
+    """Leave this task: for the task with this ID, for a new one (`anew`), or to quit (empty).
 
     With `roots` it is the same task, reopened with these folders added.
     """
