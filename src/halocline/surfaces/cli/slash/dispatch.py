@@ -179,6 +179,8 @@ async def _answer_effort(desk: SlashContext, rest: str) -> Said:
 async def _answer_permissions(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.slash.permissions import answer_permissions
 
+    if rest in tuple(ev.ApprovalMode):  # in older versions it was another name of /approvals
+        return await _answer_approvals(desk, rest)
     return answer_permissions(rest, desk.client, desk.task)
 
 

@@ -369,7 +369,8 @@ const FOLDS = {
   checkpoint_taken: (t, e) => {
     if (!e.root) add(t, { type: 'checkpoint_row', checkpoint: e.checkpoint, label: e.label })
   },
-  conversation_restored: (t, e) => add(t, notice(`Rewound to event ${e.to}. The model no longer sees what came after it.`)),
+  conversation_restored: (t, e) =>
+    add(t, notice(`Rewound to event ${e.to}. The model no longer sees what came after it.`)),
   task_forked: (t, e) => add(t, notice(`Forked to task ${e.to} after event ${e.point}.`)),
   checkpoint_restored: (t, e) =>
     add(t, { type: 'restored_row', checkpoint: e.checkpoint, undo: e.undo, changed: e.changed }),

@@ -84,7 +84,7 @@ const PAGE = {
   mode,
   approvals,
   'auto-approve': (where) => openSheet('policy', where),
-  permissions: (where) => openSheet('policy', where),
+  permissions: approvals,
   leave: (where) => openSheet('policy', where),
   help: () => openSheet('shortcuts', { words: true }),
   mcp: () => go('mcp'),

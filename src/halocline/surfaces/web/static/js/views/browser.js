@@ -40,7 +40,8 @@ function consoleOf(text) {
   const from = lines.indexOf('Console:')
   if (from < 0) return []
   const to = lines.findIndex(
-    (line, at) => at > from && (/^(Clickable and editable|To click or to type into|Text:)/.test(line) || line === '</web_content>'),
+    (line, at) =>
+      at > from && (/^(Clickable and editable|To click or to type into|Text:)/.test(line) || line === '</web_content>'),
   )
   return lines.slice(from + 1, to < 0 ? undefined : to)
 }
