@@ -283,8 +283,8 @@ def test_a_resumed_conversation_shows_where_it_stands(halo: Halo) -> None:
 def test_a_terminal_that_goes_away_ends_the_turn(halo: Halo) -> None:
     terminal = halo.terminal("-y", "-m", halo.script({"call": [shell("echo began; sleep 1000")]}, HI), "hi")
     terminal.expect("sleep 1000")
-    terminal.close()
-    assert not terminal.isalive()
+    terminal.ptyproc.fileobj.close()  # terminal.close() also kills what has not ended a moment later
+    terminal.wait()
     ends = [event for event in halo.log() if isinstance(event, ev.TurnEnded)]
     assert [end.reason for end in ends] == [StopReason.CANCELLED]
     assert is_settled(halo)
