@@ -46,7 +46,7 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
 
-check: setup lint types unit  ## the everyday check, under a minute
+check: setup lint types unit  ## the everyday check: lint, types, unit tests; under four minutes
 
 unit: setup
 	@$(BIN)/python -m pytest -n 2 -m 'not slow and not long and not full' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
