@@ -60,7 +60,7 @@ class Inbox:
         self.attended = attended
         self._guests = 0
         self._prompts: asyncio.Queue[Prompt | InboxRequest | None] = asyncio.Queue()
-        self._wish: InboxRequest | None = None
+        self._request: InboxRequest | None = None
         self._steering: deque[Content | asyncio.Future[Content]] = deque()
         self._decisions: dict[str, asyncio.Future[ResolveApproval | Interjected | None]] = {}
         self._answers: dict[str, asyncio.Future[AnswerQuestion | Interjected | None]] = {}
@@ -111,17 +111,17 @@ class Inbox:
         _settle_all(self._decisions, Interjected(client))
         _settle_all(self._answers, Interjected(client))
 
-    def queue_request(self, wish: InboxRequest) -> None:
+    def queue_request(self, request: InboxRequest) -> None:
         """Queue a request: in a turn for its next model request, between turns among the prompts."""
         if self._turn is None:
-            self._prompts.put_nowait(wish)
+            self._prompts.put_nowait(request)
         else:
-            self._wish = wish
+            self._request = request
 
     def take_request(self) -> InboxRequest | None:
         """Take the latest request since the last call, or None."""
-        wish, self._wish = self._wish, None
-        return wish
+        request, self._request = self._request, None
+        return request
 
     def close(self) -> None:
         """Accept no more prompts: `prompts` ends after the queued ones."""

@@ -94,8 +94,8 @@ class Task:
         tell_of_ends(self.host.tools.shell.jobs, self.emit)
         async for asked in self.inbox.prompts():
             await (self.turn(asked) if isinstance(asked, Prompt) else self.grant(asked))
-            while wish := self.inbox.take_request():
-                await self.grant(wish)
+            while request := self.inbox.take_request():
+                await self.grant(request)
         self.emit(*await hooks_after(self.host.hooks, None))
 
     async def turn(self, prompt: Prompt) -> None:
@@ -145,11 +145,11 @@ class Task:
                 for run in [run for run in ready if run.tool.edits][:1]:
                     self.checkpoints.take(run.summary.title, run.may_change)
 
-    async def grant(self, wish: InboxRequest) -> None:
+    async def grant(self, request: InboxRequest) -> None:
         """Compact the conversation, or undo that, between two turns."""
         try:
             async with self.inbox.interruptible():
-                async for event in self.compactor.grant(wish):
+                async for event in self.compactor.grant(request):
                     self.emit(event)
         except Exception as error:
             self.emit(*end_of(error, self.state)[0])

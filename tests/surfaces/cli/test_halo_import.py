@@ -284,7 +284,8 @@ async def test_of_a_damaged_file_comes_what_is_whole_and_it_says_what_is_not(hal
     done = await halo.run("import", "claude")
     assert done.code == 0
     assert "not imported: 1 × unreadable line" in done.out
-    assert "1 × unreadable line" in (await halo.run("tasks", "show", halo.tasks[0])).out
+    shown = (await halo.run("tasks", "show", halo.tasks[0])).out
+    assert "Not imported: 1 × line of a sub-agent, 1 × unreadable line." in " ".join(shown.split())
 
 
 async def test_what_cannot_be_read_at_all_is_said_and_the_rest_is_taken(halo: Halo) -> None:
