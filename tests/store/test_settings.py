@@ -64,6 +64,18 @@ def test_a_wrong_setting_in_a_profile_names_the_profile(tmp_path):
         load_settings(path, {}, profile="cheap")
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [('approval_mode = "bogus"', "lists the values"), ("modle = 1", "Available settings: model, plan")],
+)
+def test_a_wrong_value_has_another_hint_than_an_unknown_setting(tmp_path: Path, text: str, hint: str) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(text)
+    with pytest.raises(SettingsError) as error:
+        load_settings(settings, {})
+    assert hint in error.value.hint
+
+
 def test_the_file_can_name_the_profile_to_use(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text('profile = "cheap"\n[profiles.cheap]\nmax_steps = 3\n')

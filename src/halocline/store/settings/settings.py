@@ -430,5 +430,7 @@ def _convert_settings(given: dict[str, Any], source: str) -> Settings:
     try:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as error:
-        known = ", ".join(field.name for field in msgspec.structs.fields(Settings))
-        raise SettingsError(f"Invalid setting in {source}: {error}.", f"Available settings: {known}.") from error
+        hint = "docs/reference/settings.md lists the values that each setting takes."
+        if "unknown field" in str(error):
+            hint = f"Available settings: {', '.join(field.name for field in msgspec.structs.fields(Settings))}."
+        raise SettingsError(f"Invalid setting in {source}: {error}.", hint) from error
