@@ -92,7 +92,7 @@ async def test_where_a_person_was_at_work_too_a_command_is_not_taken_back_unless
     assert names(bench) == {"mine"}
 
 
-async def test_the_plan_says_what_only_the_time_of_a_command_speaks_for(bench: Bench) -> None:
+async def test_the_plan_marks_what_a_command_changed_also_where_the_command_names_the_file(bench: Bench) -> None:
     shadow = await begun(bench)
     await shadow.barrier(["named"])
     bench.write("named", "by a command that names it")
@@ -101,7 +101,7 @@ async def test_the_plan_says_what_only_the_time_of_a_command_speaks_for(bench: B
     await ran(shadow, bench, made="by the command, or by somebody who was not seen")
     await edited(shadow, bench, "edited", "by the task")
     plan = await shadow.plan("1")
-    assert (plan.deletes, plan.assumed) == (("edited", "made", "named"), ("made",))
+    assert (plan.deletes, plan.assumed) == (("edited", "made", "named"), ("made", "named"))
 
 
 async def test_while_another_task_is_at_work_in_the_folder_a_command_is_in_doubt(bench: Bench) -> None:
@@ -223,7 +223,7 @@ def claim(at: float, until: float, *paths: bytes, task: str = "t1", ran: bool = 
         ([claim(4, 6)], 5.0, Who.COMMAND),
         ([claim(4, 6)], 3.0, Who.PERSON),
         ([claim(4, 6)], 7.0, Who.PERSON),
-        ([claim(4, 6, b"/project/a")], 5.0, Who.NAMED),
+        ([claim(4, 6, b"/project/a")], 5.0, Who.COMMAND),
         ([claim(4, 6, b"/project/b")], 5.0, Who.PERSON),
         ([claim(4, 6, task="t2")], 5.0, Who.OTHER),
         ([claim(4, 6), claim(4, 6, task="t2")], 5.0, Who.DOUBT),

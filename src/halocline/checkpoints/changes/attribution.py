@@ -27,9 +27,9 @@ _MOST_TIMES = 64
 
 
 class Who(StrEnum):
-    """The author of a change. `COMMAND` and `NAMED`: a command of the task, unless somebody else was working meanwhile.
+    """The author of a change. `COMMAND`: a command of the task, unless somebody else was working meanwhile.
 
-    With `NAMED`, the command names the file; with `COMMAND`, only the time is evidence.
+    Only the time is evidence for it. `NAMED` is the same in checkpoints of older versions: the command named the file.
     """
 
     TASK = "task"
@@ -143,7 +143,7 @@ def _who_changed(place: bytes, at: int, own: Sequence[Claim], others: Sequence[C
         return Who.DOUBT, ""  # a job still runs, and it is unknown when it writes
     if not all(claim.ran for claim in mine):
         return Who.TASK, ""
-    return (Who.NAMED if all(claim.paths is not None for claim in mine) else Who.COMMAND), ""
+    return Who.COMMAND, ""
 
 
 def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:

@@ -66,7 +66,7 @@ def deeds_by_file(steps: Iterable[Step], earlier: Iterable[float] = ()) -> dict[
         listed, is_sure = by.by_path(), not is_disturbed_by_others(by, times)
         for path, (before, after) in step.sides.items():
             who = listed.get(path, by.rest)
-            is_assumed = is_sure and who is Who.COMMAND
+            is_assumed = is_sure and who in (Who.COMMAND, Who.NAMED)
             if who in (Who.COMMAND, Who.NAMED):
                 who = Who.TASK if is_sure else Who.DOUBT
             found.setdefault(path, []).append(Deed(who, before, after, is_assumed))

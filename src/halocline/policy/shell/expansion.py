@@ -77,7 +77,7 @@ def expand_word(word: Word, ground: Ground) -> list[Word]:
     if (
         len(fields) == 1
         and not _reads_oddly(word)
-        and not word.dynamic.strip(EXPANDS)
+        and word.dynamic in ("", EXPANDS)
         and not any(_is_unknown(one) for one in fields[0])
     ):
         return [_known_word(one, word) for one in fields[0]]
@@ -98,7 +98,7 @@ def expand_value(word: Word, ground: Ground) -> Word:
     could = tuple(
         _known_word((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives
     )
-    if len(could) == 1 and UNKNOWN not in could[0].text and not word.dynamic.strip(EXPANDS):
+    if len(could) == 1 and UNKNOWN not in could[0].text and word.dynamic in ("", EXPANDS):
         return could[0]
     return replace(word, dynamic=word.dynamic or EXPANDS, could=could)
 
