@@ -2,6 +2,11 @@
 was shortened again and again. No model is asked: a simulated one reads a file whenever it cannot see its text.
 """
 
+from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import Mode
+from halocline.protocol.kinds import Todo
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -62,7 +67,7 @@ def _building(rounds: int) -> tuple[float, float, float]:
 
 
 def _long_task() -> Iterator[ev.Durable]:
-    yield ev.TaskStarted("/w", "any", ev.Mode.ACT, ev.ApprovalMode.YOLO, "Be brief.", "0", seq=1)
+    yield ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0", seq=1)
     yield ev.TurnStarted((Text("go"),), seq=2)
     for number in range(STEPS):
         yield from _read(f"src/part{number % 90}.py", _text(number, TOKENS * 4 // STEPS), f"c{number}")
@@ -70,7 +75,7 @@ def _long_task() -> Iterator[ev.Durable]:
 
 def _read(path: str, text: str, call: str) -> Iterator[ev.Durable]:
     yield ev.AssistantMessageCompleted(AssistantMessage((Text("Next."), ToolCall(call, "read_file", {"path": path}))))
-    yield ev.ToolCallEnded(call, "read_file", ev.CallStatus.COMPLETED, ToolResult(call, (Text(text),)))
+    yield ev.ToolCallEnded(call, "read_file", CallStatus.COMPLETED, ToolResult(call, (Text(text),)))
 
 
 def _text(seed: int, size: int) -> str:
@@ -93,9 +98,9 @@ class Journey:
 
     def rates(self) -> tuple[float, float]:
         """Reads of what had been read and not changed, and facts that were lost, both in a hundred."""
-        self._add(ev.TaskStarted("/w", "any", ev.Mode.ACT, ev.ApprovalMode.YOLO, "Be brief.", "0"))
+        self._add(ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0"))
         self._add(ev.TurnStarted((Text("Read on."),)), ev.TurnStarted((Text(FORBIDDEN),)))
-        self._add(ev.TodosChanged((ev.Todo(OPEN),)))
+        self._add(ev.TodosChanged((Todo(OPEN),)))
         self._state = replace(self._state, window=WINDOW)
         for step in range(JOURNEY):
             self._step(step)
@@ -142,7 +147,7 @@ def _ran(step: int) -> Iterator[ev.Durable]:
     call = ToolCall(f"s{step}", "execute_command", {"command": f"make part-{step}"})
     yield ev.AssistantMessageCompleted(AssistantMessage((Text("I see it."), call)))
     result = ToolResult(call.id, (Text("ok " * 60),))
-    yield ev.ToolCallEnded(call.id, call.name, ev.CallStatus.COMPLETED, result)
+    yield ev.ToolCallEnded(call.id, call.name, CallStatus.COMPLETED, result)
 
 
 def _edit(number: int, step: int) -> Iterator[ev.Durable]:
@@ -150,7 +155,7 @@ def _edit(number: int, step: int) -> Iterator[ev.Durable]:
     call = ToolCall(id, "replace_in_file", {"path": path, "diff": "old\nnew"})
     yield ev.AssistantMessageCompleted(AssistantMessage((call,)))
     yield ev.FileChanged(path, before="a", after=f"sha256:{step:064}", cause=id)
-    yield ev.ToolCallEnded(id, call.name, ev.CallStatus.COMPLETED, ToolResult(id, (Text("Done."),)))
+    yield ev.ToolCallEnded(id, call.name, CallStatus.COMPLETED, ToolResult(id, (Text("Done."),)))
 
 
 def _ours(state: State) -> State:
@@ -160,7 +165,7 @@ def _ours(state: State) -> State:
     if used <= room.allowed:
         return state
     made = try_compactions(
-        state, request, used, room, Tight(ev.CompactionCause.CROWDED, summary="Work went on as planned.")
+        state, request, used, room, Tight(CompactionCause.CROWDED, summary="Work went on as planned.")
     )
     return reduce_event(state, made) if made else state
 

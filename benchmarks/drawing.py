@@ -5,6 +5,8 @@ characters, as from a server; a task is shown with `halo tasks show`. Times are 
 empty reply takes is taken off.
 """
 
+from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import Mode
 import argparse
 import os
 import subprocess
@@ -60,7 +62,7 @@ def write_task(home: Path, text: str) -> str:
     """A task with this reply in four messages; gives its id."""
     parts = [text[start : start + len(text) // 4 + 1] for start in range(0, len(text), len(text) // 4 + 1)]
     events = [
-        ev.TaskStarted("/w", "m", ev.Mode.ACT, ev.ApprovalMode.ASK, "", "0"),
+        ev.TaskStarted("/w", "m", Mode.ACT, ApprovalMode.ASK, "", "0"),
         ev.TurnStarted(content=(Text("go"),)),
         *(ev.AssistantMessageCompleted(AssistantMessage((Text(part),))) for part in parts),
         ev.TurnEnded(reason=StopReason.END_TURN),

@@ -52,7 +52,7 @@ def by_floor(before: list[str]) -> str:
 
 
 def by_halocline(before: list[str]) -> str:
-    from halocline.edits.blocks import parse_blocks
+    from halocline.edits.formats.blocks import parse_blocks
     from halocline.edits.plan import apply_edits
     from halocline.edits.text import TextFile
 

@@ -6,6 +6,10 @@ run: a look (`stat`) at each log for the lists, reading the file for opening, on
 `append`. Lists are measured with the index there, after one log in a hundred has grown.
 """
 
+from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.kinds import Mode
+from halocline.protocol.kinds import ToolKind
 import argparse
 import os
 import random
@@ -41,8 +45,8 @@ def steps(chance: random.Random, number: int, count: int) -> Iterator[ev.Durable
     yield ev.TaskStarted(
         workspace=f"/work/project{number % 40}",
         model=f"anthropic/model-{number % 5}",
-        mode=ev.Mode.ACT,
-        approval_mode=ev.ApprovalMode.AUTO,
+        mode=Mode.ACT,
+        approval_mode=ApprovalMode.AUTO,
         system_prompt="You are a coding agent. " * 250,
         version="0",
     )
@@ -58,10 +62,10 @@ def steps(chance: random.Random, number: int, count: int) -> Iterator[ev.Durable
             stop_reason=StopReason.END_TURN,
         )
         yield ev.AssistantMessageCompleted(message=reply)
-        yield ev.ToolCallStarted(call=call, name="replace_in_file", title=f"Edit {path}", kind=ev.ToolKind.EDIT)
+        yield ev.ToolCallStarted(call=call, name="replace_in_file", title=f"Edit {path}", kind=ToolKind.EDIT)
         yield ev.FileChanged(path=f"/work/project{number % 40}/{path}", before="b" * 64, after="a" * 64, cause=call)
         result = ToolResult(call=call, content=(Text(said(160)),))
-        yield ev.ToolCallEnded(call=call, name="replace_in_file", status=ev.CallStatus.COMPLETED, result=result)
+        yield ev.ToolCallEnded(call=call, name="replace_in_file", status=CallStatus.COMPLETED, result=result)
         yield ev.CheckpointTaken(checkpoint="c" * 12, label=f"Edit {path}")
     yield ev.TurnEnded(reason=StopReason.END_TURN)
 

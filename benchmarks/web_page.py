@@ -5,6 +5,11 @@ code at 200 pieces a second; the longest task of the page's thread, how busy it 
 Open: a task of 2,000 rows, until its past is told and drawn.
 """
 
+from halocline.protocol.kinds import ApprovalMode
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.kinds import Mode
+from halocline.protocol.messages import StopReason
+from halocline.protocol.kinds import ToolKind
 import argparse
 import asyncio
 import os
@@ -99,17 +104,17 @@ def _stamped(event: ev.DurableEvent, seq: int) -> ev.DurableEvent:
 def _many(root: Path) -> Sequence[ev.DurableEvent]:
     """A long task: prompts, replies with Markdown, commands with output."""
     events: list[ev.DurableEvent] = [
-        ev.TaskStarted(str(root / "work"), "scripted/x", ev.Mode.ACT, ev.ApprovalMode.YOLO, "", "0")
+        ev.TaskStarted(str(root / "work"), "scripted/x", Mode.ACT, ApprovalMode.YOLO, "", "0")
     ]
     for n in range(ROWS // 4):
         events.append(ev.TurnStarted((Text(f"Step {n}: look at part {n}"),)))
         call = ToolCall(f"c{n}", "execute_command", {"command": f"make part-{n}"})
         said = Text(f"## Part {n}\n\nIt does *this* and `that`:\n\n- one\n- two\n\n```python\nprint({n})\n```\n")
         events.append(ev.AssistantMessageCompleted(AssistantMessage((said, call))))
-        events.append(ev.ToolCallStarted(call.id, call.name, f"make part-{n}", ev.ToolKind.EXECUTE))
+        events.append(ev.ToolCallStarted(call.id, call.name, f"make part-{n}", ToolKind.EXECUTE))
         result = ToolResult(call.id, (Text("\n".join(f"line {k} of {n}" for k in range(20))),))
-        events.append(ev.ToolCallEnded(call.id, call.name, ev.CallStatus.COMPLETED, result))
-        events.append(ev.TurnEnded(ev.StopReason.END_TURN))
+        events.append(ev.ToolCallEnded(call.id, call.name, CallStatus.COMPLETED, result))
+        events.append(ev.TurnEnded(StopReason.END_TURN))
     return events
 
 

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound
-from halocline.protocol.events import DurableEvent, Event, Mode
-from halocline.protocol.jobs import JobInfo
+from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.events.jobs import JobInfo
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.state.reducer import fold_events
@@ -21,8 +22,8 @@ from halocline.runtime.controller import Controller, TaskOptions
 if TYPE_CHECKING:
     from halocline.checkpoints.restore.restore import Restored
     from halocline.ports.mcp import McpPrompt, McpStanding
+    from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
-    from halocline.protocol.queries.mentions import Mentioned
     from halocline.protocol.queries.usage import CacheReport, ContextReport
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.history.pending_edit import PendingEdit

@@ -7,13 +7,15 @@ from halocline.context.request import Context, Thinking
 from halocline.ports.model import Request
 from halocline.ports.tool import ToolSpec
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import AssistantMessage, Effort, Note, Text, ToolResult, Usage, UserMessage
 from halocline.protocol.queries.usage import Rates
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
-ABOUT = {"workspace": "/w", "approval_mode": ev.ApprovalMode.ASK, "system_prompt": "Be good.", "version": ""}
-STARTED = ev.TaskStarted(model="a/x", mode=ev.Mode.ACT, **ABOUT)
+ABOUT = {"workspace": "/w", "approval_mode": ApprovalMode.ASK, "system_prompt": "Be good.", "version": ""}
+STARTED = ev.TaskStarted(model="a/x", mode=Mode.ACT, **ABOUT)
 BIG = 10 * SMALLEST
 
 
@@ -28,7 +30,7 @@ def step(at: float, **usage: int) -> list[ev.DurableEvent]:
 
 
 def report(*events: ev.DurableEvent, rates: Rates | None = None):
-    context, tools = Context(thinking={ev.Mode.PLAN: Thinking(Effort.HIGH)}), Tools()
+    context, tools = Context(thinking={Mode.PLAN: Thinking(Effort.HIGH)}), Tools()
     log = [replace(event, seq=seq) for seq, event in enumerate((STARTED, *events), 1)]
     return cache_report(log, lambda state: context.request(state, tools), lambda model: rates)
 
@@ -61,7 +63,7 @@ def test_small_requests_and_reports_without_tokens_do_not_count():
         ([], "the request is unchanged, 20 s after the last one: the provider dropped its cache"),
         ([ev.ModelChanged(model="b/y")], "the model changed from a/x to b/y"),
         ([ev.ToolsOffered(tools=("use_skill",))], "the tool use_skill was added"),
-        ([ev.ModeChanged(mode=ev.Mode.PLAN)], "the tool plan_mode_respond was added"),
+        ([ev.ModeChanged(mode=Mode.PLAN)], "the tool plan_mode_respond was added"),
         ([ev.CheckpointTaken(checkpoint="x", label="y")], "the request is unchanged"),
     ],
 )
@@ -70,7 +72,7 @@ def test_the_first_thing_that_changed_is_named(change: list[ev.DurableEvent], wh
 
 
 COMPACTED = ev.Compacted(
-    cause=ev.CompactionCause.CROWDED, content=(Note("so far", "summary"),), kept_from=2, until=2, before=9, after=1
+    cause=CompactionCause.CROWDED, content=(Note("so far", "summary"),), kept_from=2, until=2, before=9, after=1
 )
 
 

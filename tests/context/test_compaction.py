@@ -8,7 +8,8 @@ from halocline.context.compaction.thresholds import Room, find_room
 from halocline.context.token_estimate import message_tokens, request_tokens
 from halocline.context.view import build_view
 from halocline.ports.model import Request
-from halocline.protocol.events import CompactionCause, Todo, TodoStatus
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
 from halocline.protocol.state.state import State
 

@@ -9,6 +9,8 @@ from halocline.context.compaction.plan import Tight, try_compactions
 from halocline.context.request import Context
 from halocline.context.token_estimate import request_tokens
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, loose_ends
@@ -27,7 +29,7 @@ def played(steps, window):
     """The states of a task that shortens its conversation when it has to, one after each event."""
     state = State()
     begin = [
-        ev.TaskStarted("/w", "any", ev.Mode.ACT, ev.ApprovalMode.YOLO, "Be brief.", "0"),
+        ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0"),
         ev.TurnStarted((Text("go"),)),
         ev.UsageReported(usage=state.usage, window=window),
     ]
@@ -38,7 +40,7 @@ def played(steps, window):
     for number, (kind, file, size) in enumerate(steps):
         if context.used(state, TOOLS) > context.room(state).allowed:
             request, used = context.request(state, TOOLS), context.used(state, TOOLS)
-            if made := try_compactions(state, request, used, context.room(state), Tight(ev.CompactionCause.CROWDED)):
+            if made := try_compactions(state, request, used, context.room(state), Tight(CompactionCause.CROWDED)):
                 state = reduce_event(state, made)
                 yield state
         for event in happening(kind, number, file, size):
@@ -59,7 +61,7 @@ def happening(kind, number, file, size):
     call = ToolCall(id, names[kind], {"path": path, "command": "make", "content": "x " * (size // 4)})
     yield ev.AssistantMessageCompleted(AssistantMessage((Text("next"), call)))
     if kind != "cut":
-        yield ev.ToolCallEnded(id, call.name, ev.CallStatus.COMPLETED, ToolResult(id, (Text("line\n" * (size // 2)),)))
+        yield ev.ToolCallEnded(id, call.name, CallStatus.COMPLETED, ToolResult(id, (Text("line\n" * (size // 2)),)))
 
 
 def assert_a_server_takes(request, window):
@@ -96,5 +98,5 @@ def sent(state, window):
     request, used = context.request(state, TOOLS), request_tokens(context.request(state, TOOLS))
     if used <= window:
         return request
-    made = try_compactions(state, request, used, context.room(state), Tight(ev.CompactionCause.OVERFLOW, share=0))
+    made = try_compactions(state, request, used, context.room(state), Tight(CompactionCause.OVERFLOW, share=0))
     return Context().request(reduce_event(state, made), TOOLS)

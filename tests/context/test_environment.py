@@ -18,6 +18,8 @@ from halocline.context.system_prompt.environment import (
 )
 from halocline.protocol import events as ev
 from halocline.protocol.commands import EditorState
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Note, StopReason, Text, Usage, UserMessage
 from halocline.protocol.state.state import State
 
@@ -55,18 +57,18 @@ def test_the_time_is_told_again_once_it_is_stale(tmp_path):
 
 
 def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind(tmp_path):
-    state = replace(after(environment_note(State(), tmp_path, NOW)), mode=ev.Mode.PLAN)
+    state = replace(after(environment_note(State(), tmp_path, NOW)), mode=Mode.PLAN)
     assert told(state, tmp_path) == [PLAN + SWITCHED]
-    planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), mode=ev.Mode.PLAN)
+    planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), mode=Mode.PLAN)
     assert told(planned, tmp_path) == [STILL_PLAN]
-    assert told(replace(planned, mode=ev.Mode.ACT), tmp_path) == [ACT + SWITCHED]
+    assert told(replace(planned, mode=Mode.ACT), tmp_path) == [ACT + SWITCHED]
 
 
 def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
     switched = UserMessage((Note(PLAN + SWITCHED, "environment"),))
     state = after(environment_note(State(), tmp_path, NOW))
-    state = replace(state, mode=ev.Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
-    compacted = ev.Compacted(cause=ev.CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
+    state = replace(state, mode=Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
+    compacted = ev.Compacted(cause=CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
     assert note_environment_changes(state) is None
     assert note_environment_changes(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
 
@@ -74,8 +76,8 @@ def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
 def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
     state = after(environment_note(State(), tmp_path, NOW))
     assert note_environment_changes(state) is None
-    assert note_environment_changes(replace(state, mode=ev.Mode.PLAN)).text == PLAN + SWITCHED
-    assert note_environment_changes(State(mode=ev.Mode.PLAN)) is None
+    assert note_environment_changes(replace(state, mode=Mode.PLAN)).text == PLAN + SWITCHED
+    assert note_environment_changes(State(mode=Mode.PLAN)) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from halocline.context.instructions.active import FolderInstructions
 from halocline.context.instructions.files import MOST_FILES, Reader
 from halocline.context.instructions.places import Roots
 from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner, Root
-from halocline.protocol.instructions import InstructionsLoaded
+from halocline.protocol.events.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State, TurnState

@@ -3,7 +3,7 @@ import pytest
 from halocline.context.notes.jobs import begun_anew, describe_status, exit_words, note_jobs
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.state.state import State
 
 

@@ -2,7 +2,8 @@ from halocline.context.compaction.stale_files import GAIN
 from halocline.context.reports.removals import report_removals
 from halocline.context.token_estimate import message_tokens
 from halocline.context.view import build_view
-from halocline.protocol.events import Compacted, CompactionCause
+from halocline.protocol.events import Compacted
+from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.queries.usage import Shortened
 from halocline.protocol.state.state import State

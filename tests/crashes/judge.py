@@ -9,6 +9,7 @@ from tests.hosts.test_processes import runs
 from tests.journeys.soundness import assert_sound
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage
 from halocline.protocol.state.reducer import fold_events
 
@@ -38,7 +39,7 @@ def possible_contents(events: Sequence[ev.DurableEvent]) -> dict[str, set[str | 
                 for path, made in EDITS[call].items():
                     possible[path].add(made)
                     ever[path].add(made)
-            case ev.ToolCallEnded(call=call, status=ev.CallStatus.COMPLETED) if call in EDITS:
+            case ev.ToolCallEnded(call=call, status=CallStatus.COMPLETED) if call in EDITS:
                 possible.update({path: {made} for path, made in EDITS[call].items()})
             case ev.CheckpointRestored():
                 possible = {path: set(made) for path, made in ever.items()}

@@ -21,6 +21,7 @@ from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import codec, commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import AssistantMessage, Text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
@@ -122,7 +123,7 @@ class Person:
                 self._keep(self._shown, codec.encode(event) + b"\n")
             match event:
                 case ev.ApprovalRequested(request=request):
-                    decision = ev.Choice.ALLOW_ONCE
+                    decision = Choice.ALLOW_ONCE
                     self._client.send(cmd.ResolveApproval(task=self._task, request=request, decision=decision))
                 case ev.QuestionAsked(request=request):
                     self._client.send(cmd.AnswerQuestion(task=self._task, request=request, answer="this"))

@@ -10,6 +10,7 @@ from tests.crashes.rider import SETTINGS
 from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -71,7 +72,7 @@ class Story:
     async def _live(self, fault: Fault) -> None:
         client, points = self.client(), Points(fault)
         points.install()
-        task = await client.start(self.workspace, TaskOptions(approval_mode=ev.ApprovalMode.YOLO))
+        task = await client.start(self.workspace, TaskOptions(approval_mode=ApprovalMode.YOLO))
         for text in (None, SECOND):
             if text:
                 (self.workspace / "a.txt").write_text(text)

@@ -1,7 +1,7 @@
 import pytest
 
-from halocline.edits.blocks import MalformedBlocks, parse_blocks
 from halocline.edits.edit import Edit
+from halocline.edits.formats.blocks import MalformedBlocks, parse_blocks
 
 ONE = Edit(1, ("old",), ("new",))
 

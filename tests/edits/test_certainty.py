@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from halocline.edits.edit import Edit, Grain
+from halocline.edits.matching.similarity import folded_trimmed
 from halocline.edits.plan import apply_edits
-from halocline.edits.similarity import folded_trimmed
 from halocline.edits.text import EditError, TextFile
 
 WORD = st.sampled_from(["a", "b = 1", "}", "if x:", "it's", "it’s", "return a", "", "a – b", "a - b"])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from halocline.edits import blocks, exact, patch
 from halocline.edits.edit import Edit, UnplacedEdits
-from halocline.edits.match_strategies import How
+from halocline.edits.formats import blocks, exact, patch
+from halocline.edits.matching.strategies import How
 from halocline.edits.plan import apply_edits
 from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 

@@ -8,10 +8,10 @@ import pytest
 from tests.providers.markup import TOOLS, meant, read
 from tests.providers.streams import endpoint, message_of, request, translated
 
-from halocline.edits import blocks, patch
 from halocline.edits.edit import Edit
+from halocline.edits.formats import blocks, patch
+from halocline.edits.formats.shell_patch import shell_patch
 from halocline.edits.plan import apply_edits
-from halocline.edits.shell_patch import shell_patch
 from halocline.edits.text import EditError, TextFile
 from halocline.protocol.errors import ModelError
 from halocline.protocol.messages import ToolCall

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.edits.edit import Edit, Grain, UnplacedEdits
-from halocline.edits.patch import Action, MalformedPatch, Section, parse_patch
+from halocline.edits.formats.patch import Action, MalformedPatch, Section, parse_patch
 from halocline.edits.plan import apply_edits
 from halocline.edits.text import TextFile
 

@@ -4,8 +4,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.edits.blocks import parse_blocks
 from halocline.edits.edit import UnplacedEdits
+from halocline.edits.formats.blocks import parse_blocks
 from halocline.edits.plan import Applied, apply_edits
 from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.edits.edit_stats import Growth
-from halocline.edits.growing_arguments import GrowingArguments
-from halocline.edits.preview import GrowingEdit
+from halocline.edits.preview.edit_stats import Growth
+from halocline.edits.preview.growing_arguments import GrowingArguments
+from halocline.edits.preview.growing_edit import GrowingEdit
 from halocline.edits.text import TextFile
 
 FILE = TextFile("".join(f"line {i}\r\n" for i in range(30)) + "same\nsame\n")

@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.edits.shell_patch import ShellPatch, shell_patch
+from halocline.edits.formats.shell_patch import ShellPatch, shell_patch
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-price = '$5'\n+price = \"`$6`\"\n*** End Patch\n"
 QUOTED = PATCH.replace("\\", "\\\\").replace('"', '\\"')

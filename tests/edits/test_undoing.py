@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from halocline.edits.undoing import Cause, FileUndo, planned_writes, undo_plan
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside
-from halocline.protocol.events import DurableEvent, FileChanged, ToolCallStarted, ToolKind
+from halocline.protocol.events import DurableEvent, FileChanged, ToolCallStarted
+from halocline.protocol.kinds import ToolKind
 from halocline.store.blobs import DiskBlobs
 
 

@@ -11,7 +11,7 @@ from tests.hosts.test_processes import linux, pid_in, runs
 
 from halocline.ports.host import Left
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 
 pytestmark = pytest.mark.slow
 

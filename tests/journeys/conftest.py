@@ -9,6 +9,7 @@ import pytest
 from halocline.client import Client
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state.state import State
 from halocline.providers.scripted.model import Scripted, Turn
@@ -22,7 +23,7 @@ from halocline.store.tasks.recording import Recording
 from halocline.task.log import read_log
 
 Answer = Callable[[ev.Event], cmd.AnyCommand | None]
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO)
 LONGEST = 20.0
 NO_SERVERS = LanguageServerSettings(enabled=False)
 """What is installed on the machine must not decide what a journey is like."""
@@ -80,7 +81,7 @@ class Journey:
     ) -> "Journey":
         """Open a task, play one prompt to the end of its turn, and close everything."""
         client = client or self.client(turns, **settings)
-        options = options or TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=answer is not None)
+        options = options or TaskOptions(approval_mode=ApprovalMode.YOLO, attended=answer is not None)
         try:
             await self.open(client, options, resume)
             await self.prompt(client, prompt, answer, after=0, schema=schema)

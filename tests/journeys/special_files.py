@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.journeys.conftest import Journey
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.settings import McpSettings
@@ -24,7 +25,7 @@ CALLS = (
     Call("list_files", {"path": ".", "recursive": True}),
     Call("execute_command", {"command": "echo made > b.txt"}),
 )
-TRUSTED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+TRUSTED = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
 
 
 def make_special(kind: str, path: Path) -> None:

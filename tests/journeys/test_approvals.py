@@ -3,13 +3,14 @@ from msgspec.structs import replace
 
 from halocline.edits.diff import make_diff
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import Image, Note, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.task.calls.pending_approvals import name_changes
 
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
-ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
+ALONE = TaskOptions(approval_mode=ApprovalMode.ASK, attended=False)
 TOUCH = Call("execute_command", {"command": "touch made", "requires_approval": False}, id="c1")
 DONE = Turn(text="done")
 
@@ -26,7 +27,7 @@ def decide(decision, note="", arguments=None):
 
 
 async def test_a_call_runs_after_a_yes(journey):
-    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=decide(Choice.ALLOW_ONCE))
     assert (journey.workspace / "made").exists()
     assert [kind for kind in journey.kinds if kind != "CheckpointTaken"] == [
         "TaskStarted",
@@ -50,12 +51,12 @@ async def test_words_on_a_yes_reach_the_model(journey):
         Turn(calls=(TOUCH,)),
         Turn(text="ok", expect="and be quick"),
         options=ASK,
-        answer=decide(ev.Choice.ALLOW_ONCE, "and be quick"),
+        answer=decide(Choice.ALLOW_ONCE, "and be quick"),
     )
     assert journey.state.last_end.reason is StopReason.END_TURN
 
 
-@pytest.mark.parametrize("decision", [ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE])
+@pytest.mark.parametrize("decision", [Choice.ALLOW_ONCE, Choice.ALLOW_ALWAYS, Choice.REJECT_ONCE])
 async def test_a_picture_with_a_decision_reaches_the_model(journey, decision):
     shown = (Note("[shot.png]", "picture"), Image("image/png", "b" * 64))
 
@@ -76,7 +77,7 @@ async def test_a_no_with_a_reason_is_told_and_the_calls_after_it_are_skipped(jou
         Turn(calls=(TOUCH, again)),
         Turn(text="ok", expect="not today"),
         options=ASK,
-        answer=decide(ev.Choice.REJECT_ONCE, "not today"),
+        answer=decide(Choice.REJECT_ONCE, "not today"),
     )
     assert journey.ends == [("c1", "rejected"), ("c2", "skipped")]
     assert not (journey.workspace / "made").exists()
@@ -90,7 +91,7 @@ async def test_always_asks_once_for_the_same_command_and_again_for_another(journ
         Turn(calls=(other,)),
         DONE,
         options=ASK,
-        answer=decide(ev.Choice.ALLOW_ALWAYS),
+        answer=decide(Choice.ALLOW_ALWAYS),
     )
     assert [event.detail for event in journey.of(ev.ApprovalRequested)] == ["touch made", "touch other"]
 
@@ -101,7 +102,7 @@ async def test_an_edited_command_runs_as_edited_and_the_model_knows(journey):
         Turn(calls=(TOUCH,)),
         Turn(text="ok", expect="touch better"),
         options=ASK,
-        answer=decide(ev.Choice.ALLOW_ONCE, arguments=arguments),
+        answer=decide(Choice.ALLOW_ONCE, arguments=arguments),
     )
     assert (journey.workspace / "better").exists()
     assert not (journey.workspace / "made").exists()
@@ -114,7 +115,7 @@ async def test_an_edit_is_shown_as_a_diff_before_it_is_made(journey):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             seen.append((event.diffs[0].text, path.read_text()))
-            return decide(ev.Choice.ALLOW_ONCE)(event)
+            return decide(Choice.ALLOW_ONCE)(event)
         return None
 
     call = Call("replace_in_file", {"path": "a.txt", "diff": "------- SEARCH\none\n=======\ntwo\n+++++++ REPLACE"})
@@ -128,7 +129,7 @@ async def test_an_edit_is_shown_as_a_diff_before_it_is_made(journey):
 async def test_nobody_is_asked_about_an_edit_that_does_not_apply(journey):
     journey.write("a.txt", "one\n")
     call = Call("replace_in_file", {"path": "a.txt", "diff": "------- SEARCH\nzero\n=======\ntwo\n+++++++ REPLACE"})
-    await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    await journey.run(Turn(calls=(call,)), DONE, options=ASK, answer=decide(Choice.ALLOW_ONCE))
     assert journey.of(ev.ApprovalRequested) == []
     assert journey.ends[0][1] == "failed"
 
@@ -139,7 +140,7 @@ async def test_the_second_edit_of_a_message_is_shown_as_it_is_after_the_first(jo
         Call("replace_in_file", {"path": "a.txt", "diff": f"------- SEARCH\n{a}\n=======\n{b}\n+++++++ REPLACE"})
         for a, b in (("one", "two"), ("two", "three"))
     )
-    await journey.run(Turn(calls=calls), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE))
+    await journey.run(Turn(calls=calls), DONE, options=ASK, answer=decide(Choice.ALLOW_ONCE))
     assert "-two" in journey.of(ev.ApprovalRequested)[1].diffs[0].text
     assert (journey.workspace / "a.txt").read_text() == "three\n"
 
@@ -152,7 +153,7 @@ async def test_without_a_person_what_needs_one_is_refused_and_the_model_is_told(
 
 
 async def test_plan_mode_refuses_changes_without_asking(journey):
-    options = TaskOptions(mode=ev.Mode.PLAN, approval_mode=ev.ApprovalMode.YOLO, attended=True)
+    options = TaskOptions(mode=Mode.PLAN, approval_mode=ApprovalMode.YOLO, attended=True)
     await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="plan mode"), options=options)
     assert journey.ends == [("c1", "rejected")]
     assert not (journey.workspace / "made").exists()
@@ -182,8 +183,8 @@ async def test_a_stale_decision_changes_nothing(journey):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             late.append(event)
-            return decide(ev.Choice.REJECT_ONCE)(event)
-        return decide(ev.Choice.ALLOW_ONCE)(late[0]) if isinstance(event, ev.ToolCallEnded) else None
+            return decide(Choice.REJECT_ONCE)(event)
+        return decide(Choice.ALLOW_ONCE)(late[0]) if isinstance(event, ev.ToolCallEnded) else None
 
     await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=answer)
     assert len(journey.of(ev.ApprovalResolved)) == 1
@@ -213,8 +214,8 @@ PATCH = """*** Begin Patch
 async def test_a_patch_is_asked_about_once_with_every_file_shown_and_the_reason_of_the_strictest(journey):
     journey.write("a.txt", "one\n")
     calls = Turn(calls=(Call("apply_patch", {"input": PATCH}),))
-    edits = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS, attended=True)
-    await journey.run(calls, DONE, options=edits, answer=decide(ev.Choice.ALLOW_ONCE))
+    edits = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS, attended=True)
+    await journey.run(calls, DONE, options=edits, answer=decide(Choice.ALLOW_ONCE))
     (asked,) = journey.of(ev.ApprovalRequested)
     assert asked.title == "Edit a.txt, add ../outside.txt"
     assert "outside the workspace" in asked.reason
@@ -231,7 +232,7 @@ async def test_a_path_that_leads_elsewhere_once_it_was_approved_is_not_written(j
         if isinstance(event, ev.ApprovalRequested):
             (journey.workspace / "safe").rmdir()
             (journey.workspace / "safe").symlink_to(journey.workspace.parent / "other")
-            return decide(ev.Choice.ALLOW_ONCE)(event)
+            return decide(Choice.ALLOW_ONCE)(event)
         return None
 
     call = Call("write_to_file", {"path": "safe/a.txt", "content": "x\n"})
@@ -247,7 +248,7 @@ def keeping(scope, *, wider=False):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             return cmd.ResolveApproval(
-                task=event.task, request=event.request, decision=ev.Choice.ALLOW_ALWAYS, scope=scope, wider=wider
+                task=event.task, request=event.request, decision=Choice.ALLOW_ALWAYS, scope=scope, wider=wider
             )
         return None
 
@@ -255,7 +256,7 @@ def keeping(scope, *, wider=False):
 
 
 async def test_leave_for_the_project_holds_in_the_next_task(journey):
-    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(ev.Scope.PROJECT))
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(Scope.PROJECT))
     await journey.run(Turn(calls=(TOUCH,)), DONE, options=ALONE)
     assert journey.ends == [("c1", "completed")]
     assert journey.of(ev.ApprovalRequested) == []
@@ -263,7 +264,7 @@ async def test_leave_for_the_project_holds_in_the_next_task(journey):
 
 
 async def test_leave_for_the_task_is_not_kept(journey):
-    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(ev.Scope.TASK))
+    await journey.run(Turn(calls=(TOUCH,)), DONE, options=ASK, answer=keeping(Scope.TASK))
     await journey.run(Turn(calls=(TOUCH,)), DONE, options=ALONE)
     assert journey.ends == [("c1", "rejected")]
 
@@ -282,7 +283,7 @@ async def test_an_edit_of_a_file_that_changed_after_it_was_shown_is_not_made(jou
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             path.write_text("one\ntwo, by somebody else\n")
-            return decide(ev.Choice.ALLOW_ONCE)(event)
+            return decide(Choice.ALLOW_ONCE)(event)
         return None
 
     diff = "------- SEARCH\none\n=======\nthree\n+++++++ REPLACE"
@@ -300,7 +301,7 @@ def agreeing(journey, text, would_be):
         if not isinstance(event, ev.ApprovalRequested):
             return None
         journey.write("a.txt", text)
-        return replace(decide(ev.Choice.ALLOW_ONCE)(event), seen=name_changes((make_diff("a.txt", text, would_be),)))
+        return replace(decide(Choice.ALLOW_ONCE)(event), seen=name_changes((make_diff("a.txt", text, would_be),)))
 
     return answer
 

@@ -10,6 +10,7 @@ import pytest
 from tests.journeys.deaths import dead_after
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.state import NOT_RUN
 from halocline.providers.scripted.model import Call, Turn
@@ -17,7 +18,7 @@ from halocline.runtime.attach.server import SOCKET
 from halocline.runtime.controller import TaskOptions
 from halocline.store.paths import Home
 
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 AGAIN = TaskOptions(attended=True, asks_again=True)
 TOUCH = Call("execute_command", {"command": "echo x >> made", "requires_approval": True}, id="c1")
 LATER = Call("write_to_file", {"path": "later", "content": "x\n"}, id="c2")
@@ -47,7 +48,7 @@ def dies(journey, tmp_path):
 def yes(event):
     match event:
         case ev.ApprovalRequested():
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         case ev.QuestionAsked():
             return cmd.AnswerQuestion(task=event.task, request=event.request, answer="that")
     return None
@@ -93,7 +94,7 @@ async def test_a_no_to_what_is_asked_again_counts(journey, dies):
 
     def no(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.REJECT_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.REJECT_ONCE)
         return None
 
     await goes_on(journey, *turns, answer=no)

@@ -15,6 +15,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.hosts.shell.keeper import _descendants_of
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import Image
 from halocline.protocol.state.state import State
 from halocline.providers.scripted.model import Call, Turn
@@ -86,7 +87,7 @@ async def test_the_browser_ends_with_the_task(journey, site):
 async def test_a_page_on_this_machine_is_asked_for_and_so_is_a_click_on_it(journey, site):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ALWAYS)
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ALWAYS)
         return None
 
     click = {"action": "click", "coordinate": "200,200"}
@@ -95,14 +96,14 @@ async def test_a_page_on_this_machine_is_asked_for_and_so_is_a_click_on_it(journ
         Turn(calls=(browser("c2", **click),)),
         Turn(calls=(browser("c3", **click),)),
         DONE,
-        options=TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True),
+        options=TaskOptions(approval_mode=ApprovalMode.AUTO, attended=True),
         answer=answer,
         **BROWSER,
     )
     host = site.split("/")[2]
     assert [(asked.call, asked.grant) for asked in journey.of(ev.ApprovalRequested)] == [
-        ("c1", ev.Grant(ev.ToolKind.FETCH, host)),
-        ("c2", ev.Grant(ev.ToolKind.EXECUTE, f"clicks and typing on {host}")),
+        ("c1", Grant(ToolKind.FETCH, host)),
+        ("c2", Grant(ToolKind.EXECUTE, f"clicks and typing on {host}")),
     ]
     assert [status for _, status in journey.ends] == ["completed"] * 3
 
@@ -110,7 +111,7 @@ async def test_a_page_on_this_machine_is_asked_for_and_so_is_a_click_on_it(journ
 async def test_plan_mode_looks_at_pages_and_does_nothing_on_them(journey, site):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     await journey.run(
@@ -118,7 +119,7 @@ async def test_plan_mode_looks_at_pages_and_does_nothing_on_them(journey, site):
         Turn(calls=(browser("c2", action="scroll_down"),)),
         Turn(calls=(browser("c3", action="type", text="x"),)),
         DONE,
-        options=TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN, attended=True),
+        options=TaskOptions(approval_mode=ApprovalMode.ASK, mode=Mode.PLAN, attended=True),
         answer=answer,
         **BROWSER,
     )
@@ -129,7 +130,7 @@ async def test_acting_before_a_page_is_open_is_answered_without_asking_anybody(j
     await journey.run(
         Turn(calls=(browser("c1", action="click", coordinate="1,1"),)),
         DONE,
-        options=TaskOptions(approval_mode=ev.ApprovalMode.ASK),
+        options=TaskOptions(approval_mode=ApprovalMode.ASK),
         **BROWSER,
     )
     assert journey.ends == [("c1", "failed")]

@@ -3,6 +3,7 @@ import os
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Fault, Turn
 
@@ -42,7 +43,7 @@ async def test_a_call_cut_off_by_the_output_limit_is_told_why(journey):
 
 async def test_wrong_arguments_are_named(journey):
     await journey.run(Turn(calls=(Call("read_file", {"paht": "x"}),)), Turn(text="ok", expect="path"))
-    assert journey.of(ev.ToolCallEnded)[0].status is ev.CallStatus.FAILED
+    assert journey.of(ev.ToolCallEnded)[0].status is CallStatus.FAILED
 
 
 async def test_a_number_as_text_is_accepted(journey):

@@ -15,6 +15,7 @@ from halocline.hosts.ripgrep import Ripgrep
 from halocline.ports.documents import DocumentKind
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, ToolFailure
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.secrets.keyring import SystemKeyring
@@ -23,7 +24,7 @@ from halocline.surfaces.cli.input.clipboard import read_image
 from halocline.surfaces.page_opener import open_page
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
 DONE = Turn(text="done")
 CANARY = "kanarienvogel-des-lotsen"
 CANARIES = {

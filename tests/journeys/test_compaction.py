@@ -7,6 +7,8 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.controller import Controller, TaskOptions
@@ -54,7 +56,7 @@ async def test_a_conversation_that_nearly_fills_the_window_is_shortened_and_goes
     await journey.run(client=narrow(steps(40), 12_000))
     made = compactions(journey)
     assert len(made) >= 2
-    assert {event.cause for event in made} == {ev.CompactionCause.CROWDED}
+    assert {event.cause for event in made} == {CompactionCause.CROWDED}
     assert all(event.after < event.before * 0.9 and event.summary == SUMMARY for event in made)
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert journey.state.steps == 41
@@ -65,7 +67,7 @@ async def test_a_server_that_calls_a_request_too_long_does_not_end_the_task(jour
     automatic = CompactionSettings(automatic=False)
     await journey.run(client=narrow(steps(40), 12_000, compaction=automatic))
     made = compactions(journey)
-    assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
+    assert {event.cause for event in made} == {CompactionCause.OVERFLOW}
     assert all(event.limit in (None, 12_000) and not event.summary for event in made)
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert_sound(journey.logged)
@@ -175,7 +177,7 @@ async def test_a_hook_may_keep_a_conversation_from_being_shortened(journey, narr
     blocking.write_text("""#!/bin/sh\ncat >/dev/null; echo '{"cancel": true, "errorMessage": "not today"}'\n""")
     blocking.chmod(0o755)
     client = narrow(steps(12), None)
-    await journey.open(client, TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    await journey.open(client, TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True))
     await journey.prompt(client)
     client.send(cmd.Compact(task=journey.task))
     seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.ErrorRaised)]
@@ -220,11 +222,11 @@ async def test_a_task_that_died_while_it_was_shortened_can_be_shortened_anew(jou
 
 async def test_in_plan_mode_a_conversation_is_shortened_as_well_and_stays_in_it(journey, narrow):
     client = narrow(steps(40), 12_000)
-    await journey.open(client, TaskOptions(approval_mode=ev.ApprovalMode.YOLO, mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(approval_mode=ApprovalMode.YOLO, mode=Mode.PLAN))
     await journey.prompt(client)
     await client.close()
     assert compactions(journey)
-    assert journey.state.mode is ev.Mode.PLAN
+    assert journey.state.mode is Mode.PLAN
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert_sound(journey.logged)
 

@@ -13,6 +13,7 @@ from tests.journeys.test_crashes import halo
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.codec import LOG_NAME
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Note
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -215,7 +216,7 @@ async def test_a_formatter_runs_without_asking_as_the_person_set_it(journey):
     await journey.run(
         Turn(calls=(write("c1", "one\n"),)),
         DONE,
-        options=TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS),
+        options=TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS),
         formatters={"*.py": "echo two > {path}"},
     )
     assert (journey.workspace / "a.py").read_text() == "two\n"

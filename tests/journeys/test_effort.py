@@ -1,6 +1,7 @@
 """A task's own effort: it goes before the settings', survives, and is told with its price."""
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Effort, Usage
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.controller import TaskOptions
@@ -21,7 +22,7 @@ async def test_an_effort_of_its_own_goes_before_the_settings_in_both_modes_until
     await journey.prompt(client, after=0)
     assert client.send(cmd.SetEffort(task=journey.task, effort=Effort.MAX))
     client.send(cmd.SetEffort(task=journey.task, effort=Effort.MAX))
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.PLAN))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.PLAN))
     await journey.prompt(client)
     client.send(cmd.SetEffort(task=journey.task, budget=0))
     await journey.prompt(client)

@@ -10,15 +10,16 @@ from tests.journeys.conftest import Journey
 
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Mode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
 CANARY = "canary_of_a_secret"
 OPEN = "text_for_everybody"
 DONE = Turn(text="done")
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK)
-PLAN = TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN)
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK)
+PLAN = TaskOptions(approval_mode=ApprovalMode.ASK, mode=Mode.PLAN)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 FILES = [name.replace("*", "x").replace("?", "_") for name in SECRET_FILES]
 PATHS = [*FILES, *(f"nest/{path}" for path in (*SECRET_PATHS, *(f"{folder}/anything" for folder in SECRET_FOLDERS)))]
 
@@ -113,7 +114,7 @@ async def test_a_secret_is_given_once_a_person_allows_just_that(journey):
     def allow(event):
         if isinstance(event, ev.ApprovalRequested):
             asked.append(event.rule)
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     await journey.run(Turn(calls=calls), DONE, options=ATTENDED, answer=allow)
@@ -197,7 +198,7 @@ def allowing_after(change):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             change()
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     return answer

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Note
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -95,7 +96,7 @@ async def test_what_hooks_say_has_no_keys_and_nothing_that_a_terminal_obeys(jour
     (folder / "PostToolUse").chmod(0o755)
     (folder / "PreToolUse").write_text(f"#!/bin/sh\necho 'no {TOKEN}' >&2; exit 2\n")
     (folder / "PreToolUse").chmod(0o755)
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
     await journey.run(runs("true"), DONE, options=options)
     (refused,) = journey.of(ev.HookRan)
     assert re.fullmatch(f"no {MARK}", refused.said)

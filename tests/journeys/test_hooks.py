@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.hook_kinds import HookStatus
+from halocline.protocol.events.hooks import HookStatus
+from halocline.protocol.kinds import ApprovalMode, Choice, Mode
 from halocline.protocol.messages import Note, StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True, trusted=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True, trusted=True)
 TOUCH = Call("execute_command", {"command": "touch made", "requires_approval": False}, id="c1")
 DONE = Turn(text="done")
 
@@ -57,7 +58,7 @@ def notes(message) -> str:
     return "\n".join(part.text for part in message.content if isinstance(part, Note))
 
 
-def decide(decision=ev.Choice.ALLOW_ONCE):
+def decide(decision=Choice.ALLOW_ONCE):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             return cmd.ResolveApproval(task=event.task, request=event.request, decision=decision)
@@ -187,7 +188,7 @@ async def test_a_change_that_the_tool_cannot_take_is_not_run(journey):
 
 async def test_a_hook_can_ask_for_a_person_even_in_yolo_mode(journey):
     hook(journey, "PreToolUse", says(review=True, errorMessage="look twice"))
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True, trusted=True)
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True, trusted=True)
     await journey.run(Turn(calls=(TOUCH,)), DONE, options=options, answer=decide())
     assert "look twice" in journey.of(ev.ApprovalRequested)[0].reason
     assert journey.ends == [("c1", "completed")]
@@ -210,7 +211,7 @@ async def test_an_allow_of_the_projects_hook_spares_no_question(journey):
 
 async def test_no_hook_allows_what_the_gate_denies(journey):
     claude(journey, {"PreToolUse": [command(says(**ALLOW))]}, own=True)
-    plan = TaskOptions(mode=ev.Mode.PLAN, attended=True)
+    plan = TaskOptions(mode=Mode.PLAN, attended=True)
     await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="plan-mode"), options=plan, answer=decide())
     assert (journey.ends, runs(journey)) == ([("c1", "rejected")], [])
 
@@ -386,7 +387,7 @@ async def test_a_hook_that_writes_a_file_goes_on_running(journey, script, moment
     claude(journey, {moment: [command(script)]})
     journey.client([]).hooks_of(journey.workspace).say(trusted=True)
     calls = [Turn(calls=(Call("execute_command", TOUCH.arguments, id=f"c{number}"),)) for number in range(3)]
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO)
     for _ in range(2):
         await journey.run(*calls, DONE, options=options)
         assert [run.status for run in runs(journey)] == [HookStatus.COMPLETED] * 3

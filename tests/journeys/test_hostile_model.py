@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halocline.protocol.events import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 

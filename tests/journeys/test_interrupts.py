@@ -8,6 +8,7 @@ from tests.journeys.soundness import assert_sound
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import StopReason, Text
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME
@@ -18,8 +19,8 @@ from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 DONE = Turn(text="done")
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 LONG = Turn(text="word " * 400, pace=0.01)
 
 
@@ -241,7 +242,7 @@ class Person:
         self._patience -= 1
         if self._patience <= 0:
             self._lose_patience(event)
-        decision = self._rng.choice([ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE])
+        decision = self._rng.choice([Choice.ALLOW_ONCE, Choice.ALLOW_ALWAYS, Choice.REJECT_ONCE])
         if isinstance(event, ev.ApprovalRequested):
             return cmd.ResolveApproval(task=event.task, request=event.request, decision=decision)
         if isinstance(event, ev.QuestionAsked):

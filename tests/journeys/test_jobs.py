@@ -10,6 +10,7 @@ from tests.journeys.soundness import assert_sound
 from tests.journeys.test_crashes import halo
 
 from halocline.protocol import codec, commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.providers.scripted.model import Call, Turn
 from halocline.providers.scripted.script import load_turns
 from halocline.runtime.controller import TaskOptions
@@ -70,7 +71,7 @@ async def test_a_person_lets_a_running_command_go_on(journey):
     await journey.run(
         Turn(calls=(shell("echo working; sleep 60", "c1"),)),
         Turn(text="done", expect="the user moved it to the background; still running as job-1"),
-        options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True),
+        options=TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True),
         answer=answer,
     )
     assert journey.results == ["working\n[the user moved it to the background; still running as job-1]"]
@@ -112,7 +113,7 @@ async def test_an_interrupt_leaves_jobs_alone(journey):
 async def test_the_folder_of_the_shell_stands_in_the_approval(journey):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ALWAYS)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ALWAYS)
         return None
 
     journey.write("sub/file", "")
@@ -121,7 +122,7 @@ async def test_the_folder_of_the_shell_stands_in_the_approval(journey):
         Turn(calls=tuple(shell(text, f"c{number}") for number, text in enumerate(texts))),
         DONE,
         answer=answer,
-        options=TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True),
+        options=TaskOptions(approval_mode=ApprovalMode.ASK, attended=True),
     )
     assert [(asked.detail, asked.place) for asked in journey.of(ev.ApprovalRequested)] == [
         ("cd sub; export A=1", ""),

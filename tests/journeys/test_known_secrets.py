@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.scripted.model import Call, Turn
@@ -18,7 +19,7 @@ from halocline.runtime.controller import TaskOptions
 from halocline.store.secrets.store import SecretStore
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
 DONE = Turn(text="done")
 STORED = "vault-of-the-grey-heron"  # no form of a key, and words only
 VARIABLE = 'p"a\\ss/wörd+of 2026'  # what JSON and addresses write otherwise

@@ -3,25 +3,26 @@
 from tests.journeys.test_jobs import shell
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Scope
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.services.policy.grants import list_grants
 from halocline.services.policy.rules import PolicyService
 
 DONE = Turn(text="done")
-ASKING = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ASKING = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 
 
 def touch(id):
     return Turn(calls=(shell("touch made", id),))
 
 
-def always(journey, scope=ev.Scope.TASK):
+def always(journey, scope=Scope.TASK):
     def answer(event):
         if not isinstance(event, ev.ApprovalRequested):
             return None
         return cmd.ResolveApproval(
-            task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ALWAYS, scope=scope, note="it is fine"
+            task=journey.task, request=event.request, decision=Choice.ALLOW_ALWAYS, scope=scope, note="it is fine"
         )
 
     return answer
@@ -34,7 +35,7 @@ async def test_leave_for_the_task_is_taken_back_and_the_next_call_is_asked_about
     await journey.prompt(client, answer=always(journey))
     assert journey.of(ev.ApprovalRequested) == []
     (given,) = list_grants(journey.logged)
-    assert (given.scope, given.client, given.title, given.note) == (ev.Scope.TASK, "test", "touch made", "it is fine")
+    assert (given.scope, given.client, given.title, given.note) == (Scope.TASK, "test", "touch made", "it is fine")
     assert client.send(cmd.TakeBack(task=journey.task, grant=given.grant))
     assert not client.send(cmd.TakeBack(task=journey.task, grant=given.grant))
     assert list_grants(journey.logged) == ()
@@ -59,7 +60,7 @@ async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_t
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE, touch("c3"), DONE])
     desk = PolicyService(client._controller.assembly)
     await journey.open(client, ASKING)
-    await journey.prompt(client, answer=always(journey, ev.Scope.PROJECT))
+    await journey.prompt(client, answer=always(journey, Scope.PROJECT))
     await journey.prompt(client, answer=always(journey))
     assert journey.of(ev.ApprovalRequested) == []
     (rule,) = desk.kept(journey.workspace)
@@ -75,7 +76,7 @@ async def test_leave_for_the_project_that_is_taken_out_of_its_file_ends_in_the_t
 
 
 async def test_leave_for_everywhere_that_is_taken_out_is_gone_for_a_task_that_is_resumed(journey):
-    await journey.run(touch("c1"), DONE, options=ASKING, answer=always(journey, ev.Scope.EVERYWHERE))
+    await journey.run(touch("c1"), DONE, options=ASKING, answer=always(journey, Scope.EVERYWHERE))
     client = journey.client([touch("c1"), DONE, touch("c2"), DONE])
     desk = PolicyService(client._controller.assembly)
     (rule,) = desk.kept(journey.workspace)

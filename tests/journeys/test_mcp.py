@@ -10,13 +10,14 @@ import pytest
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.settings import McpSettings
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 DONE = Turn(text="done")
 
 
@@ -81,7 +82,7 @@ async def test_tools_of_one_name_are_offered_once_and_the_person_hears_of_the_ot
 async def test_a_person_is_asked_with_all_arguments_and_always_is_for_this_tool(journey, servers):
     servers(test="")
     asked = []
-    answer = choosing(ev.Choice.ALLOW_ALWAYS, asked)
+    answer = choosing(Choice.ALLOW_ALWAYS, asked)
     await journey.run(echo(), echo("again", id="c2"), DONE, options=ATTENDED, answer=answer)
     assert journey.results == ["hi", "again"]
     (request,) = asked
@@ -92,7 +93,7 @@ async def test_a_person_is_asked_with_all_arguments_and_always_is_for_this_tool(
 async def test_always_in_this_project_is_kept_in_a_task_with_servers_too(journey, servers):
     servers(test="")
     asked = []
-    answer = choosing(ev.Choice.ALLOW_ALWAYS, asked, scope=ev.Scope.PROJECT)
+    answer = choosing(Choice.ALLOW_ALWAYS, asked, scope=Scope.PROJECT)
     await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
     await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
     assert (journey.results, len(asked)) == (["hi"], 1)
@@ -111,14 +112,14 @@ async def test_always_in_this_project_is_kept_in_a_task_with_servers_too(journey
 )
 async def test_without_a_person_only_what_the_settings_allow_runs(journey, servers, settings, status):
     servers(test=("", settings))
-    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.AUTO))
+    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ApprovalMode.AUTO))
     assert journey.ends == [("c1", status)]
 
 
 async def test_a_server_that_is_believed_may_read_in_plan_mode_and_nothing_else(journey, servers):
     servers(test=("", {"autoApproveReadOnly": True}))
     both = Turn(calls=(Call("test__look", {}, id="c1"), Call("test__echo", {"text": "x"}, id="c2")))
-    options = TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN)
+    options = TaskOptions(approval_mode=ApprovalMode.ASK, mode=Mode.PLAN)
     await journey.run(both, DONE, options=options)
     assert journey.ends == [("c1", "completed"), ("c2", "rejected")]
 
@@ -143,7 +144,7 @@ async def test_a_projects_servers_run_only_in_a_trusted_folder(journey, servers)
 
 async def test_a_folder_may_be_trusted_for_one_run(journey, servers):
     servers(file=journey.workspace / ".mcp.json", test="")
-    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    await journey.run(echo(), DONE, options=TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True))
     assert journey.results == ["hi"]
 
 
@@ -153,7 +154,7 @@ async def test_a_tool_that_was_redefined_is_asked_about_again_and_shows_the_diff
     await journey.run(echo(), DONE)
     servers(test=("changed", settings))
     asked = []
-    answer = choosing(ev.Choice.ALLOW_ONCE, asked)
+    answer = choosing(Choice.ALLOW_ONCE, asked)
     turns = echo(id="c2"), echo(id="c3"), DONE
     await journey.run(*turns, options=ATTENDED, answer=answer)
     (request,) = asked
@@ -164,9 +165,7 @@ async def test_a_tool_that_was_redefined_is_asked_about_again_and_shows_the_diff
 
 async def test_a_tool_that_changes_while_it_is_used_is_not_run_as_something_else(journey, servers):
     servers(test="changes")
-    await journey.run(
-        echo(), echo(id="c2"), echo(id="c3"), DONE, options=ATTENDED, answer=choosing(ev.Choice.ALLOW_ONCE)
-    )
+    await journey.run(echo(), echo(id="c2"), echo(id="c3"), DONE, options=ATTENDED, answer=choosing(Choice.ALLOW_ONCE))
     assert journey.ends[0] == ("c1", "completed")
     offers = journey.of(ev.McpOffered)
     assert [offer.server.tools[0].description for offer in offers][:2] == ["Says it back.", "Says something else."]
@@ -313,7 +312,7 @@ async def test_what_a_server_asks_is_put_to_the_person(journey, servers):
         if isinstance(event, ev.QuestionAsked):
             assert event.options == ("red", "blue", "Decline")
             return cmd.AnswerQuestion(task=event.task, request=event.request, answer="blue")
-        return choosing(ev.Choice.ALLOW_ONCE)(event)
+        return choosing(Choice.ALLOW_ONCE)(event)
 
     await journey.run(echo(), DONE, options=ATTENDED, answer=answer)
     assert json.loads(journey.results[0]) == {"action": "accept", "content": {"colour": "blue"}}

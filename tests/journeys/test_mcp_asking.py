@@ -8,6 +8,7 @@ from tests.journeys.test_mcp import DONE, echo, servers as servers
 from tests.journeys.test_mcp_reference import PATIENT, calls, servers as reference
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import SUMMARY
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.settings import McpSettings
@@ -15,7 +16,7 @@ from halocline.surfaces.costs import turns_of
 from halocline.task.mcp_sampling import ALWAYS, NO, ONCE
 
 reference = reference
-THERE = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+THERE = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 
 
 def saying(*answers, asked=None):

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
 DONE = Turn(text="done")
 TOKEN = "ghp_" + "a1B2" * 9
 """No real one."""

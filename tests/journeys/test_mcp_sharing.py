@@ -16,12 +16,13 @@ from halocline.mcp.connection.supervisor import Standing
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.settings.settings import McpSettings, Settings
 
-THERE = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+THERE = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 
 
 async def said(client, task, answer=None) -> list[ev.Event]:

@@ -6,12 +6,13 @@ import pytest
 
 from halocline.context.user_files.memory import LONGEST, PROJECT, personal_file
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
 FACT = "The tests need make db first."
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.AUTO, attended=True)
 
 
 def remember(id="c1", note=FACT, **more):
@@ -37,7 +38,7 @@ def prompt_of(journey) -> str:
 
 async def test_an_accepted_note_is_a_line_with_date_and_task_that_the_next_task_begins_with(journey):
     turns = (Turn(calls=(remember(),)), DONE)
-    await journey.run(*turns, options=ATTENDED, answer=deciding(ev.Choice.ALLOW_ONCE), memory=True)
+    await journey.run(*turns, options=ATTENDED, answer=deciding(Choice.ALLOW_ONCE), memory=True)
     assert [kind for kind in journey.kinds if kind != "CheckpointTaken"][:9] == [
         *("TaskStarted", "ToolsOffered", "TurnStarted", "StepStarted", "UsageReported"),
         *("AssistantMessageCompleted", "ApprovalRequested", "ApprovalResolved", "ToolCallStarted"),
@@ -64,7 +65,7 @@ async def test_a_note_for_the_project_is_a_file_of_the_project(journey):
 
 async def test_a_note_that_is_declined_leaves_no_trace(journey):
     turns = (Turn(calls=(remember(), remember("c2", scope="project"))), DONE)
-    await journey.run(*turns, options=ATTENDED, answer=deciding(ev.Choice.REJECT_ONCE), memory=True)
+    await journey.run(*turns, options=ATTENDED, answer=deciding(Choice.REJECT_ONCE), memory=True)
     assert not own(journey).exists()
     assert not (journey.workspace / PROJECT).exists()
 
@@ -86,7 +87,7 @@ async def test_a_task_that_is_resumed_without_the_setting_has_the_tool_no_more(j
 
 
 async def test_where_nobody_can_accept_a_note_none_is_asked_for(journey):
-    await journey.run(DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.AUTO), memory=True)
+    await journey.run(DONE, options=TaskOptions(approval_mode=ApprovalMode.AUTO), memory=True)
     assert journey.of(ev.ToolsOffered) == []
 
 
@@ -103,7 +104,7 @@ async def test_where_nobody_can_accept_a_note_none_is_asked_for(journey):
 )
 async def test_what_is_no_note_is_refused_before_anybody_is_asked(journey, note, said):
     turns = (Turn(calls=(remember(note=note),)), DONE)
-    await journey.run(*turns, options=ATTENDED, answer=deciding(ev.Choice.ALLOW_ONCE), memory=True)
+    await journey.run(*turns, options=ATTENDED, answer=deciding(Choice.ALLOW_ONCE), memory=True)
     assert said in journey.results[0]
     assert "hunter22" not in journey.results[0]
     assert journey.of(ev.ApprovalRequested) == []

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Image, Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -15,7 +16,7 @@ PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc00000030101"
     "0018dd8db00000000049454e44ae426082"
 )
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK)
 
 
 def given(journey) -> list[str]:
@@ -239,7 +240,7 @@ async def test_a_prompt_that_a_hook_refused_mentions_nothing_later(journey):
     journey.write("a.py", "a\n")
     hook = journey.write(".clinerules/hooks/UserPromptSubmit", "#!/bin/sh\necho '{\"cancel\": true}'\n")
     hook.chmod(0o755)
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True)
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
     await journey.run(DONE, prompt="@a.py", options=options)
     assert journey.state.unheard == ()
     assert given(journey) == []

@@ -8,11 +8,12 @@ from tests.journeys.deaths import dead_after
 from tests.journeys.test_asking_again import goes_on
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, ToolResult
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 TOUCH = Call("execute_command", {"command": "touch made", "requires_approval": True}, id="c1")
 WRITE = Call("write_to_file", {"path": "a.txt", "content": "x\n"}, id="c2")
 READ = Call("read_file", {"path": "b.txt"}, id="c3")
@@ -71,7 +72,7 @@ async def test_a_message_answers_an_approval_and_nothing_that_waited_runs(journe
         "TurnEnded",
     ]
     (resolved,) = journey.of(ev.ApprovalResolved)
-    assert (resolved.by, resolved.decision, resolved.client) == ("message", ev.Choice.REJECT_ONCE, "test")
+    assert (resolved.by, resolved.decision, resolved.client) == ("message", Choice.REJECT_ONCE, "test")
     assert journey.ends == [("c1", "rejected"), ("c2", "skipped"), ("c3", "skipped")]
     assert all("sent a new message" in result for result in journey.results)
     assert not (journey.workspace / "made").exists()
@@ -116,7 +117,7 @@ async def test_a_prompt_that_is_queued_cancels_nothing_and_has_its_turn_later(jo
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             client.send(cmd.SubmitPrompt(task=event.task, content=(Text("and then this"),)))
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     client = journey.client((Turn(calls=(TOUCH,)), Turn(text="made"), Turn(text="then", expect="and then this")))
@@ -160,7 +161,7 @@ async def test_a_decision_that_comes_after_the_message_is_too_late(journey):
             late.append(event)
             return say(event)
         if isinstance(event, ev.SteeringReceived):
-            return cmd.ResolveApproval(task=event.task, request=late[0].request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=late[0].request, decision=Choice.ALLOW_ONCE)
         return None
 
     await journey.run(Turn(calls=(TOUCH,)), HEARD, options=ASK, answer=answer)
@@ -171,7 +172,7 @@ async def test_a_decision_that_comes_after_the_message_is_too_late(journey):
 async def test_a_message_after_a_decision_is_read_before_the_next_request_as_ever(journey):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
-            client.send(cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE))
+            client.send(cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE))
             return say(event)
         return None
 

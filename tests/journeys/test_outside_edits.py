@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec, events as ev
 from halocline.protocol.events import FilesChangedOutside
+from halocline.protocol.kinds import Mode
 from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -176,7 +177,7 @@ async def test_a_task_that_crashed_and_is_resumed_much_later_hears_how_long_it_r
     log = journey.home.log(journey.task)
     past = [codec.encode(replace(event, at=event.at - 7_300)) for event in journey.logged[:-1]]  # no end of the turn
     log.write_bytes(b"".join(line + b"\n" for line in past))
-    await journey.run(*turns, resume=journey.task, options=TaskOptions(mode=ev.Mode.PLAN))
+    await journey.run(*turns, resume=journey.task, options=TaskOptions(mode=Mode.PLAN))
     assert journey.state.last_message.text == "ok"
 
 

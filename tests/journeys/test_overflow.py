@@ -8,6 +8,8 @@ from tests.providers.markup import spoken
 
 from halocline.client import Client
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -43,7 +45,7 @@ async def play(journey, family, count=STEPS, text_tools=(), **server):
             context_window=server["window"] * 26 // 25 if not server.get("says_why", True) else None,
         )
         client = Client(Controller(Assembly(journey.home, journey.settings, KEYS)), "test")
-        options = TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
+        options = TaskOptions(model=MODELS[family], approval_mode=ApprovalMode.YOLO)
         await journey.run(client=client, options=options)
     assert journey.state.last_end.reason is StopReason.END_TURN, journey.of(ev.ErrorRaised)
     assert_sound(journey.logged)
@@ -58,7 +60,7 @@ async def play(journey, family, count=STEPS, text_tools=(), **server):
 async def test_a_request_that_is_too_long_never_ends_the_task(journey, family, window):
     made = await play(journey, family, window=window)
     assert made
-    assert {event.cause for event in made} == {ev.CompactionCause.OVERFLOW}
+    assert {event.cause for event in made} == {CompactionCause.OVERFLOW}
     assert all(event.after < event.before for event in made)
     learnt = [event for event in made if event.limit is not None]  # the others were known to be too long, and not sent
     assert all(event.limit < event.before for event in learnt)

@@ -13,10 +13,11 @@ from tests.journeys.test_jobs import DONE, shell
 from halocline.context.notes.user_shell import HEAD, LEFT_OUT, own_commands_note
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.controller import TaskOptions
 
-ASKING = TaskOptions(approval_mode=ev.ApprovalMode.ASK, mode=ev.Mode.PLAN, attended=True)
+ASKING = TaskOptions(approval_mode=ApprovalMode.ASK, mode=Mode.PLAN, attended=True)
 
 
 async def ended(client, task, count=1):

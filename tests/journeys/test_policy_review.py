@@ -1,12 +1,12 @@
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ApprovalMode, Choice, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Verdict
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.services.policy.audit import review_task
 from halocline.tools.toolset import ALL, Tools
 
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
 CALLS = (
     Call("read_file", {"path": "a.txt"}, id="read"),
     Call("write_to_file", {"path": "b.txt", "content": "x"}, id="write"),
@@ -17,7 +17,7 @@ CALLS = (
 
 def yes(event):
     if isinstance(event, ev.ApprovalRequested):
-        return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
     return None
 
 

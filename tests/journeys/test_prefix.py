@@ -8,6 +8,7 @@ from tests.journeys.test_wire import CONVERSATIONS, KEYS, MODELS, unmarked
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -55,15 +56,15 @@ async def test_over_two_hundred_steps_each_request_begins_with_the_last_one(jour
             base_url=server.url(family), language_servers=NO_SERVERS, max_steps=500, checkpoints=False
         )
         client = Client(Controller(Assembly(journey.home, journey.settings, KEYS)), "test")
-        await journey.open(client, TaskOptions(model=MODELS[family], approval_mode=ev.ApprovalMode.YOLO))
+        await journey.open(client, TaskOptions(model=MODELS[family], approval_mode=ApprovalMode.YOLO))
 
         def now_and_then(event: ev.Event) -> cmd.AnyCommand | None:
             """The person switches modes, and edits a file that the model knows."""
             if isinstance(event, ev.StepStarted) and client.state(journey.task).steps in (50, 60):
                 if client.state(journey.task).steps == 50:
                     journey.write("f2.txt", "changed by a person\n")
-                    return cmd.SetMode(task=journey.task, mode=ev.Mode.PLAN)
-                return cmd.SetMode(task=journey.task, mode=ev.Mode.ACT)
+                    return cmd.SetMode(task=journey.task, mode=Mode.PLAN)
+                return cmd.SetMode(task=journey.task, mode=Mode.ACT)
             return None
 
         await journey.prompt(client, answer=now_and_then)

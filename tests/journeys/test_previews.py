@@ -3,12 +3,13 @@ import asyncio
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.runtime.history.previews import LARGEST, with_previews
 
-EDITS = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS)
+EDITS = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)
 DONE = Turn(text="done")
 DIFF = "------- SEARCH\n    return a - b\n=======\n    return a + b\n+++++++ REPLACE\n"
 

@@ -14,7 +14,7 @@ from tests.swapping import swapping
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store.repository import Limits
-from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
@@ -25,7 +25,7 @@ READS = int(os.environ.get("READS", "40"))
 AT_ONCE = 10
 CANARY = "canary_from_outside"
 INSIDE = "text_from_inside"
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK)
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK)
 OUTSIDE_PICTURE = PIXEL + b"outside"
 
 CALLS = {

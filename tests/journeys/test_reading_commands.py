@@ -1,9 +1,10 @@
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus
 from halocline.protocol.permission_rules import Effect
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
-ALONE = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=False)
+ALONE = TaskOptions(approval_mode=ApprovalMode.ASK, attended=False)
 DONE = Turn(text="done")
 
 
@@ -17,7 +18,7 @@ async def test_a_command_that_only_reads_runs_unasked_and_the_log_says_what_ran(
     assert journey.of(ev.ApprovalRequested) == []
     (started,) = journey.of(ev.ToolCallStarted)
     assert (started.title, started.runs) == ("cat a.txt | wc -l", "cat -- a.txt | wc -l")
-    assert journey.of(ev.ToolCallEnded)[0].status is ev.CallStatus.COMPLETED
+    assert journey.of(ev.ToolCallEnded)[0].status is CallStatus.COMPLETED
 
 
 async def test_what_is_asked_about_says_what_was_found_in_it(journey):
@@ -32,4 +33,4 @@ async def test_what_is_asked_about_says_what_was_found_in_it(journey):
 async def test_a_folder_that_a_reading_command_went_to_is_the_next_ones(journey):
     journey.write("sub/a.txt", "hello\n")
     await journey.run(shell("cd sub"), shell("cat a.txt"), DONE, options=ALONE)
-    assert [end.status for end in journey.of(ev.ToolCallEnded)] == [ev.CallStatus.COMPLETED] * 2
+    assert [end.status for end in journey.of(ev.ToolCallEnded)] == [CallStatus.COMPLETED] * 2

@@ -7,6 +7,7 @@ from tests.journeys.conftest import Journey
 from tests.journeys.repair import PROJECT, PROMPT, TURNS
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -17,7 +18,7 @@ from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.log import read_log
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "repair.recording.jsonl"
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO)
 
 
 async def repair(journey, file):
@@ -114,12 +115,12 @@ async def test_a_command_that_the_person_changed_is_replayed_as_it_ran(journey, 
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             changed = {"command": "echo safer", "requires_approval": False}
-            decision = {"request": event.request, "decision": ev.Choice.ALLOW_ONCE}
+            decision = {"request": event.request, "decision": Choice.ALLOW_ONCE}
             return cmd.ResolveApproval(task=journey.task, arguments=changed, note="rather so", **decision)
         return None
 
     call = Call("execute_command", {"command": "echo risky", "requires_approval": True})
-    options = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True, record=tmp_path / "r")
+    options = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True, record=tmp_path / "r")
     await journey.run(Turn(calls=(call,)), Turn(text="done"), options=options, answer=answer)
     (resolved,) = journey.of(ev.ApprovalResolved)
     assert resolved.arguments == {"command": "echo safer", "requires_approval": False}

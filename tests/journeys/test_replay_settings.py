@@ -7,7 +7,8 @@ from tests.journeys.conftest import YOLO, Journey
 from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol import events as ev
-from halocline.protocol.limits import Limits
+from halocline.protocol.events.limits import Limits
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.replay.replay import run_replay
@@ -33,7 +34,7 @@ OTHER = {
     "base_url": "http://127.0.0.1:1",
     "text_tools": ("*",),
     "image_models": ("*",),
-    "approval_mode": ev.ApprovalMode.AUTO,
+    "approval_mode": ApprovalMode.AUTO,
     "auto_approve": AutoApprove(read=False, edit=False, safe_commands=False, all_commands=False, web=False),
     "max_steps": 1,
     "max_cost": 0.0001,

@@ -8,13 +8,14 @@ from tests.journeys.test_time_travel import prompts, shell, turn, write
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Note, UserMessage
 from halocline.providers.scripted.model import Call
 from halocline.runtime.controller import TaskOptions
 from halocline.runtime.history.forks import Fork
 
-ASKS = ev.ApprovalMode.ASK
-YOLO = ev.ApprovalMode.YOLO
+ASKS = ApprovalMode.ASK
+YOLO = ApprovalMode.YOLO
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ async def test_a_number_of_the_first_folder_names_how_all_folders_were(journey, 
 
 
 async def test_what_the_model_does_in_another_folder_is_judged_as_inside(journey, library):
-    options = both(library, mode=ev.ApprovalMode.ACCEPT_EDITS)
+    options = both(library, mode=ApprovalMode.ACCEPT_EDITS)
     await journey.run(
         turn("edit", write(str(library / "lib.py"), "two\n"), write(str(library.parent / "outside.txt"), "no\n")),
         turn("done"),

@@ -5,12 +5,13 @@ import pytest
 from halocline.hosts.sandbox import self_test
 from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, SandboxStanding
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
-ALONE = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=False)
-WATCHED = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True)
-YOLO = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=False)
+ALONE = TaskOptions(approval_mode=ApprovalMode.AUTO, attended=False)
+WATCHED = TaskOptions(approval_mode=ApprovalMode.AUTO, attended=True)
+YOLO = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=False)
 DONE = Turn(text="done")
 
 
@@ -18,7 +19,7 @@ DONE = Turn(text="done")
 def _has_a_sandbox(tmp_path_factory):
     place = tmp_path_factory.mktemp("probe")
     found = self_test.find_backend(SandboxRequest(place / "w", place / "h", place / "s", place / "o"), required=False)
-    if found.checked.standing is not ev.SandboxStanding.FULL:
+    if found.checked.standing is not SandboxStanding.FULL:
         pytest.skip("no full sandbox on this machine")
 
 
@@ -35,7 +36,7 @@ async def test_a_command_that_reaches_out_runs_in_the_sandbox_without_a_question
     assert (journey.workspace / "out").exists()
     assert all_of(journey, ev.ApprovalRequested) == []
     assert [event.sandbox for event in all_of(journey, ev.ToolCallStarted)] == ["in the sandbox"]
-    assert [event.standing for event in all_of(journey, ev.SandboxChecked)] == [ev.SandboxStanding.FULL]
+    assert [event.standing for event in all_of(journey, ev.SandboxChecked)] == [SandboxStanding.FULL]
 
 
 async def test_the_sandbox_is_looked_at_once(journey):
@@ -59,7 +60,7 @@ async def test_nobody_there_means_nothing_leaves_the_sandbox(journey, options):
 async def test_a_person_lets_a_command_out_and_reads_that_it_would_be(journey):
     def allow(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     await journey.run(run("touch made", unsandboxed=True), DONE, options=WATCHED, answer=allow, sandbox="auto")
@@ -78,7 +79,7 @@ async def test_where_it_is_required_nobody_is_asked_to_leave_it(journey):
 async def test_every_folder_of_the_task_may_be_written_and_what_others_obey_there_is_kept(journey, tmp_path):
     library = tmp_path / "library"
     (library / ".git" / "hooks").mkdir(parents=True)
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=False, roots=(str(library),))
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=False, roots=(str(library),))
     command = f"touch {library}/made; touch {library}/.git/hooks/pre-commit {tmp_path}/outside; true"
     await journey.run(run(command), DONE, options=options, sandbox="require")
     assert (library / "made").exists()

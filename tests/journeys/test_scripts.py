@@ -3,12 +3,13 @@ import stat
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Scope
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.services.policy.audit import review_task
 from halocline.tools.toolset import Tools
 
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS, attended=True)
+ASK = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS, attended=True)
 DONE = Turn(text="done")
 
 
@@ -27,7 +28,7 @@ def journey(journey):
     return journey
 
 
-def decide(decision, before=lambda: None, scope=ev.Scope.TASK):
+def decide(decision, before=lambda: None, scope=Scope.TASK):
     def answer(event):
         if isinstance(event, ev.ApprovalRequested):
             before()
@@ -52,7 +53,7 @@ async def test_always_is_asked_again_once_the_script_changed_and_the_card_says_s
         runs("./build.sh", "c7"),
         DONE,
         options=ASK,
-        answer=decide(ev.Choice.ALLOW_ALWAYS),
+        answer=decide(Choice.ALLOW_ALWAYS),
     )
     assert asked(journey) == [("c1", False), ("c4", True)]
     assert (journey.workspace / "made").read_text() == "one\none\ntwo\ntwo\none\n"
@@ -61,12 +62,12 @@ async def test_always_is_asked_again_once_the_script_changed_and_the_card_says_s
 
 
 async def test_leave_in_a_project_is_for_the_script_as_it_was_in_later_tasks_too(journey):
-    keeping = decide(ev.Choice.ALLOW_ALWAYS, scope=ev.Scope.PROJECT)
+    keeping = decide(Choice.ALLOW_ALWAYS, scope=Scope.PROJECT)
     await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=keeping)
-    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(ev.Choice.REJECT_ONCE))
+    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(Choice.REJECT_ONCE))
     assert asked(journey) == []
     journey.write("build.sh", "#!/bin/sh\nrm -rf ~\n")
-    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(ev.Choice.REJECT_ONCE))
+    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(Choice.REJECT_ONCE))
     assert asked(journey) == [("c1", True)]
 
 
@@ -74,6 +75,6 @@ async def test_a_script_that_is_swapped_while_a_person_thinks_is_not_run(journey
     def swap():
         journey.write("build.sh", "#!/bin/sh\necho evil >> made\n")
 
-    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(ev.Choice.ALLOW_ONCE, swap))
+    await journey.run(runs("./build.sh", "c1"), DONE, options=ASK, answer=decide(Choice.ALLOW_ONCE, swap))
     assert "changed after the command was allowed" in journey.results[0]
     assert not (journey.workspace / "made").exists()

@@ -2,6 +2,7 @@ import pytest
 
 from halocline.client import Client
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, ToolKind
 from halocline.providers.scripted import model as script
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
@@ -9,7 +10,7 @@ from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.output.view import final_text
 from halocline.testing.model_server import Call, ModelServer, Turn
 
-EDITS = TaskOptions(approval_mode=ev.ApprovalMode.ACCEPT_EDITS)
+EDITS = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)
 ESCAPED, PLAIN = "if (a &lt; b &amp;&amp; c) {}\n", "if (a < b && c) {}\n"
 WRITES = Turn(calls=(Call("write_to_file", {"file_path": "a.ts", "content": ESCAPED}),))
 FINISHES = Turn(calls=(Call("attempt_completion", {"response": "All good."}),))
@@ -19,7 +20,7 @@ async def play(journey, model):
     async with ModelServer([WRITES, FINISHES]) as server:
         settings = Settings(base_url=server.url("openai"))
         client = Client(Controller(Assembly(journey.home, settings, {})), "test")
-        options = TaskOptions(model=model, approval_mode=ev.ApprovalMode.YOLO)
+        options = TaskOptions(model=model, approval_mode=ApprovalMode.YOLO)
         await journey.run(client=client, options=options)
     return server.requests
 
@@ -57,7 +58,7 @@ async def test_a_patch_that_is_given_to_a_shell_is_an_edit(journey, command):
     await journey.run(shell(command), FINISHED, options=EDITS)
     assert (journey.workspace / "a.py").read_text() == "x = 2\n"
     (started,), (ended,) = journey.of(ev.ToolCallStarted), journey.of(ev.ToolCallEnded)
-    assert (started.name, started.kind, started.title) == ("apply_patch", ev.ToolKind.EDIT, "Edit a.py")
+    assert (started.name, started.kind, started.title) == ("apply_patch", ToolKind.EDIT, "Edit a.py")
     assert (ended.name, ended.diffs[0].path) == ("apply_patch", "a.py")
     assert [event.path for event in journey.of(ev.FileChanged)] == ["a.py"]
 

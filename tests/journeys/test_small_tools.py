@@ -3,13 +3,14 @@
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import Note
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 
 DONE = Turn(text="done")
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
-PLAN = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True, mode=ev.Mode.PLAN)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
+PLAN = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True, mode=Mode.PLAN)
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +37,14 @@ async def test_a_plan_with_options_goes_on_with_the_answer_and_one_without_waits
     turns = (Turn(calls=(asking,)), Turn(calls=(plan,), expect="right"))
     await journey.run(*turns, options=PLAN, answer=choosing("right"))
     assert journey.results == ["right", "Then right."]
-    assert journey.state.mode is ev.Mode.PLAN
+    assert journey.state.mode is Mode.PLAN
     assert journey.state.turn is None
 
 
 async def test_nothing_but_the_person_ends_plan_mode_in_yolo(journey):
     asking = Call("plan_mode_respond", {"response": "Two ways.", "options": ["left", "right"]}, id="c1")
     touch = Call("execute_command", {"command": "touch made", "requires_approval": False}, id="c2")
-    options = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, mode=ev.Mode.PLAN)
+    options = TaskOptions(approval_mode=ApprovalMode.YOLO, mode=Mode.PLAN)
     await journey.run(Turn(calls=(asking, touch)), DONE, options=options)
     assert not (journey.workspace / "made").exists()
     assert journey.of(ev.QuestionAsked) == []
@@ -98,11 +99,11 @@ async def test_the_settings_offer_tools_always_but_a_new_task_to_somebody_only(j
 
 async def test_a_rule_is_asked_about_where_other_edits_are_not(journey):
     call = Call("new_rule", {"path": "kind.md", "content": "Be kind."}, id="c1")
-    options = TaskOptions(approval_mode=ev.ApprovalMode.AUTO, attended=True)
+    options = TaskOptions(approval_mode=ApprovalMode.AUTO, attended=True)
 
     def allow(event):
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=event.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=event.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     await journey.run(Turn(calls=(call,)), DONE, options=options, answer=allow, extra_tools=("new_rule",))
@@ -144,10 +145,10 @@ async def test_the_engine_of_the_settings_is_judged_by_its_host(journey):
     search = {"engine": "searxng", "url": "http://127.0.0.1:9"}
     from halocline.store.settings.settings import WebSearchSettings
 
-    options = TaskOptions(approval_mode=ev.ApprovalMode.AUTO)
+    options = TaskOptions(approval_mode=ApprovalMode.AUTO)
     await journey.run(Turn(calls=(call,)), DONE, options=options, web_search=WebSearchSettings(**search))
     (asked,) = journey.of(ev.ApprovalRequested)
-    assert asked.grant == ev.Grant(ev.ToolKind.FETCH, "127.0.0.1:9")
+    assert asked.grant == Grant(ToolKind.FETCH, "127.0.0.1:9")
     assert offered(journey) == [("web_search",)]
 
 

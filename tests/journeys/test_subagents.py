@@ -9,9 +9,10 @@ from tests.journeys.deaths import dead_after
 from halocline.client import Client
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice
 from halocline.protocol.messages import Note, Text, Usage
 from halocline.protocol.queries.tasks import TaskQuery
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime.assembly.assembly import Assembly
@@ -251,7 +252,7 @@ async def test_what_asks_before_it_reads_asks_before_sub_agents(journey: Journey
     def allow(event: ev.Event) -> cmd.AnyCommand | None:
         if isinstance(event, ev.ApprovalRequested):
             asked.append(event)
-            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     client = client_of(
@@ -261,7 +262,7 @@ async def test_what_asks_before_it_reads_asks_before_sub_agents(journey: Journey
         (reports("b"),),
         auto_approve=AutoApprove(read=False),
     )
-    options = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
+    options = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
     await journey.run(client=client, answer=allow, options=options)
     ends = [one for one in log_of(journey, began(journey, "one").child) if isinstance(one, ev.ToolCallEnded)]
     assert "ALPHA" in ends[0].result.text
@@ -319,7 +320,7 @@ async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(
     def answer(event: ev.Event) -> cmd.AnyCommand | None:
         if isinstance(event, ev.ApprovalRequested):
             never = event.name == "read_file"
-            choice = ev.Choice.REJECT_ALWAYS if never else ev.Choice.ALLOW_ONCE
+            choice = Choice.REJECT_ALWAYS if never else Choice.ALLOW_ONCE
             return cmd.ResolveApproval(task=journey.task, request=event.request, decision=choice)
         return None
 
@@ -346,7 +347,7 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     assert (ended.end, ended.problem, ended.cost) == (LaneEnd.STOPPED, "The process ended.", pytest.approx(0.25))
     assert [type(event) for event in log_of(journey, child)][-2:] == [ev.ToolCallEnded, ev.TurnEnded]
     cut_short = next(event for event in journey.logged if isinstance(event, ev.ToolCallEnded))
-    assert cut_short.status is ev.CallStatus.CANCELLED
+    assert cut_short.status is CallStatus.CANCELLED
     told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
     assert told == ["Sub-agents only read. Their results so far:\n- one: I look."]
     assert journey.state.cost == pytest.approx(0.25)
@@ -359,7 +360,7 @@ async def test_a_hook_that_blocks_a_call_blocks_it_in_a_child(journey: Journey):
     hook.chmod(0o755)
     looks = Turn(calls=(Call("list_files", {"path": "."}),))
     client = client_of(journey, (asks("one"), DONE), (looks, reports("a")))
-    await journey.run(client=client, options=TaskOptions(approval_mode=ev.ApprovalMode.YOLO, trusted=True))
+    await journey.run(client=client, options=TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True))
     assert "not here" in journey.results[0]
 
 
@@ -469,7 +470,7 @@ async def test_a_rule_that_asks_about_some_files_is_not_lifted_by_leave_to_read_
 
     def allow(event: ev.Event) -> cmd.AnyCommand | None:
         if isinstance(event, ev.ApprovalRequested):
-            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+            return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
         return None
 
     looks = Turn(calls=tuple(Call("read_file", {"path": path}) for path in ("a.py", "private/b.py")))

@@ -4,6 +4,7 @@ from tests.journeys.test_wire import play
 
 from halocline.context.system_prompt.environment import PLAN, SWITCHED
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Note, Usage
 from halocline.providers.scripted.model import Call, Turn
 
@@ -17,7 +18,7 @@ def said(journey) -> list[str]:
 async def test_a_mode_that_the_person_switches_while_a_turn_runs_is_told_before_the_next_request(journey):
     def switching(event):
         ended = isinstance(event, ev.ToolCallEnded)
-        return cmd.SetMode(task=event.task, mode=ev.Mode.PLAN) if ended else None
+        return cmd.SetMode(task=event.task, mode=Mode.PLAN) if ended else None
 
     await journey.run(Turn(calls=(LISTING,)), Turn(text="Well.", expect=PLAN), answer=switching)
     assert said(journey) == [PLAN + SWITCHED]

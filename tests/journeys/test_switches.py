@@ -5,13 +5,14 @@ from tests.journeys.test_jobs import shell
 
 from halocline.policy.grid import AutoApprove
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Mode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.services.policy.approval_switches import MEANINGS
 
 DONE = Turn(text="done")
-ASK = TaskOptions(approval_mode=ev.ApprovalMode.ASK, attended=True)
-EDIT = ev.ApprovalSwitch.EDIT
+ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
+EDIT = ApprovalSwitch.EDIT
 
 
 def touch(id):
@@ -26,7 +27,7 @@ def allow(journey):
     def answer(event):
         if not isinstance(event, ev.ApprovalRequested):
             return None
-        return cmd.ResolveApproval(task=journey.task, request=event.request, decision=ev.Choice.ALLOW_ONCE)
+        return cmd.ResolveApproval(task=journey.task, request=event.request, decision=Choice.ALLOW_ONCE)
 
     return answer
 
@@ -98,23 +99,23 @@ async def test_a_switch_holds_in_a_task_that_is_resumed_and_not_in_a_new_one(jou
     await client.close()
 
 
-@pytest.mark.parametrize("mode", [ev.ApprovalMode.AUTO, ev.ApprovalMode.YOLO])
+@pytest.mark.parametrize("mode", [ApprovalMode.AUTO, ApprovalMode.YOLO])
 async def test_a_switch_that_is_off_asks_in_every_mode(journey, mode):
     client = journey.client([write("c1"), touch("c2"), DONE])
     await journey.open(client, TaskOptions(approval_mode=mode, attended=True))
-    off = ((EDIT, False), (ev.ApprovalSwitch.ALL_COMMANDS, False))
+    off = ((EDIT, False), (ApprovalSwitch.ALL_COMMANDS, False))
     assert await asked_after(journey, client, *off) == ["write_to_file", "execute_command"]
     await client.close()
 
 
 def everything_on(client, journey):
-    for switch in ev.ApprovalSwitch:
+    for switch in ApprovalSwitch:
         flip(client, journey, switch, True)
 
 
 async def test_no_switch_passes_plan_mode(journey):
     client = journey.client([write("c1"), touch("c2"), DONE])
-    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN, attended=True))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN, attended=True))
     everything_on(client, journey)
     await journey.prompt(client)
     await client.close()
@@ -166,4 +167,4 @@ async def test_the_same_switch_twice_is_one_event(journey):
 
 
 def test_every_switch_of_the_settings_can_be_set_in_a_task_and_is_explained():
-    assert [*AutoApprove.__struct_fields__] == [switch.value for switch in ev.ApprovalSwitch] == [*MEANINGS]
+    assert [*AutoApprove.__struct_fields__] == [switch.value for switch in ApprovalSwitch] == [*MEANINGS]

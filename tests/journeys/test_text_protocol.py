@@ -13,6 +13,7 @@ from tests.providers.markup import markup, spoken
 from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import SettingsError
+from halocline.protocol.kinds import ApprovalMode, Todo, TodoStatus
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -28,7 +29,7 @@ async def play(journey, *turns, model=NAME, text_tools=("ollama/llama3*",), writ
     async with ModelServer(turns, write_size=write_size) as server:
         settings = Settings(base_url=server.url("openai"), text_tools=text_tools)
         client = Client(Controller(Assembly(journey.home, settings, {})), "test")
-        options = TaskOptions(model=model, approval_mode=ev.ApprovalMode.YOLO)
+        options = TaskOptions(model=model, approval_mode=ApprovalMode.YOLO)
         await journey.run(prompt=PROMPT, client=client, options=options)
     assert_sound(journey.logged)
     return server.requests
@@ -112,5 +113,5 @@ async def test_a_checklist_in_any_call_is_taken_for_the_to_do_list(journey):
     update = markup("update_todos", task_progress="- [x] Look\n- [ ] Report")
     await play(journey, Turn(text=looks), Turn(text=update), Turn(text="done"))
     assert [status for _, status in journey.ends] == ["completed"] * 2
-    looked = ev.Todo("Look", ev.TodoStatus.COMPLETED)
-    assert [event.todos[0] for event in journey.of(ev.TodosChanged)] == [ev.Todo("Look"), looked]
+    looked = Todo("Look", TodoStatus.COMPLETED)
+    assert [event.todos[0] for event in journey.of(ev.TodosChanged)] == [Todo("Look"), looked]

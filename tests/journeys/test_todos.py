@@ -3,7 +3,8 @@
 import pytest
 
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.events import Todo, TodosChanged, TodosReminded, TodoStatus
+from halocline.protocol.events import TodosChanged, TodosReminded
+from halocline.protocol.kinds import ApprovalMode, Mode, Todo, TodoStatus
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.todos import describe_todos, todos_of
@@ -119,9 +120,9 @@ async def test_there_is_no_reminder_when_nothing_is_open_or_none_is_wanted(journ
 
 async def test_an_open_list_is_recalled_once_when_the_person_changes_the_mode(journey):
     client = journey.client([Turn(calls=(update("c1"),)), DONE, Turn(text="ok", expect="1 of 3 done"), DONE])
-    await journey.open(client, TaskOptions(approval_mode=ev.ApprovalMode.YOLO, mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(approval_mode=ApprovalMode.YOLO, mode=Mode.PLAN))
     await journey.prompt(client)
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
     await journey.prompt(client)
     await journey.prompt(client)
     assert reminders(journey) == ["Mode is act now. To-do list: 1 of 3 done, now at: Write. Keep it up to date."]

@@ -6,6 +6,7 @@ from tests.journeys.repair import PROJECT, PROMPT, REPAIRED, TURNS
 
 from halocline.client import Client
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Effort, StopReason
 from halocline.providers.scripted.model import Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -66,7 +67,7 @@ async def play(journey, family, write_size=0, turns=TURNS, prompt=PROMPT, model=
     async with ModelServer(turns, write_size=write_size) as server:
         settings = Settings(base_url=server.url(family), **settings)
         client = Client(Controller(Assembly(journey.home, settings, KEYS)), "test")
-        options = TaskOptions(model=model or MODELS[family], approval_mode=ev.ApprovalMode.YOLO)
+        options = TaskOptions(model=model or MODELS[family], approval_mode=ApprovalMode.YOLO)
         await journey.run(prompt=prompt, client=client, options=options, resume=resume)
     return server.requests
 

@@ -3,6 +3,7 @@
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.store.tasks.recording import read_recording
@@ -23,7 +24,7 @@ async def test_a_tool_that_a_rule_denies_is_not_offered_and_not_run_whatever_the
     policy = journey.home.root / "policy.toml"
     policy.write_text(rule('reason = "no shell here"\ntools = ["execute_command", "web_*"]'))
     record, client = tmp_path / "recording", journey.client([CALLS, DONE, DONE])
-    await journey.open(client, TaskOptions(record=record, approval_mode=ev.ApprovalMode.YOLO))
+    await journey.open(client, TaskOptions(record=record, approval_mode=ApprovalMode.YOLO))
     await journey.prompt(client)
     policy.unlink()
     await journey.prompt(client)

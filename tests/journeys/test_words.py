@@ -5,6 +5,7 @@ import pytest
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Note, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -14,7 +15,7 @@ from halocline.surfaces import row_kinds as r
 from halocline.surfaces.rows import rows_of
 
 DONE = Turn(text="done")
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 FLOW = ".clinerules/workflows/ship.md"
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from halocline.mcp.hub import definitions_size, rank_tools
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 
 
 def tool(name, description="", server="s", schema=None) -> McpTool:

@@ -9,7 +9,7 @@ import pytest
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
 FOLDER = Path(__file__).parent / "commands"
 MOST_FRICTION = 0.03

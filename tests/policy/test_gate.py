@@ -4,7 +4,8 @@ from msgspec.structs import replace
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
 from halocline.protocol.config_locations import OBEYED
-from halocline.protocol.events import ApprovalMode, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, SandboxStanding, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 
 ASK, EDITS, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS, ApprovalMode.AUTO, ApprovalMode.YOLO

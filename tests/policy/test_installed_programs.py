@@ -8,12 +8,12 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell import git, ordinary_programs
-from halocline.policy.shell.installed import OWN_TOOLS, is_own_tool
-from halocline.policy.shell.mutating_programs import ACTORS, GIT_WORKS
-from halocline.policy.shell.read_only_programs import READERS
+from halocline.policy.shell.programs import git, ordinary
+from halocline.policy.shell.programs.installed import OWN_TOOLS, is_own_tool
+from halocline.policy.shell.programs.mutating import ACTORS, GIT_WORKS
+from halocline.policy.shell.programs.read_only import READERS
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import OtherRoot
 
 AUTO = ApprovalMode.AUTO
@@ -24,15 +24,15 @@ MODES = (
     (AUTO, Mode.ACT),
 )
 ALONE = (
-    *(ordinary_programs.CHECKERS | ordinary_programs.BUILDERS | ordinary_programs.TEXT_TOOLS | set(READERS)),
+    *(ordinary.CHECKERS | ordinary.BUILDERS | ordinary.TEXT_TOOLS | set(READERS)),
     *("cp", "mv", "ln", "mkdir", "touch", "tee", "env", "timeout", "nice", "time", "xargs", "find", "python3", "bash"),
 )
 LINES = sorted(
     {
         *ALONE,
         *(f"{name} a.txt" for name in ALONE),
-        *(f"{name} {word}" for name, words in ordinary_programs.SUBCOMMANDS.items() for word in words.split()),
-        *(f"{name} x.py" for name in (*ordinary_programs.WHOLE_SCRIPTS, "python3")),
+        *(f"{name} {word}" for name, words in ordinary.SUBCOMMANDS.items() for word in words.split()),
+        *(f"{name} x.py" for name in (*ordinary.WHOLE_SCRIPTS, "python3")),
         *(f"git {word}" for word in (*git.LOOKS, *GIT_WORKS)),
         *("git commit -m x", "git switch -c x", "git add a.txt", "git log -3 --oneline", "git show HEAD:a.txt"),
         *("cp a.txt new.txt", "ln a.txt new.txt", "mkdir new", "touch new.txt", "tar cf new.tar a.txt"),

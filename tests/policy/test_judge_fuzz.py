@@ -11,12 +11,12 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call
-from halocline.policy.shell.git import LOOKS
-from halocline.policy.shell.mutating_programs import ACTORS
-from halocline.policy.shell.read_only_programs import READERS
-from halocline.policy.shell.specs import Spec
+from halocline.policy.shell.programs.git import LOOKS
+from halocline.policy.shell.programs.mutating import ACTORS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.specs import Spec
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
 LINES = int(os.environ.get("FUZZED_LINES", "500"))
 """How many made-up command lines are judged."""

@@ -4,7 +4,7 @@ from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.grid import AutoApprove, rules_of as rules_of_switches
 from halocline.policy.mcp import is_one_of, rules_of, tool_name
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
 from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
 

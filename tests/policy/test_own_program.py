@@ -5,7 +5,7 @@ import pytest
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.own_program import LOOKING, STEERING, is_steering
 from halocline.protocol.permission_rules import Verdict
 from halocline.surfaces.cli.args.parser import COMMANDS

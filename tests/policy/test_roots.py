@@ -7,7 +7,7 @@ import pytest
 from halocline.policy.acts import Act
 from halocline.policy.paths import resolve_path
 from halocline.policy.rules import rule_covers
-from halocline.protocol.events import Mode, ToolKind
+from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.permission_rules import OtherRoot, Place, Rule, Verdict
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Place, Rest, Rule, RuleBook, Source, Verdict
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY

@@ -11,7 +11,7 @@ from halocline.policy.sensitive_names import (
     runs_later,
 )
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Verdict
 from halocline.tools import apply_patch, read_file, replace_in_file, write_to_file
 

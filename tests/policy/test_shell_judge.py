@@ -4,7 +4,7 @@ from hypothesis import given, settings, strategies as st
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import CommandPermissions, Effect, RuleBook, Source
 
 ASK, AUTO, YOLO = ApprovalMode.ASK, ApprovalMode.AUTO, ApprovalMode.YOLO

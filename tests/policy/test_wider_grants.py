@@ -4,7 +4,7 @@ from msgspec.structs import replace
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.runner_options import HARMLESS, follows_harmlessly
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Rest, Rule, RuleBook, Source, Verdict
 
 BEGUN = (

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.protocol.events import Todo, TodoStatus
+from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.protocol.state.todo_markdown import at_work, from_markdown, to_markdown
 
 DONE, NOW, OPEN = TodoStatus.COMPLETED, TodoStatus.IN_PROGRESS, TodoStatus.PENDING

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, UserMessage
 
 
@@ -19,7 +20,7 @@ def test_a_line_names_its_type_in_snake_case():
 
 def test_an_unknown_field_is_ignored():
     line = b'{"type":"mode_changed","mode":"plan","seq":4,"mood":"fine"}'
-    assert codec.decode(line) == ev.ModeChanged(mode=ev.Mode.PLAN, seq=4)
+    assert codec.decode(line) == ev.ModeChanged(mode=Mode.PLAN, seq=4)
 
 
 def test_an_unknown_type_is_kept_so_that_seq_has_no_gap():

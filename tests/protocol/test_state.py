@@ -3,6 +3,7 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import (
     AssistantMessage,
     StopReason,
@@ -18,8 +19,8 @@ from halocline.protocol.state.state import NOT_RUN, UNKNOWN_OUTCOME, State, loos
 STARTED = ev.TaskStarted(
     workspace="/w",
     model="scripted/x",
-    mode=ev.Mode.ACT,
-    approval_mode=ev.ApprovalMode.ASK,
+    mode=Mode.ACT,
+    approval_mode=ApprovalMode.ASK,
     system_prompt="be good",
     version="0",
 )
@@ -32,14 +33,14 @@ def numbered(*events):
     return [replace(e, seq=n, at=float(n), task="t") for n, e in enumerate(events, 1)]
 
 
-def ended(call, status=ev.CallStatus.COMPLETED, text="done", ends_turn=False):
+def ended(call, status=CallStatus.COMPLETED, text="done", ends_turn=False):
     return ev.ToolCallEnded(
         call=call, name="read_file", status=status, result=ToolResult(call, (Text(text),)), ends_turn=ends_turn
     )
 
 
 def started(call):
-    return ev.ToolCallStarted(call=call, name="read_file", title="read", kind=ev.ToolKind.READ)
+    return ev.ToolCallStarted(call=call, name="read_file", title="read", kind=ToolKind.READ)
 
 
 def test_a_task_knows_what_its_first_event_said():
@@ -63,9 +64,7 @@ def test_a_call_that_was_running_has_an_unknown_outcome_and_one_that_was_not_nev
 
 
 def test_loose_ends_leave_nothing_open():
-    asked = ev.ApprovalRequested(
-        request="r", call="a", name="n", title="t", kind=ev.ToolKind.EDIT, reason="x", options=()
-    )
+    asked = ev.ApprovalRequested(request="r", call="a", name="n", title="t", kind=ToolKind.EDIT, reason="x", options=())
     question = ev.QuestionAsked(request="q", question="?")
     state = fold_events(numbered(STARTED, PROMPT, REPLY, asked, question))
     for end in loose_ends(state):
@@ -105,22 +104,22 @@ def test_a_price_that_is_unknown_once_makes_the_total_unknown():
 
 
 def test_failures_count_in_a_row_and_a_success_ends_the_row():
-    failed = ended("a", ev.CallStatus.FAILED)
+    failed = ended("a", CallStatus.FAILED)
     assert fold_events(numbered(STARTED, PROMPT, REPLY, failed)).failures_in_row == 1
     assert fold_events(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
 
 
 def test_what_the_policy_refuses_is_a_failure_and_what_a_person_refuses_is_none():
-    refused = ended("a", ev.CallStatus.REJECTED)
-    asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ev.ToolKind.READ, "outside", ())
-    said_no = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.REJECT_ONCE, by="user")
+    refused = ended("a", CallStatus.REJECTED)
+    asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ToolKind.READ, "outside", ())
+    said_no = ev.ApprovalResolved(request="r", call="a", decision=Choice.REJECT_ONCE, by="user")
     assert fold_events(numbered(STARTED, PROMPT, REPLY, refused)).failures_in_row == 1
     assert fold_events(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).failures_in_row == 0
 
 
-@pytest.mark.parametrize("status", [ev.CallStatus.SKIPPED, ev.CallStatus.CANCELLED])
+@pytest.mark.parametrize("status", [CallStatus.SKIPPED, CallStatus.CANCELLED])
 def test_what_was_not_run_leaves_the_count_of_failures_as_it_is(status):
-    failed = numbered(STARTED, PROMPT, REPLY, ended("a", ev.CallStatus.FAILED), ended("b", status))
+    failed = numbered(STARTED, PROMPT, REPLY, ended("a", CallStatus.FAILED), ended("b", status))
     assert fold_events(failed).failures_in_row == 1
 
 
@@ -131,9 +130,9 @@ def test_the_same_call_with_the_same_result_counts_and_another_result_begins_ane
 
 
 def test_only_a_person_who_says_always_gives_a_grant():
-    grant = ev.Grant(ev.ToolKind.EXECUTE, "make")
-    once = ev.ApprovalResolved(request="r", call="a", decision=ev.Choice.ALLOW_ONCE, by="user", grant=grant)
-    always = replace(once, decision=ev.Choice.ALLOW_ALWAYS)
+    grant = Grant(ToolKind.EXECUTE, "make")
+    once = ev.ApprovalResolved(request="r", call="a", decision=Choice.ALLOW_ONCE, by="user", grant=grant)
+    always = replace(once, decision=Choice.ALLOW_ALWAYS)
     assert fold_events(numbered(once)).grants == frozenset()
     assert fold_events(numbered(always)).grants == {grant}
 

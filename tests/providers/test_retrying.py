@@ -6,7 +6,8 @@ from tests.providers.streams import collected, message_of, request
 
 from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
-from halocline.protocol.events import Mode, StepRetried, TextDelta
+from halocline.protocol.events import StepRetried, TextDelta
+from halocline.protocol.kinds import Mode
 from halocline.providers.scripted.model import Fault, Scripted, Turn
 from halocline.providers.wrappers.fallback import Fallback
 from halocline.providers.wrappers.per_mode import Chosen, Switching

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.state.state import State
 from halocline.runtime.approval_folder import LARGEST, ApprovalFolder, Request
 from halocline.store.paths import Home

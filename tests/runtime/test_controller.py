@@ -8,6 +8,7 @@ import pytest
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import SettingsError, TaskBusy, TaskNotFound, UsageError
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason, Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
@@ -37,7 +38,7 @@ async def after_resume(journey, client, **options):
 
 async def test_a_task_begins_with_what_was_chosen_for_it(journey, script):
     client = plain_client(journey)
-    chosen = TaskOptions(model=script("one", "hello"), mode=ev.Mode.PLAN, approval_mode=ev.ApprovalMode.AUTO)
+    chosen = TaskOptions(model=script("one", "hello"), mode=Mode.PLAN, approval_mode=ApprovalMode.AUTO)
     await journey.open(client, chosen)
     await client.close()
     (started,) = journey.logged
@@ -67,17 +68,17 @@ async def test_what_is_chosen_on_opening_a_task_again_is_written_down(journey, s
         journey,
         plain_client(journey),
         model=two,
-        mode=ev.Mode.PLAN,
-        approval_mode=ev.ApprovalMode.YOLO,
+        mode=Mode.PLAN,
+        approval_mode=ApprovalMode.YOLO,
     )
     assert [type(event) for event in changes] == [ev.ModelChanged, ev.ModeChanged, ev.PolicyChanged]
     assert [changes[0].model, changes[1].mode, changes[2].approval_mode] == [two, "plan", "yolo"]
 
 
 async def test_choosing_what_already_holds_writes_nothing(journey):
-    await journey.run(DONE, options=TaskOptions(approval_mode=ev.ApprovalMode.AUTO))
+    await journey.run(DONE, options=TaskOptions(approval_mode=ApprovalMode.AUTO))
     client = journey.client([DONE])
-    assert await after_resume(journey, client, mode=ev.Mode.ACT, approval_mode=ev.ApprovalMode.AUTO) == []
+    assert await after_resume(journey, client, mode=Mode.ACT, approval_mode=ApprovalMode.AUTO) == []
 
 
 async def test_a_task_that_cannot_be_opened_with_a_model_can_be_with_another(journey, script):

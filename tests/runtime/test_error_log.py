@@ -8,7 +8,7 @@ from tests.journeys.conftest import ScriptedAssembly
 
 from halocline.client import Client
 from halocline.ports.tool import Summary, Tool, ToolOutput, ToolSpec
-from halocline.protocol.events import ApprovalMode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import Controller, TaskOptions

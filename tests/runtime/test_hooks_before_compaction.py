@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from halocline.ports.hooks import Shortening
-from halocline.protocol.hook_kinds import HookPoint, HookStatus
+from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
 from halocline.protocol.state.state import State
 from halocline.runtime.rules.hooks import FolderHooks

@@ -4,6 +4,7 @@ import time
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, Location, Mode, ToolKind
 from halocline.runtime.litter import OLD, STAMP, find_litter, sweep_home
 from halocline.store.paths import Home
 from halocline.task.log import Log
@@ -42,9 +43,9 @@ def files(home):
 def edited(home, tmp_path, task="t1"):
     """A task that was killed while it wrote `src/a.py`, and what that left; its log is open."""
     log = Log(home.task(task), task)
-    log.append(ev.TaskStarted(str(tmp_path), "m", ev.Mode.ACT, ev.ApprovalMode.YOLO, "", "1"))
+    log.append(ev.TaskStarted(str(tmp_path), "m", Mode.ACT, ApprovalMode.YOLO, "", "1"))
     log.append(ev.TurnStarted(content=()))
-    kind, place = ev.ToolKind.EDIT, ev.Location("src/a.py")
+    kind, place = ToolKind.EDIT, Location("src/a.py")
     log.append(ev.ToolCallStarted("c", "write_to_file", "Write", kind, locations=(place,)))
     (tmp_path / "src").mkdir(exist_ok=True)
     left = tmp_path / "src" / ".halo-0a1b2c3d4e5f.tmp"

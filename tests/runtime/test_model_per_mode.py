@@ -3,6 +3,7 @@ import pytest
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import AssistantMessage, Effort
 from halocline.providers.scripted.model import Fault, Turn
 from halocline.runtime.assembly.assembly import Assembly, Choices
@@ -22,9 +23,9 @@ def speakers(journey):
 async def test_plan_mode_asks_its_own_model_and_act_mode_the_other(journey, script):
     thinker, doer = script("thinker", "a plan", "another"), script("doer", "done", "done again")
     client = client_of(journey, model=doer, plan=PlanSettings(model=thinker))
-    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
     await journey.prompt(client)
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
     await journey.prompt(client)
     await client.close()
     assert speakers(journey) == [thinker, doer]
@@ -39,8 +40,8 @@ async def test_plan_mode_asks_its_own_model_and_act_mode_the_other(journey, scri
 async def test_a_model_that_is_named_is_for_both_modes(journey, script):
     named, other = script("named", "one", "two"), script("other", "never")
     client = client_of(journey, model=other, plan=PlanSettings(model=other))
-    await journey.open(client, TaskOptions(model=named, mode=ev.Mode.PLAN))
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    await journey.open(client, TaskOptions(model=named, mode=Mode.PLAN))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
     await journey.prompt(client)
     await client.close()
     assert speakers(journey) == [named]
@@ -50,11 +51,11 @@ async def test_a_resumed_task_switches_models_as_before(journey, script):
     thinker, doer = script("thinker", "a plan", "never"), script("doer", "never", "done")
     settings = {"model": doer, "plan": PlanSettings(model=thinker)}
     client = client_of(journey, **settings)
-    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
     await journey.prompt(client)
     await client.close()
     client = client_of(journey, **settings)
-    await journey.open(client, TaskOptions(mode=ev.Mode.ACT), resume=journey.task)
+    await journey.open(client, TaskOptions(mode=Mode.ACT), resume=journey.task)
     await journey.prompt(client)
     await client.close()
     assert speakers(journey) == [thinker, doer]
@@ -101,9 +102,9 @@ async def test_plan_mode_thinks_as_its_own_table_says(journey):
     async with ModelServer([Turn(text="a plan"), Turn(text="done")]) as server:
         settings = {"model": "openai/gpt-5.6", "base_url": server.url("openai"), "effort": Effort.LOW}
         client = client_of(journey, plan=PlanSettings(effort=Effort.HIGH), **settings)
-        await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+        await journey.open(client, TaskOptions(mode=Mode.PLAN))
         await journey.prompt(client)
-        client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+        client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
         await journey.prompt(client)
         await client.close()
     assert [request.body["reasoning_effort"] for request in server.requests] == ["high", "low"]
@@ -120,9 +121,9 @@ async def test_the_window_of_a_model_is_known_before_its_first_reply(journey, sc
     windows = {thinker: 50_000, doer: 60_000, third: 70_000}
     prices = {name: Price(window=window) for name, window in windows.items()}
     client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), prices=prices)
-    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
     seen = [client.state(journey.task).window]
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
     seen.append(client.state(journey.task).window)
     await client.change_model(journey.task, third)
     seen.append(client.state(journey.task).window)
@@ -133,9 +134,9 @@ async def test_the_window_of_a_model_is_known_before_its_first_reply(journey, sc
 async def test_a_window_that_was_given_is_not_that_of_the_other_mode(journey, script):
     thinker, doer = script("thinker", "never"), script("doer", "never")
     client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), context_window=9_000)
-    await journey.open(client, TaskOptions(mode=ev.Mode.PLAN))
+    await journey.open(client, TaskOptions(mode=Mode.PLAN))
     seen = [client.state(journey.task).window]
-    client.send(cmd.SetMode(task=journey.task, mode=ev.Mode.ACT))
+    client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
     seen.append(client.state(journey.task).window)
     await client.close()
     assert seen == [None, 9_000]

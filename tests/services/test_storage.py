@@ -7,7 +7,8 @@ import pytest
 
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store.stores import list_stores
-from halocline.protocol.events import ApprovalMode, Mode, TaskStarted
+from halocline.protocol.events import TaskStarted
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.services import storage
 from halocline.services.tasks import TaskService
 from halocline.store.blobs import DiskBlobs

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
-from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import Source
 from halocline.store.permissions.grants import keep_grant, take_out
 from halocline.store.permissions.rules import Unreadable, read_rules, rule_for

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import CommandPermissions, Source, Verdict
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult, Usage
 from halocline.protocol.queries.tasks import Order, TaskQuery
 from halocline.store.tasks import index as task_index
@@ -48,8 +49,8 @@ def started(workspace="/w", model="scripted/a"):
     return ev.TaskStarted(
         workspace=workspace,
         model=model,
-        mode=ev.Mode.ACT,
-        approval_mode=ev.ApprovalMode.ASK,
+        mode=Mode.ACT,
+        approval_mode=ApprovalMode.ASK,
         system_prompt="secretsystem",
         version="0",
     )
@@ -73,12 +74,12 @@ def end(reason=StopReason.END_TURN):
 
 
 def call(title):
-    return ev.ToolCallStarted(call="c", name="t", title=title, kind=ev.ToolKind.READ)
+    return ev.ToolCallStarted(call="c", name="t", title=title, kind=ToolKind.READ)
 
 
 def report(text):
     result = ToolResult(call="c", content=(Text(text),))
-    return ev.ToolCallEnded(call="c", name="t", status=ev.CallStatus.COMPLETED, result=result, ends_turn=True)
+    return ev.ToolCallEnded(call="c", name="t", status=CallStatus.COMPLETED, result=result, ends_turn=True)
 
 
 def test_a_list_has_the_newest_first_with_what_its_log_says(tasks):
@@ -322,7 +323,7 @@ def test_an_imported_task_has_the_model_with_which_it_goes_on_here(tasks):
     tasks.write(
         "imported",
         ev.TaskAdopted(
-            model="scripted/b", mode=ev.Mode.ACT, approval_mode=ev.ApprovalMode.ASK, system_prompt="", version="0"
+            model="scripted/b", mode=Mode.ACT, approval_mode=ApprovalMode.ASK, system_prompt="", version="0"
         ),
     )
     assert tasks.names(model="scripted/b") == ["imported"]

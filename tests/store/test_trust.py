@@ -3,7 +3,7 @@ import json
 import pytest
 
 from halocline.protocol.errors import SettingsError
-from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.events.hooks import HookSource
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.trust import Standing, Trust
 

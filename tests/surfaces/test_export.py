@@ -2,7 +2,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from halocline.protocol.events import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.export import fence_code, inline_code, to_markdown

@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.protocol.events import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Diff, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.export_html import to_html

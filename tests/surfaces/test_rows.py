@@ -4,6 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Choice, Mode, Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import (
     AssistantMessage,
     Image,
@@ -25,9 +27,9 @@ LOGS = sorted((Path(__file__).parents[1] / "golden" / "format-1").glob("*.jsonl"
 
 CALL = ToolCall("c1", "execute_command", {"command": "make"})
 SPOKEN = ev.AssistantMessageCompleted(AssistantMessage((Thinking("hm"), Text("Hello"), CALL)))
-STARTED = ev.ToolCallStarted("c1", "execute_command", "make", ev.ToolKind.EXECUTE, at=10.0)
+STARTED = ev.ToolCallStarted("c1", "execute_command", "make", ToolKind.EXECUTE, at=10.0)
 ENDED = ev.ToolCallEnded(
-    "c1", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c1", (Text("ok"), Text("for the model"))), at=12.5
+    "c1", "execute_command", CallStatus.COMPLETED, ToolResult("c1", (Text("ok"), Text("for the model"))), at=12.5
 )
 
 
@@ -36,21 +38,21 @@ def only(events: list[ev.Event], kind: type) -> list[r.Row]:
 
 
 def test_a_shortened_conversation_says_by_how_much_and_why() -> None:
-    made = ev.Compacted(ev.CompactionCause.CROWDED, (), 9, 12, 98_000, 31_200)
+    made = ev.Compacted(CompactionCause.CROWDED, (), 9, 12, 98_000, 31_200)
     (row, undone) = only([made, ev.CompactionUndone()], r.CompactionRow)
     assert describe_compaction(row) == "compacted from 98.0k to 31.2k tokens (the context window was nearly full)"
     assert describe_compaction(undone) == "compaction undone: the model sees the full conversation again"
 
 
 def test_a_plan_that_was_changed_in_a_turn_and_is_not_finished_at_its_end_has_one_line() -> None:
-    todos = ev.TodosChanged((ev.Todo("a", ev.TodoStatus.COMPLETED), ev.Todo("b")))
+    todos = ev.TodosChanged((Todo("a", TodoStatus.COMPLETED), Todo("b")))
     end = ev.TurnEnded(StopReason.END_TURN)
     begin = ev.TurnStarted((Text("go"),))
     left = r.NoticeRow("The plan is not finished: 1 of 2 done, next: b")
     assert only([begin, todos, end, begin, end], r.NoticeRow) == [left]
     assert only([begin, todos, ev.TurnEnded(StopReason.CANCELLED)], r.NoticeRow) == []
-    assert left not in only([ev.ModeChanged(ev.Mode.PLAN), begin, todos, end], r.NoticeRow)
-    finished = ev.TodosChanged((ev.Todo("a", ev.TodoStatus.COMPLETED),))
+    assert left not in only([ev.ModeChanged(Mode.PLAN), begin, todos, end], r.NoticeRow)
+    finished = ev.TodosChanged((Todo("a", TodoStatus.COMPLETED),))
     assert only([begin, todos, finished, end], r.NoticeRow) == []
 
 
@@ -124,12 +126,12 @@ def test_a_running_call_keeps_only_the_end_of_its_output() -> None:
 
 def test_a_call_row_tells_who_decided_about_it_and_why_it_was_asked() -> None:
     asked = ev.ApprovalRequested(
-        "r1", "c1", "execute_command", "make", ev.ToolKind.EXECUTE, "ask mode", tuple(ev.Choice), "make"
+        "r1", "c1", "execute_command", "make", ToolKind.EXECUTE, "ask mode", tuple(Choice), "make"
     )
-    decided = ev.ApprovalResolved("r1", "c1", ev.Choice.REJECT_ONCE, "user", "not now")
+    decided = ev.ApprovalResolved("r1", "c1", Choice.REJECT_ONCE, "user", "not now")
     [row] = only([SPOKEN, asked, decided], r.CallRow)
     assert isinstance(row, r.CallRow)
-    assert row.approval == r.Approval("r1", "ask mode", "make", (), ev.Choice.REJECT_ONCE, "user", "not now")
+    assert row.approval == r.Approval("r1", "ask mode", "make", (), Choice.REJECT_ONCE, "user", "not now")
 
 
 def test_a_call_that_never_started_has_no_duration() -> None:
@@ -171,16 +173,16 @@ def test_one_unknown_price_makes_the_cost_of_the_turn_unknown() -> None:
 @pytest.mark.parametrize(
     ("event", "row"),
     [
-        (ev.TodosChanged((ev.Todo("a"),)), r.TodosRow((ev.Todo("a"),))),
+        (ev.TodosChanged((Todo("a"),)), r.TodosRow((Todo("a"),))),
         (ev.CheckpointTaken("c", "before"), r.CheckpointRow("c", "before")),
         (ev.CheckpointRestored("c", "u", ("a.py",)), r.RestoredRow("c", "u", ("a.py",))),
         (ev.JobEnded("job-1", "make", 2), r.JobEndRow("job-1", "make", 2)),
         (ev.Noticed("mind this"), r.NoticeRow("mind this")),
         (ev.ErrorRaised("auth", "no key", "set one"), r.ErrorRow("auth", "no key", "set one")),
-        (ev.ModeChanged(ev.Mode.PLAN), r.NoticeRow("Mode: plan")),
+        (ev.ModeChanged(Mode.PLAN), r.NoticeRow("Mode: plan")),
         (
-            ev.TaskStarted("/w", "m", ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
-            r.StartRow("/w", "m", ev.Mode.ACT, ev.ApprovalMode.ASK),
+            ev.TaskStarted("/w", "m", Mode.ACT, ApprovalMode.ASK, "s", "1"),
+            r.StartRow("/w", "m", Mode.ACT, ApprovalMode.ASK),
         ),
     ],
     ids=lambda value: type(value).__name__,
@@ -246,13 +248,13 @@ def test_a_command_that_failed_says_how_although_its_call_was_carried_out(
     said = ToolResult("c1", (Text(f"[exit code 9 in 1 s]\n[{status}]"), Text("for the model")))
     (row,) = only([SPOKEN, STARTED, replace(ENDED, result=said)], r.CallRow)
     assert isinstance(row, r.CallRow)
-    assert (row.status, row.failure, row.answer) == (ev.CallStatus.COMPLETED, failure, answer)
+    assert (row.status, row.failure, row.answer) == (CallStatus.COMPLETED, failure, answer)
 
 
 def test_an_edited_command_is_the_one_of_the_row() -> None:
-    asked = ev.ApprovalRequested("r1", "c1", "execute_command", "make", ev.ToolKind.EXECUTE, "ask mode", (), "make")
+    asked = ev.ApprovalRequested("r1", "c1", "execute_command", "make", ToolKind.EXECUTE, "ask mode", (), "make")
     typed = {"command": "rm -rf /"}
-    decided = ev.ApprovalResolved("r1", "c1", ev.Choice.ALLOW_ONCE, "user", arguments=typed)
+    decided = ev.ApprovalResolved("r1", "c1", Choice.ALLOW_ONCE, "user", arguments=typed)
     (row,) = only([SPOKEN, asked, decided], r.CallRow)
     assert isinstance(row, r.CallRow)
     assert row.approval is not None

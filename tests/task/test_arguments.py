@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from halocline.protocol.events import Todo, TodoStatus
+from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.task.calls.arguments import input_of
 from halocline.tools import (
     ask_followup_question,

@@ -1,10 +1,10 @@
 import pytest
 from msgspec.structs import replace
 
-from halocline.protocol.limits import Limits
+from halocline.protocol.events.limits import Limits
+from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State, TurnState, call_signature
-from halocline.protocol.subtasks import Subtask
 from halocline.task.governor import STOP_AT, Governor, Stopwatch, check_limits, limits_of, note_repetition
 
 STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from halocline.protocol.commands import AnswerQuestion, ResolveApproval
-from halocline.protocol.events import Choice
+from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import Text
 from halocline.task.inbox import Inbox, Interrupted, Prompt
 

@@ -7,7 +7,8 @@ import pytest
 
 from halocline.protocol.codec import LOG_NAME
 from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
-from halocline.protocol.events import LogRepaired, Mode, ModeChanged, ModelChanged, Noticed, TextDelta
+from halocline.protocol.events import LogRepaired, ModeChanged, ModelChanged, Noticed, TextDelta
+from halocline.protocol.kinds import Mode
 from halocline.task.lock import read_owner
 from halocline.task.log import Log, LogUnwritable, follow_log, read_log
 from halocline.task.stream import QUEUE_LIMIT, Stream

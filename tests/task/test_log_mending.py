@@ -2,7 +2,8 @@ import pytest
 
 from halocline.protocol import codec
 from halocline.protocol.errors import LogDamaged, LogTooNew, TaskBusy
-from halocline.protocol.events import ApprovalMode, LogRepaired, Mode, ModelChanged, TaskStarted
+from halocline.protocol.events import LogRepaired, ModelChanged, TaskStarted
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.task.log import Log, Tail, read_log
 from halocline.task.log_mending import find_damage, mend_log
 

@@ -1,8 +1,9 @@
 """Who begins to listen in the middle is told what goes on."""
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolResult
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed
 from halocline.task.live_snapshot import LONGEST, Now
 
 
@@ -52,7 +53,7 @@ def test_nothing_goes_on_after_a_turn():
 
 
 def ended(call: str) -> ev.ToolCallEnded:
-    return ev.ToolCallEnded(call, "x", ev.CallStatus.COMPLETED, ToolResult(call, (Text("done"),)))
+    return ev.ToolCallEnded(call, "x", CallStatus.COMPLETED, ToolResult(call, (Text("done"),)))
 
 
 def test_what_each_sub_agent_does_now_is_said_until_it_ends():

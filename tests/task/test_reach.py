@@ -6,7 +6,7 @@ from halocline.policy.gate import PolicyContext
 from halocline.ports.host import WebAnswer
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ApprovalMode, Grant, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.task.calls.network_access import Reach
 
 PUBLIC = "93.184.215.14"

@@ -7,7 +7,8 @@ from tests.tools.contexts import change_context
 from halocline.ports.browser import BrowserAct, Deed, PageItem, PageView
 from halocline.ports.tool import Reach, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import PageShown, ToolKind
+from halocline.protocol.events import PageShown
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Image, Text
 from halocline.tools.browser_action import TOOL, Input, summary, tool_for
 

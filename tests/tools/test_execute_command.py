@@ -10,7 +10,8 @@ from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellResult
 from halocline.ports.tool import ToolContext, ToolOutput
-from halocline.protocol.events import JobStarted, SandboxStanding, ShellMoved
+from halocline.protocol.events import JobStarted, ShellMoved
+from halocline.protocol.kinds import SandboxStanding
 from halocline.tools import execute_command
 
 

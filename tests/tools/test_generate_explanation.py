@@ -5,9 +5,9 @@ import pytest
 from tests.tools.contexts import change_context
 
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.edits.unified import parse_diff
+from halocline.edits.formats.unified import parse_diff
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Remark
+from halocline.protocol.kinds import Remark
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.tools import generate_explanation as tool
 

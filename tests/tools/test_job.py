@@ -3,7 +3,7 @@ import re
 import pytest
 
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.job import NOTHING_NEW, Action, Input, summary
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,8 @@ from tests.tools.contexts import change_context
 
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ApprovalMode, HandedOver, Mode
+from halocline.protocol.events import HandedOver
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.tools import new_rule, new_task, plan_mode_respond, report_bug
 
 

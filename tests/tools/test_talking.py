@@ -3,7 +3,8 @@ from collections.abc import Sequence
 from tests.tools.contexts import change_context
 
 from halocline.ports.tool import ToolContext
-from halocline.protocol.events import Todo, TodosChanged, TodoStatus
+from halocline.protocol.events import TodosChanged
+from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.tools import ask_followup_question
 
 

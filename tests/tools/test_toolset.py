@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from halocline.ports.tool import AnyTool
-from halocline.protocol.events import ApprovalMode, Mode, ModeChanged, TaskStarted
+from halocline.protocol.events import ModeChanged, TaskStarted
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State

@@ -11,7 +11,7 @@ from halocline.context.token_estimate import Sum, request_tokens
 from halocline.context.view import View, replies_left_out
 from halocline.ports.model import Request
 from halocline.ports.tool import Toolset
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Effort, Message
 from halocline.protocol.queries.usage import Shortened
 from halocline.protocol.state.state import State

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from halocline.edits.edit import Edit
-from halocline.edits.locate import Locator, Miss
-from halocline.edits.nearest import nearest_line
+from halocline.edits.matching.locate import Locator, Miss
+from halocline.edits.matching.nearest import nearest_line
 
 MOST = 20
 AROUND = 2

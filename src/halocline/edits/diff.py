@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from halocline.edits.alignment import Opcode, list_opcodes
-from halocline.protocol.events import Diff
+from halocline.protocol.kinds import Diff
 
 _CONTEXT = 3
 

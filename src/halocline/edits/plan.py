@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from halocline.edits.edit import Edit, UnplacedEdits
-from halocline.edits.locate import Locator, Miss, Place, Placement, Splice
-from halocline.edits.nearest import explain_miss
+from halocline.edits.matching.locate import Locator, Miss, Place, Placement, Splice
+from halocline.edits.matching.nearest import explain_miss
 from halocline.edits.text import Offsets, TextFile
 
 _ADVICE = "Read that part of the file again, then send fewer, smaller edits with whole lines copied exactly."

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from halocline.importers.tool_names import Theirs, title_of, todos_in, translate_call
 from halocline.importers.transcript import Answer, Ground, Plan, Prompt, Reply, Said
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
 from halocline.protocol.state.state import UNKNOWN_OUTCOME
 
@@ -120,7 +121,7 @@ class _Narrator:
             self.ground.lost["result without its call"] += 1
 
     def _end_call(self, call: ToolCall, said: Answer, *, ends_turn: bool = False) -> ev.ToolCallEnded:
-        status = ev.CallStatus.FAILED if said.failed else ev.CallStatus.COMPLETED
+        status = CallStatus.FAILED if said.failed else CallStatus.COMPLETED
         result = ToolResult(call=call.id, content=said.content, is_error=said.failed)
         ended = ev.ToolCallEnded(call=call.id, name=call.name, status=status, result=result, ends_turn=ends_turn)
         return self._at(ended)
@@ -129,9 +130,7 @@ class _Narrator:
         """End calls whose result is missing in the transcript."""
         for call in self.open.values():
             result = ToolResult(call=call.id, content=(Text(UNKNOWN_OUTCOME),), is_error=True)
-            yield self._at(
-                ev.ToolCallEnded(call=call.id, name=call.name, status=ev.CallStatus.CANCELLED, result=result)
-            )
+            yield self._at(ev.ToolCallEnded(call=call.id, name=call.name, status=CallStatus.CANCELLED, result=result))
         self.open.clear()
 
     def _end_turn(self) -> Iterator[ev.DurableEvent]:

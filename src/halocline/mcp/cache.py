@@ -17,7 +17,7 @@ from halocline.files.regular import read_regular
 from halocline.mcp.variables import Filled
 from halocline.ports.mcp import McpPrompt
 from halocline.protocol import json_input
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 

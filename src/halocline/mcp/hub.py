@@ -21,7 +21,7 @@ from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
 from halocline.ports.mcp_servers import Servers
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.events import Event, McpOffered, McpReported, Noticed
-from halocline.protocol.mcp import McpServer, McpTool
+from halocline.protocol.events.mcp import McpServer, McpTool
 from halocline.protocol.messages import Note, ResultPart, Text, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject

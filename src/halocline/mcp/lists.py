@@ -6,7 +6,7 @@ import mcp_types as types
 
 from halocline.mcp.tool_names import LONGEST_DESCRIPTION, clean_schema, digest_tool, name_for, plain_text
 from halocline.ports.mcp import McpPrompt, PromptArgument
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 
 
 def tool_of(server: str, tool: types.Tool) -> McpTool:

@@ -12,7 +12,7 @@ import msgspec
 
 from halocline.files.regular import read_regular
 from halocline.protocol import json_input
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.private_files import make_private_folder, open_private
 from halocline.protocol.values import Value
 

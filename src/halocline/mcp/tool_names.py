@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.protocol.mcp import SEPARATOR
+from halocline.protocol.events.mcp import SEPARATOR
 from halocline.protocol.values import JsonObject
 
 LONGEST_NAME = 64

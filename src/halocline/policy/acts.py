@@ -9,7 +9,7 @@ from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
 from halocline.ports.tool import Summary
-from halocline.protocol.events import Grant, ToolKind
+from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import Effect, Place
 from halocline.protocol.values import Value
 

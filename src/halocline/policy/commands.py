@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.ports.shell_facts import ShellFacts
-from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.permission_rules import CommandPermissions, Effect, OtherRoot, Place, Source, Verdict
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.permission_rules import (
+    CommandPart,
+    CommandPermissions,
+    Effect,
+    OtherRoot,
+    Place,
+    Source,
+    Verdict,
+)
 from halocline.protocol.values import Value
 
 if TYPE_CHECKING:
@@ -103,9 +111,9 @@ class CommandJudgement(Value, frozen=True):
 
 def judge_command(command: str, where: Circumstances) -> CommandJudgement:
     """Judge a command line by its parts. Never raises."""
-    from halocline.policy.shell.ground import Ground
-    from halocline.policy.shell.installed import note_impostors
     from halocline.policy.shell.judge import MOST_COMMANDS, analyse_command
+    from halocline.policy.shell.programs.installed import note_impostors
+    from halocline.policy.shell.values.ground import Ground
 
     ground = Ground(
         where.workspace,
@@ -259,7 +267,7 @@ def _judge_in_auto(command: str, analysis: "Analysis", worst: "Finding | None", 
 
 def _why_unguarded(analysis: "Analysis") -> str:
     """Say why a line that runs as written may show secrets, which a part of it would leave out on its own."""
-    from halocline.policy.shell.program import may_read_folders
+    from halocline.policy.shell.programs.program import may_read_folders
 
     found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
     return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")

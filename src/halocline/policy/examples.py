@@ -13,7 +13,7 @@ from halocline.policy.rules import find_allowing, rule_applies
 from halocline.ports.shell_facts import NoFacts
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, Verdict
 
 NOWHERE = Path("/nowhere")

@@ -20,8 +20,9 @@ from halocline.policy.presets import CHANGES, LOOKS, PRESETS
 from halocline.policy.rules import changed_scripts, find_allowing, is_granted, rule_applies, rule_covers
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, CommandPart, Grant, Mode, SandboxChecked, SandboxStanding, ToolKind
-from halocline.protocol.permission_rules import OtherRoot, Place, Rule, RuleBook, Source, Verdict
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode, SandboxStanding, ToolKind
+from halocline.protocol.permission_rules import CommandPart, OtherRoot, Place, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 
 LEAVES = "leaves-sandbox"

@@ -6,7 +6,7 @@ from functools import cache
 from msgspec.structs import asdict, replace
 
 from halocline.policy.presets import CHANGES
-from halocline.protocol.events import ApprovalSwitch, ToolKind
+from halocline.protocol.kinds import ApprovalSwitch, ToolKind
 from halocline.protocol.permission_rules import Effect, Place, Rule, RuleBook, Verdict
 from halocline.protocol.values import Value
 

@@ -1,7 +1,8 @@
 """Describe how a command would be sandboxed, for display and for the log. Pure."""
 
 from halocline.ports.tool import Summary
-from halocline.protocol.events import SandboxChecked, SandboxStanding
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import SandboxStanding
 
 
 def must_hold(summary: Summary, checked: SandboxChecked) -> str:

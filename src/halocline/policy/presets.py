@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from halocline.protocol.events import ApprovalMode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, ToolKind
 from halocline.protocol.permission_rules import Rule, Verdict
 
 CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)

@@ -16,7 +16,7 @@ from halocline.policy.acts import Act
 from halocline.policy.destinations import Destination
 from halocline.policy.patterns import matches_any
 from halocline.policy.runner_options import follows_harmlessly, is_operand
-from halocline.protocol.events import Grant, Mode
+from halocline.protocol.kinds import Grant, Mode
 from halocline.protocol.permission_rules import Effect, Place, Rest, Rule, Source, Verdict
 
 _CHANGES_FILES = (Effect.WRITES_INSIDE, Effect.WRITES_OUTSIDE, Effect.DESTRUCTIVE)

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from halocline.protocol.events import HookRan, TurnEnded
-from halocline.protocol.hook_kinds import HookPoint, HookSource
+from halocline.protocol.events.hooks import HookPoint, HookSource
 from halocline.protocol.messages import Message, Note, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value

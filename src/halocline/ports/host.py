@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from halocline.ports.jobs import Jobs
-from halocline.protocol.events import ApprovalMode, SandboxChecked, ShellMoved
+from halocline.protocol.events import SandboxChecked, ShellMoved
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.values import Value
 
 

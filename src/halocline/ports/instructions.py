@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from halocline.protocol.instructions import Beginning, InstructionsLoaded
+from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.state.state import State
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from halocline.protocol.jobs import JobInfo
+from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.values import Value
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from halocline.protocol.events import Event
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.messages import Message, ResultPart, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import Message, UserPart
-from halocline.protocol.queries.mentions import Mentioned
 from halocline.protocol.state.state import State
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from halocline.protocol.events import Grant
+from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import RuleBook
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from halocline.protocol.subtasks import SubagentEnded
+from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.values import Value
 
 

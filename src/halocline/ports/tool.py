@@ -18,7 +18,8 @@ from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
 from halocline.ports.revisions import Revisions
 from halocline.ports.web_search import WebSearch
-from halocline.protocol.events import ApprovalMode, Diff, DurableEvent, Location, Mode, Todo, ToolKind
+from halocline.protocol.events import DurableEvent
+from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.state.file_knowledge import Known, SeenFile
 from halocline.protocol.state.state import PROGRESS as PROGRESS, State

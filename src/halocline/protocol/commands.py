@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from halocline.protocol.events import ApprovalMode, ApprovalSwitch, Choice, Grant, Mode, Scope
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Grant, Mode, Scope
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 

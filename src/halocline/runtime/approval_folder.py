@@ -15,8 +15,10 @@ from typing import Literal
 import msgspec
 
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import ApprovalRequested, CommandPart, Diff, Grant, QuestionAsked, Scope
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.json_input import Decoder
+from halocline.protocol.kinds import Diff, Grant, Scope
+from halocline.protocol.permission_rules import CommandPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value

@@ -16,9 +16,10 @@ from halocline.context.user_files.skills import found_skills
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import DurableEvent, Event, Mode
-from halocline.protocol.instructions import Beginning
-from halocline.protocol.jobs import JobInfo
+from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.events.instructions import Beginning
+from halocline.protocol.events.jobs import JobInfo
+from halocline.protocol.kinds import Mode
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
@@ -58,7 +59,7 @@ from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.ports.mcp import Mcp
-    from halocline.protocol.queries.mentions import Mentioned
+    from halocline.protocol.events.mentions import Mentioned
     from halocline.providers.catalog.refresh import Refreshed
     from halocline.runtime.attach.remote_task import Attached
     from halocline.runtime.history.actions import TaskHistory

@@ -1,6 +1,6 @@
 """The limits of a task, from the settings."""
 
-from halocline.protocol.limits import Limits
+from halocline.protocol.events.limits import Limits
 from halocline.store.settings.settings import Settings
 
 

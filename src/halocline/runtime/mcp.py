@@ -18,7 +18,8 @@ from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
 from halocline.ports.mcp_servers import Owner, Server, Servers
 from halocline.ports.permissions import Permissions
-from halocline.protocol.events import Grant, Noticed
+from halocline.protocol.events import Noticed
+from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import Rule, RuleBook
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.file import Catalogue

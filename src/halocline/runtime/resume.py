@@ -15,7 +15,6 @@ from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
 from halocline.ports.blobs import blob_reference
 from halocline.protocol.events import (
-    CallStatus,
     DurableEvent,
     FileChanged,
     JobEnded,
@@ -25,14 +24,14 @@ from halocline.protocol.events import (
     ShellMoved,
     ToolCallEnded,
     ToolCallStarted,
-    ToolKind,
     TurnEnded,
     TurnResumed,
 )
+from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends, lost_calls
-from halocline.protocol.subtasks import SubagentEnded
 from halocline.task.task import Task
 
 GONE = "its process was killed"

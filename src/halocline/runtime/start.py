@@ -16,21 +16,19 @@ from halocline.ports.model import Model
 from halocline.protocol.commands import AnyCommand
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import (
-    ApprovalMode,
     DurableEvent,
     EffortChanged,
     LimitsChanged,
-    Mode,
     ModeChanged,
     ModelChanged,
     Noticed,
     PolicyChanged,
     TaskAdopted,
     TaskStarted,
-    ToolKind,
     ToolsOffered,
 )
-from halocline.protocol.instructions import Beginning
+from halocline.protocol.events.instructions import Beginning
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.messages import Effort
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value

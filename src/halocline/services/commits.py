@@ -12,7 +12,8 @@ from pathlib import Path
 
 from halocline.ports.revisions import Committed as Committed, Uncommitted
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.events import CallStatus, DurableEvent, FileChanged, ToolCallEnded, TurnStarted
+from halocline.protocol.events import DurableEvent, FileChanged, ToolCallEnded, TurnStarted
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.values import Value
 from halocline.runtime.history.actions import TaskHistory
 from halocline.services.tasks import TaskService

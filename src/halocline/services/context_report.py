@@ -13,7 +13,7 @@ from halocline.context.system_prompt.environment import environment_note
 from halocline.context.user_files.skills import found_skills
 from halocline.ports.model import Request
 from halocline.protocol.events import DurableEvent, TaskStarted
-from halocline.protocol.instructions import Beginning
+from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.messages import UserMessage
 from halocline.protocol.queries.usage import CacheReport, ContextReport, Rates
 from halocline.protocol.state.reducer import reduce_event

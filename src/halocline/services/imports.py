@@ -23,17 +23,16 @@ from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import (
-    ApprovalMode,
     DurableEvent,
     Imported,
-    Mode,
-    Origin,
     TaskForked,
     TaskLabelled,
     TaskStarted,
     TurnStarted,
     UsageReported,
 )
+from halocline.protocol.events.imports import Origin
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 from halocline.providers.catalog.models import cost_of

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Text, Usage
-from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.values import Value
 from halocline.surfaces.figures import format_count, format_money, format_plural, format_tokens, model_name
 

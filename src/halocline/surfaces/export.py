@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from halocline.protocol.events import CallStatus
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.todo_markdown import BOXES
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (

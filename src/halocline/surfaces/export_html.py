@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from halocline.protocol.events import CallStatus, Diff, TodoStatus
-from halocline.protocol.going_back import brief_target
+from halocline.protocol.events.rewind import brief_target
+from halocline.protocol.kinds import CallStatus, Diff, TodoStatus
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.figures import (
     describe_ending,

@@ -1,10 +1,11 @@
 """Format durations, tokens, money, and one-line descriptions of rows."""
 
-from halocline.protocol.events import CompactionCause, StepRetried
-from halocline.protocol.hook_kinds import HookDecision, HookStatus
+from halocline.protocol.events import StepRetried
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.events.hooks import HookDecision, HookStatus
+from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.messages import StopReason, Usage
 from halocline.protocol.permission_rules import Effect
-from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces.row_kinds import CompactionRow, HookRow, JobEndRow, Lane, RetryRow, RulesRow, TurnEndRow
 
 EFFECTS = {

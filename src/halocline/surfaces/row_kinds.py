@@ -1,10 +1,23 @@
 """The rows of a transcript: frozen values that each surface renders."""
 
-from halocline.protocol import events as ev
-from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookStatus
-from halocline.protocol.instructions import InstructionFile
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.events.hooks import HookDecision, HookPoint, HookStatus
+from halocline.protocol.events.instructions import InstructionFile
+from halocline.protocol.events.subagents import LaneEnd
+from halocline.protocol.kinds import (
+    ApprovalMode,
+    CallStatus,
+    Choice,
+    Diff,
+    Grant,
+    Location,
+    Mode,
+    Scope,
+    Todo,
+    ToolKind,
+)
 from halocline.protocol.messages import Image, StopReason, Usage
-from halocline.protocol.subtasks import LaneEnd
+from halocline.protocol.permission_rules import CommandPart
 from halocline.protocol.values import JsonObject, Tagged, Value
 
 
@@ -13,8 +26,8 @@ class StartRow(Tagged, frozen=True):
 
     workspace: str
     model: str
-    mode: ev.Mode
-    approval_mode: ev.ApprovalMode
+    mode: Mode
+    approval_mode: ApprovalMode
     roots: tuple[str, ...] = ()
 
     @property
@@ -52,14 +65,14 @@ class Approval(Value, frozen=True):
     request: str
     reason: str
     detail: str = ""
-    diffs: tuple[ev.Diff, ...] = ()
-    decision: ev.Choice | None = None
+    diffs: tuple[Diff, ...] = ()
+    decision: Choice | None = None
     by: str = ""
     note: str = ""
-    grant: ev.Grant | None = None
-    scope: ev.Scope = ev.Scope.TASK
+    grant: Grant | None = None
+    scope: Scope = Scope.TASK
     place: str = ""
-    parts: tuple[ev.CommandPart, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
     sandbox: str = ""
     client: str = ""
     at: float = 0.0
@@ -101,12 +114,12 @@ class CallRow(Tagged, frozen=True):
     call: str
     name: str
     title: str
-    kind: ev.ToolKind = ev.ToolKind.OTHER
-    status: ev.CallStatus | None = None
+    kind: ToolKind = ToolKind.OTHER
+    status: CallStatus | None = None
     arguments: JsonObject = {}
-    locations: tuple[ev.Location, ...] = ()
+    locations: tuple[Location, ...] = ()
     output: str = ""
-    diffs: tuple[ev.Diff, ...] = ()
+    diffs: tuple[Diff, ...] = ()
     images: tuple[Image, ...] = ()
     approval: Approval | None = None
     started_at: float | None = None
@@ -133,7 +146,7 @@ class QuestionRow(Tagged, frozen=True):
 class TodosRow(Tagged, frozen=True):
     """The to-do list; `by` is model or person."""
 
-    todos: tuple[ev.Todo, ...]
+    todos: tuple[Todo, ...]
     by: str = "model"
 
 
@@ -182,7 +195,7 @@ class RulesRow(Tagged, frozen=True):
 class CompactionRow(Tagged, frozen=True):
     """The conversation was compacted, with its tokens before and after; without a cause, that was undone."""
 
-    cause: ev.CompactionCause | None = None
+    cause: CompactionCause | None = None
     before: int = 0
     after: int = 0
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import Choice, Grant, Todo
 from halocline.protocol.messages import PICTURE, PIPED, Effort, Image, Note, Text, ToolResult, UserPart
 from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces.row_kinds import Approval, NoticeRow
@@ -80,7 +81,7 @@ def command_answer(output: str) -> str:
     return found[1] if found else ""
 
 
-def unfinished_notices(todos: tuple[ev.Todo, ...]) -> tuple[NoticeRow, ...]:
+def unfinished_notices(todos: tuple[Todo, ...]) -> tuple[NoticeRow, ...]:
     """A notice when the agent ends its turn with open items on its list."""
     if (step := at_work(todos)) is None:
         return ()
@@ -120,14 +121,14 @@ def describe_decision(approval: Approval) -> str:
 
 
 _DECISIONS = {
-    ev.Choice.ALLOW_ONCE: "allowed once",
-    ev.Choice.ALLOW_ALWAYS: "always allowed",
-    ev.Choice.REJECT_ONCE: "rejected",
-    ev.Choice.REJECT_ALWAYS: "always rejected",
+    Choice.ALLOW_ONCE: "allowed once",
+    Choice.ALLOW_ALWAYS: "always allowed",
+    Choice.REJECT_ONCE: "rejected",
+    Choice.REJECT_ALWAYS: "always rejected",
 }
 
 
-def brief_grant(grant: ev.Grant) -> str:
+def brief_grant(grant: Grant) -> str:
     """The scope of a permission, in short."""
     return f"{' '.join(grant.argv)} …" if grant.argv else grant.mcp or grant.subject or grant.kind.value
 

@@ -11,8 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.hook_kinds import HookDecision, HookStatus
-from halocline.protocol.mcp import SEPARATOR
+from halocline.protocol.events.hooks import HookDecision, HookStatus
+from halocline.protocol.events.mcp import SEPARATOR
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import CallStatus, Mode, SandboxStanding, Todo, ToolKind
 from halocline.protocol.messages import (
     Image,
     StopReason,
@@ -22,7 +24,6 @@ from halocline.protocol.messages import (
     Usage,
 )
 from halocline.protocol.state.file_knowledge import list_names
-from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.row_kinds import (
     Approval,
@@ -90,8 +91,8 @@ class Transcript(Value, frozen=True):
     """The rows so far, the mode and the to-do list. `draft` is the streaming reply."""
 
     rows: tuple[Row, ...] = ()
-    mode: ev.Mode = ev.Mode.ACT
-    todos: tuple[ev.Todo, ...] = ()
+    mode: Mode = Mode.ACT
+    todos: tuple[Todo, ...] = ()
     draft: tuple[ThoughtRow | ReplyRow, ...] = ()
     turn: Totals = Totals()
 
@@ -159,7 +160,7 @@ def _on_steering(t: Transcript, e: ev.SteeringReceived) -> Transcript:
 def _turn_ended(t: Transcript, e: ev.TurnEnded) -> Transcript:
     turn = t.turn
     row = TurnEndRow(e.reason, e.limit, e.text, turn.usage, turn.cost, turn.steps, max(0.0, e.at - turn.at))
-    acted = e.reason is StopReason.END_TURN and t.mode is ev.Mode.ACT
+    acted = e.reason is StopReason.END_TURN and t.mode is Mode.ACT
     left = unfinished_notices(t.todos) if turn.planned and acted else ()
     return _add_row(replace(t, draft=()), *left, row)
 
@@ -274,7 +275,7 @@ def _on_decision(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
         decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
         if e.arguments is None:
             return replace(row, approval=decided)
-        title = e.arguments.get("command") if row.kind is ev.ToolKind.EXECUTE else row.title
+        title = e.arguments.get("command") if row.kind is ToolKind.EXECUTE else row.title
         decided = replace(decided, edited=True)
         return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
 
@@ -310,7 +311,7 @@ def _call_ended(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
 
 def _own_started(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
     arguments: JsonObject = {"command": e.command}
-    row = CallRow(e.run, "execute_command", e.command, ev.ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
+    row = CallRow(e.run, "execute_command", e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
     return _add_row(t, replace(row, own=True))
 
 
@@ -318,10 +319,10 @@ def _own_ended(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
     def end(row: CallRow) -> CallRow:
         answer = command_answer(f"[{e.said}")
         is_well = e.exit_code == 0 or answer or (e.exit_code is None and e.job)
-        ended = ev.CallStatus.COMPLETED if is_well else ev.CallStatus.FAILED
+        ended = CallStatus.COMPLETED if is_well else CallStatus.FAILED
         return replace(
             row,
-            status=ev.CallStatus.CANCELLED if e.stopped else ended,
+            status=CallStatus.CANCELLED if e.stopped else ended,
             output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
             failure=command_failure(f"[{e.said}"),
             answer=answer,
@@ -382,7 +383,7 @@ _FOLDS: dict[type, Callable[[Transcript, Any], Transcript]] = {
     ev.ApprovalResolved: _on_decision,
     ev.QuestionAsked: lambda t, e: _add_row(t, QuestionRow(e.request, e.question, e.options, e.call)),
     ev.QuestionAnswered: _on_answer,
-    ev.SandboxChecked: lambda t, e: _add_row(t, NoticeRow(SANDBOXED)) if e.standing is ev.SandboxStanding.FULL else t,
+    ev.SandboxChecked: lambda t, e: _add_row(t, NoticeRow(SANDBOXED)) if e.standing is SandboxStanding.FULL else t,
     ev.AnswerRefused: lambda t, e: _add_row(
         t, NoticeRow(f"The answer does not match the schema. {' '.join(e.problems)}")
     ),

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from halocline.client import Client
-from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.events import TodosChanged
+from halocline.protocol.kinds import Todo
 from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.todo_markdown import count_done, to_markdown
 from halocline.protocol.values import Value

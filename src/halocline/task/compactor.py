@@ -18,7 +18,6 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.events import (
     AssistantMessageCompleted,
     Compacted,
-    CompactionCause,
     CompactionStarted,
     CompactionUndone,
     ErrorRaised,
@@ -28,6 +27,7 @@ from halocline.protocol.events import (
     StepStarted,
     UsageReported,
 )
+from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.task.inbox import InboxRequest
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from halocline.protocol.limits import Limits
+from halocline.protocol.events.limits import Limits
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State, call_signature
 from halocline.protocol.values import Value

@@ -19,7 +19,7 @@ from halocline.protocol.events import (
     ToolCallProgressed,
     TurnEnded,
 )
-from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed
 
 LONGEST = 16_384
 """Characters kept of a running call's output; surfaces show no more."""

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.mcp_tool import NOT_HERE, with_readable_images
 from halocline.tools.schema import schema_of
 

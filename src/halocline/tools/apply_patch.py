@@ -11,7 +11,7 @@ from msgspec import Meta
 from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.tools.changes import (
     Change,
     Original,
@@ -26,7 +26,7 @@ from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
-    from halocline.edits.patch import Section
+    from halocline.edits.formats.patch import Section
 
 _FORMAT = """\
 Edit files with a patch:
@@ -50,7 +50,7 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    from halocline.edits.patch import MalformedPatch
+    from halocline.edits.formats.patch import MalformedPatch
 
     try:
         sections = _read_sections(input)
@@ -69,7 +69,7 @@ def summary(input: Input) -> Summary:
 
 def _read_sections(input: Input) -> Sequence["Section"]:
     """Return the patch's sections with paths relative to the workspace. Raises MalformedPatch."""
-    from halocline.edits.patch import parse_patch
+    from halocline.edits.formats.patch import parse_patch
 
     sections = parse_patch(input.input)
     if not input.folder:
@@ -106,7 +106,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
-    from halocline.edits.patch import MalformedPatch
+    from halocline.edits.formats.patch import MalformedPatch
 
     try:
         sections = _read_sections(input)

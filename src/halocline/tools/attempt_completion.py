@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 

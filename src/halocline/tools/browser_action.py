@@ -12,7 +12,8 @@ from msgspec import Meta
 from halocline.ports.browser import BrowserAct, Deed, PageView
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import PageShown, ToolKind
+from halocline.protocol.events import PageShown
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Image, ResultPart, Text
 from halocline.tools.schema import schema_of
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol import json_input
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.values import JsonObject
 from halocline.tools.schema import schema_of
 

@@ -10,7 +10,8 @@ from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, FileChanged
+from halocline.protocol.events import FileChanged
+from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
 from halocline.tools.places import absolute_path, explaining_errors, shown_path

@@ -13,7 +13,8 @@ from halocline.context.notes.jobs import exit_words, find_answer
 from halocline.context.notes.withheld_variables import withheld_note
 from halocline.ports.host import Left, ShellCommand, ShellResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import DurableEvent, JobStarted, ToolKind
+from halocline.protocol.events import DurableEvent, JobStarted
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import JsonObject
 from halocline.tools.schema import schema_of
@@ -72,7 +73,7 @@ def patch_instead(input: Input, cwd: str) -> tuple[str, JsonObject] | None:
     """Turn a patch that is piped to the shell into an apply_patch call, so that it is judged and shown as an edit."""
     if "patch" not in input.command or "\n" not in input.command:
         return None
-    from halocline.edits.shell_patch import shell_patch  # most commands do not need it
+    from halocline.edits.formats.shell_patch import shell_patch  # most commands do not need it
 
     found = shell_patch(input.command)
     if found is None:

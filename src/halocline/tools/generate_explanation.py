@@ -11,12 +11,12 @@ from msgspec import Meta
 from halocline.context.budget import Budget, fit_lines
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, Remark, ToolKind
+from halocline.protocol.kinds import Diff, Remark, ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 
 if TYPE_CHECKING:
-    from halocline.edits.unified import FileDiff
+    from halocline.edits.formats.unified import FileDiff
 
 DIFF = Budget(2_000, 100_000, 500)
 MOST_COMMENTS = 50
@@ -47,7 +47,7 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.edits.unified import parse_diff
+    from halocline.edits.formats.unified import parse_diff
 
     files = parse_diff(await ctx.host.revisions.diff(input.from_ref, input.to_ref))
     if not files:
@@ -56,7 +56,7 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 def _show_diff(files: "tuple[FileDiff, ...]") -> ToolOutput:
-    from halocline.edits.unified import number_diff
+    from halocline.edits.formats.unified import number_diff
 
     fitted = fit_lines(number_diff(files), DIFF)
     cut = "\n[The diff is cut off here; use refs that are closer together to see the rest.]" if fitted.cut else ""
@@ -76,7 +76,7 @@ def _explain_files(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
 
 
 def _diff_with_comments(file: "FileDiff", comments: list[Comment]) -> Diff:
-    from halocline.edits.unified import diff_with_remarks
+    from halocline.edits.formats.unified import diff_with_remarks
 
     mine = (Remark(one.line, one.text.strip()[:LONGEST_COMMENT]) for one in comments if one.path == file.path)
     return diff_with_remarks(file, tuple(sorted(mine, key=lambda remark: remark.line)))

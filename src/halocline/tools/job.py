@@ -10,8 +10,8 @@ from halocline.context.notes.jobs import describe_status
 from halocline.ports.jobs import JobOutput
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
-from halocline.protocol.jobs import JobState
+from halocline.protocol.events.jobs import JobState
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import schema_of
 
 _KEYS = frozenset("\x03\x04\x1a\x1b\r\n\t ")

@@ -12,8 +12,8 @@ from halocline.ports.code import Definition
 from halocline.ports.host import SearchQuery
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
 from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 

@@ -10,8 +10,8 @@ from halocline.context.budget import LISTING, fit_lines
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
 from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 import msgspec
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import schema_of
 
 

@@ -10,8 +10,8 @@ from halocline.policy.mcp import tool_name
 from halocline.ports.mcp import Caller
 from halocline.ports.tool import AnyTool, Overtaken, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, ToolKind
-from halocline.protocol.mcp import McpTool, tool_named
+from halocline.protocol.events.mcp import McpTool, tool_named
+from halocline.protocol.kinds import Diff, ToolKind
 from halocline.protocol.messages import Image, ResultPart, Text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject

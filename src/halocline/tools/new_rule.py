@@ -9,7 +9,7 @@ from msgspec import Meta
 from halocline.edits.text import TextFile, count_lines, lines_of
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.tools.changes import Change, read_original, show_changes, write_change
 from halocline.tools.schema import schema_of
 

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import HandedOver, ToolKind
+from halocline.protocol.events import HandedOver
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 

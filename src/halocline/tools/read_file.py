@@ -18,7 +18,7 @@ from halocline.ports.blobs import blob_reference
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Location, SeenFile, ToolKind
+from halocline.protocol.kinds import Location, ToolKind
 from halocline.protocol.messages import (
     AssistantMessage,
     Message,
@@ -29,6 +29,7 @@ from halocline.protocol.messages import (
     UserMessage,
     UserPart,
 )
+from halocline.protocol.state.file_knowledge import SeenFile
 from halocline.tools.places import explaining_errors, find_existing, shown_path
 from halocline.tools.schema import schema_of
 

@@ -25,7 +25,7 @@ from halocline.context.user_files.memory import (
 )
 from halocline.ports.tool import AnyTool, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.tools.changes import Change, read_original, show_changes, write_change
 from halocline.tools.schema import schema_of
 

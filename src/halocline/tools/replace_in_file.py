@@ -8,7 +8,7 @@ from msgspec import Meta
 from halocline.edits.text import EditError, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.tools.changes import Change, Original, read_original, restore_secrets, show_changes, write_change
 from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
@@ -80,7 +80,7 @@ async def _plan_change(input: Input, ctx: ToolContext) -> Change:
 
 
 def _parse_edits(input: Input, was: Original, ctx: ToolContext) -> "list[Edit]":
-    from halocline.edits import blocks, exact
+    from halocline.edits.formats import blocks, exact
 
     if input.old_text is None:
         return blocks.parse_blocks(restore_secrets(input.diff or "", was, ctx))

@@ -11,7 +11,7 @@ from msgspec import Meta
 from halocline._version import REPOSITORY, __version__
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 

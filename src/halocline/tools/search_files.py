@@ -13,8 +13,8 @@ from halocline.context.budget import MATCHES, fit_lines
 from halocline.policy.sensitive_names import is_secret
 from halocline.ports.host import SearchQuery, SearchResult
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import ToolKind
 from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.places import find_existing, shown_path
 from halocline.tools.relevance import Found, rank_files, share_matches
 from halocline.tools.schema import schema_of

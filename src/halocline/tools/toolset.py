@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from halocline.context.system_prompt.model_families import PATCHES
 from halocline.ports.tool import AnyTool, ToolSpec
-from halocline.protocol.events import ApprovalMode
-from halocline.protocol.mcp import tool_named
+from halocline.protocol.events.mcp import tool_named
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
 from halocline.tools import (

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import Todo, TodosChanged, TodoStatus, ToolKind
+from halocline.protocol.events import TodosChanged
+from halocline.protocol.kinds import Todo, TodoStatus, ToolKind
 from halocline.protocol.messages import Text
 from halocline.tools.schema import schema_of
 

@@ -15,8 +15,8 @@ from halocline.context.user_files.agents import LISTED
 from halocline.ports.subagents import Report, Wanted
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
-from halocline.protocol.subtasks import AgentLine, LaneEnd
+from halocline.protocol.events.subagents import AgentLine, LaneEnd
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import schema_of
 
 MOST = 5

@@ -11,7 +11,7 @@ from msgspec import Meta
 from halocline.ports.host import WebAnswer
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import schema_of
 
 WINDOW = 50_000

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from halocline.ports.tool import AnyTool, Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.ports.web_search import Found, WebQuery
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.tools.schema import schema_of
 
 MOST = 10

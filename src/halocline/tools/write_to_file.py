@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from halocline.edits.text import NotEncodable, TextFile, count_lines, encode_text, lines_of, to_lf
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.events import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.tools.changes import (
     Change,
     Original,

@@ -8,7 +8,7 @@ from tests.hosts.conftest import Runner
 from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.sandbox.sandbox import Sandbox
 from halocline.hosts.shell.shell import LocalShell
-from halocline.protocol.events import SandboxStanding
+from halocline.protocol.kinds import SandboxStanding
 
 Make = Callable[..., Runner]
 

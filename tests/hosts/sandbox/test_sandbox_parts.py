@@ -15,7 +15,7 @@ from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.child_environment import child_environment, in_sandbox
-from halocline.protocol.events import SandboxStanding
+from halocline.protocol.kinds import SandboxStanding
 
 JUDGED = {"clone3": seccomp.CLONE3, "socket": seccomp.SOCKET, "ioctl": seccomp.IOCTL, "clone": seccomp.CLONE}
 

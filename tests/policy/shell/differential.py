@@ -22,7 +22,7 @@ from tests.policy.shell.scratch_world import DOERS, OUTSIDE, RAN, SECRET, Run, S
 
 from halocline.hosts.shell.environment import clean_environment
 from halocline.policy.gate import Decision
-from halocline.protocol.events import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode
 
 MODES = (ApprovalMode.YOLO, ApprovalMode.AUTO, ApprovalMode.ASK)
 """From the freest: what one allows, all before it allow."""

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tests.policy.shell.canaries import Leak, Scratch
 
-from halocline.policy.shell.git import LOOKS
-from halocline.policy.shell.read_only_programs import READERS
-from halocline.policy.shell.specs import Spec, Value
+from halocline.policy.shell.programs.git import LOOKS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.specs import Spec, Value
 
 SECRETS = (".env", "sub/.ENV", "id_rsa", "sub/server.pem", ".docker/config.json", ".ssh/config")
 SPECS: dict[str, Spec] = {**READERS, **{f"git {name}": spec for name, spec in LOOKS.items()}}

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.policy.shell.canaries import Leak, Scratch
 
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS, is_secret
-from halocline.protocol.events import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode
 
 IGNORED = ("private/", "/hidden.txt")
 HIDDEN = ("private/notes.txt", "sub/private/deep.txt", "hidden.txt")

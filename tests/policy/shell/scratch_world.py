@@ -16,7 +16,7 @@ from pathlib import Path
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
 OUTSIDE, SECRET, RAN = "zq7outsiistuo7qz", "zq7secreterces7qz", "zq7ranar7qz"
 """In files outside the workspace, in those of it that hold secrets, and what an unknown program prints."""

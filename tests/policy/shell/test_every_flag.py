@@ -4,7 +4,7 @@ import pytest
 from tests.policy.shell.canaries import Scratch
 from tests.policy.shell.every_flag import SECRETS, SPECS, place, run_forms, sample_forms
 
-from halocline.policy.shell.specs import TYPES
+from halocline.policy.shell.programs.specs import TYPES
 
 FORMS = int(os.environ.get("FLAG_FORMS", "900"))
 """How many forms are judged; those that are allowed are run."""

@@ -7,7 +7,8 @@ import pytest
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, SandboxChecked, SandboxStanding, ToolKind
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
 
 FILE = Path(__file__).with_name("everyday_agents.txt")
 FILES = ("src/main.py", "src/app.py", "tests/test_main.py", "README.md", "a.txt", "b.txt", "data.csv", "data.json")

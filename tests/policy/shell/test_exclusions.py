@@ -9,7 +9,7 @@ import pytest
 
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.policy.sensitive_names import is_secret
-from halocline.policy.shell.exclusions import FOR_DIFF, FOR_FIND, FOR_GIT, FOR_GREP, FOR_RIPGREP
+from halocline.policy.shell.programs.exclusions import FOR_DIFF, FOR_FIND, FOR_GIT, FOR_GREP, FOR_RIPGREP
 
 EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", ".ENV.Example")
 NEAR = (

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from halocline.policy.shell.exit_answers import DIFFERENT, FALSE, MISSING, NOTHING, find_answer
+from halocline.policy.shell.programs.exit_answers import DIFFERENT, FALSE, MISSING, NOTHING, find_answer
 
 ANSWERS = {
     "grep nowhere file": NOTHING,

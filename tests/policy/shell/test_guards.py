@@ -6,10 +6,10 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell.arithmetic import guard_arithmetic
-from halocline.policy.shell.python_code import files_read
+from halocline.policy.shell.programs.python_code import files_read
+from halocline.policy.shell.values.arithmetic import guard_arithmetic
 from halocline.ports.tool import Summary
-from halocline.protocol.events import ApprovalMode, Mode, ToolKind
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
 NAMES = (
     *("plain.txt", "with blank.txt", "-n", "-rf", "a=b", "!", "(", "é.txt", "*", "src/main.py", "sub/x.txt", "quote'd"),

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from halocline.hosts.shell.policy_facts import LocalShellFacts
-from halocline.policy.shell.expansion import expand_simple
-from halocline.policy.shell.ground import Ground
-from halocline.policy.shell.parse import NotUnderstood, parse_command
-from halocline.policy.shell.tree import Simple
-from halocline.policy.shell.variables import Variables
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
+from halocline.policy.shell.syntax.tree import Simple
+from halocline.policy.shell.values.expansion import expand_simple
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.variables import Variables
 
 WORDS = int(os.environ.get("BASH_WORDS", "3000"))
 """How many random words are expanded by us and by bash."""

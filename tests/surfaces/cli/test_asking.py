@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import Choice, Diff, Grant, Mode, Scope, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, ToolCall
 from halocline.store.paths import Home
 from halocline.surfaces.cli.input.approval_prompt import Asker, Decision
@@ -28,15 +29,15 @@ COMMAND = ev.ApprovalRequested(
     "c1",
     "execute_command",
     "pytest -q",
-    ev.ToolKind.EXECUTE,
+    ToolKind.EXECUTE,
     "ask mode asks before every command",
-    tuple(ev.Choice),
+    tuple(Choice),
     "pytest -q",
-    grant=ev.Grant(ev.ToolKind.EXECUTE, "pytest -q"),
+    grant=Grant(ToolKind.EXECUTE, "pytest -q"),
 )
-LONG = ev.Diff("a.txt", "@@ -0,0 +1,60 @@\n" + "".join(f"+line {number}\n" for number in range(1, 61)), 60, 0)
+LONG = Diff("a.txt", "@@ -0,0 +1,60 @@\n" + "".join(f"+line {number}\n" for number in range(1, 61)), 60, 0)
 EDIT = ev.ApprovalRequested(
-    "r1", "c1", "write_to_file", "Write a.txt", ev.ToolKind.EDIT, "ask mode", tuple(ev.Choice), diffs=(LONG,)
+    "r1", "c1", "write_to_file", "Write a.txt", ToolKind.EDIT, "ask mode", tuple(Choice), diffs=(LONG,)
 )
 
 
@@ -115,24 +116,24 @@ async def no_message() -> Prompt | None:
 
 
 PICTURE = Image("image/png", "b" * 64)
-MESSAGE = Prompt("as in [picture 1] ", ev.Mode.ACT, (PICTURE,))
+MESSAGE = Prompt("as in [picture 1] ", Mode.ACT, (PICTURE,))
 SAID = {"note": "as in [picture 1]", "content": (PICTURE,)}
 
 
 @pytest.mark.parametrize(
     ("keys", "lines", "messages", "decision"),
     [
-        (["t", "y"], [], [MESSAGE], Decision(ev.Choice.ALLOW_ONCE, **SAID)),
-        (["t", "a"], [], [MESSAGE], Decision(ev.Choice.ALLOW_ALWAYS, **SAID)),
-        (["t", "n"], [], [MESSAGE], Decision(ev.Choice.REJECT_ONCE, **SAID)),
-        (["t", "t", "n"], [], [MESSAGE, None], Decision(ev.Choice.REJECT_ONCE, **SAID)),
-        (["t", "n"], ["why"], [None], Decision(ev.Choice.REJECT_ONCE, "why")),
-        (["t", "\x1b"], [], [MESSAGE], Decision(ev.Choice.REJECT_ONCE, stop=True)),
+        (["t", "y"], [], [MESSAGE], Decision(Choice.ALLOW_ONCE, **SAID)),
+        (["t", "a"], [], [MESSAGE], Decision(Choice.ALLOW_ALWAYS, **SAID)),
+        (["t", "n"], [], [MESSAGE], Decision(Choice.REJECT_ONCE, **SAID)),
+        (["t", "t", "n"], [], [MESSAGE, None], Decision(Choice.REJECT_ONCE, **SAID)),
+        (["t", "n"], ["why"], [None], Decision(Choice.REJECT_ONCE, "why")),
+        (["t", "\x1b"], [], [MESSAGE], Decision(Choice.REJECT_ONCE, stop=True)),
         (
             ["t", "e"],
             ["pytest"],
             [MESSAGE],
-            Decision(ev.Choice.ALLOW_ONCE, arguments={**ARGUMENTS, "command": "pytest"}, **SAID),
+            Decision(Choice.ALLOW_ONCE, arguments={**ARGUMENTS, "command": "pytest"}, **SAID),
         ),
     ],
 )
@@ -145,15 +146,15 @@ async def test_a_message_and_its_pictures_go_with_the_decision(
 @pytest.mark.parametrize(
     ("keys", "lines", "decision"),
     [
-        (["y"], [], Decision(ev.Choice.ALLOW_ONCE)),
-        (["a"], [], Decision(ev.Choice.ALLOW_ALWAYS)),
-        (["n"], ["not now "], Decision(ev.Choice.REJECT_ONCE, "not now")),
-        (["n"], [""], Decision(ev.Choice.REJECT_ONCE)),
-        (["n", "y"], [None], Decision(ev.Choice.ALLOW_ONCE)),
-        (["e"], ["pytest"], Decision(ev.Choice.ALLOW_ONCE, arguments={"command": "pytest", "requires_approval": True})),
-        (["e"], ["pytest -q"], Decision(ev.Choice.ALLOW_ONCE)),
-        (["e", "\x1b"], [" "], Decision(ev.Choice.REJECT_ONCE, stop=True)),
-        (["\x1b"], [], Decision(ev.Choice.REJECT_ONCE, stop=True)),
+        (["y"], [], Decision(Choice.ALLOW_ONCE)),
+        (["a"], [], Decision(Choice.ALLOW_ALWAYS)),
+        (["n"], ["not now "], Decision(Choice.REJECT_ONCE, "not now")),
+        (["n"], [""], Decision(Choice.REJECT_ONCE)),
+        (["n", "y"], [None], Decision(Choice.ALLOW_ONCE)),
+        (["e"], ["pytest"], Decision(Choice.ALLOW_ONCE, arguments={"command": "pytest", "requires_approval": True})),
+        (["e"], ["pytest -q"], Decision(Choice.ALLOW_ONCE)),
+        (["e", "\x1b"], [" "], Decision(Choice.REJECT_ONCE, stop=True)),
+        (["\x1b"], [], Decision(Choice.REJECT_ONCE, stop=True)),
     ],
 )
 async def test_each_key_means_what_the_menu_says(
@@ -263,7 +264,7 @@ async def test_the_terminal_is_given_back_when_asking_is_cancelled(terminal: Ter
 
 
 async def test_the_end_of_input_is_a_no(terminal: Terminal) -> None:
-    assert await approve(terminal, ["\x04"]) == Decision(ev.Choice.REJECT_ONCE, stop=True)
+    assert await approve(terminal, ["\x04"]) == Decision(Choice.REJECT_ONCE, stop=True)
 
 
 async def test_a_terminal_that_goes_away_is_a_no(terminal: Terminal) -> None:
@@ -272,7 +273,7 @@ async def test_a_terminal_that_goes_away_is_a_no(terminal: Terminal) -> None:
         await terminal.output.menus.acquire()
         await turns()
         os.close(terminal.master)
-        assert await asking == Decision(ev.Choice.REJECT_ONCE, stop=True)
+        assert await asking == Decision(Choice.REJECT_ONCE, stop=True)
 
 
 async def test_the_card_shows_the_command_the_rule_and_the_exact_grant(terminal: Terminal) -> None:
@@ -387,28 +388,28 @@ def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
     assert "one" in Home(tmp_path).prompt_history.read_text()
 
 
-WIDER = replace(COMMAND, wider=ev.Grant(ev.ToolKind.EXECUTE, argv=("pytest",)))
+WIDER = replace(COMMAND, wider=Grant(ToolKind.EXECUTE, argv=("pytest",)))
 
 
 @pytest.mark.parametrize(
     ("event", "keys", "scope", "wider"),
     [
-        (COMMAND, ["s", "1"], ev.Scope.PROJECT, False),
-        (COMMAND, ["s", "2"], ev.Scope.EVERYWHERE, False),
-        (WIDER, ["s", "1"], ev.Scope.TASK, True),
-        (WIDER, ["s", "2"], ev.Scope.PROJECT, True),
-        (WIDER, ["s", "4"], ev.Scope.PROJECT, False),
+        (COMMAND, ["s", "1"], Scope.PROJECT, False),
+        (COMMAND, ["s", "2"], Scope.EVERYWHERE, False),
+        (WIDER, ["s", "1"], Scope.TASK, True),
+        (WIDER, ["s", "2"], Scope.PROJECT, True),
+        (WIDER, ["s", "4"], Scope.PROJECT, False),
     ],
 )
 async def test_leave_can_reach_further(
-    terminal: Terminal, event: ev.ApprovalRequested, keys: list[str], scope: ev.Scope, wider: bool
+    terminal: Terminal, event: ev.ApprovalRequested, keys: list[str], scope: Scope, wider: bool
 ) -> None:
     decided = await approve(terminal, keys, event=event)
-    assert decided == Decision(ev.Choice.ALLOW_ALWAYS, scope=scope, wider=wider)
+    assert decided == Decision(Choice.ALLOW_ALWAYS, scope=scope, wider=wider)
 
 
 async def test_the_rules_on_offer_are_shown_as_they_will_be_kept(terminal: Terminal) -> None:
-    assert (await approve(terminal, ["s", "\x1b", "y"], event=WIDER)).choice is ev.Choice.ALLOW_ONCE
+    assert (await approve(terminal, ["s", "\x1b", "y"], event=WIDER)).choice is Choice.ALLOW_ONCE
     shown = terminal.output.getvalue()
     assert "  1   always allow `pytest …` in this task\n" in shown
     assert "  4   always allow `pytest -q` in this project\n" in shown

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console, Group
 
-from halocline.protocol.events import Diff
+from halocline.protocol.kinds import Diff
 from halocline.surfaces.cli.output.diff_view import Line, diff_view, parse_diff
 from halocline.surfaces.cli.output.theme import THEME
 

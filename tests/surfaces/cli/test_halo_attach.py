@@ -13,6 +13,7 @@ from tests.surfaces.cli.halo_process import Halo, ended, line_with, shell, until
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import StopReason, Text
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
@@ -97,7 +98,7 @@ class Guest:
         self.client.send(kind(task=self.task, **what))
 
     def allow(self, asked: ev.Event) -> None:
-        self.send(cmd.ResolveApproval, request=asked.request, decision=ev.Choice.ALLOW_ONCE)
+        self.send(cmd.ResolveApproval, request=asked.request, decision=Choice.ALLOW_ONCE)
 
     @property
     def durable(self) -> list[ev.Durable]:
@@ -113,7 +114,7 @@ async def test_two_attached_clients_see_the_same_and_one_of_them_approves(halo: 
             assert await ben.until(ev.ApprovalRequested) == asked
             ben.allow(asked)
             decided = await ann.until(ev.ApprovalResolved)
-            assert (decided.client, decided.decision) == (f"ben {os.getpid()}", ev.Choice.ALLOW_ONCE)
+            assert (decided.client, decided.decision) == (f"ben {os.getpid()}", Choice.ALLOW_ONCE)
             await ann.until(ev.TurnEnded)
             await ben.until(ev.TurnEnded)
             assert (await ended(writer)).out == "Hello.\n"

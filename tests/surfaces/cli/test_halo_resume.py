@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.surfaces.cli.halo_process import Halo, call, ended, shell, until_written
 
-from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode, Mode
 
 HI = {"text": "Hello."}
 
@@ -90,14 +90,14 @@ async def test_what_was_chosen_anew_on_resuming_is_written_down(halo: Halo) -> N
     changed = halo.script(HI, HI, name="other")
     await halo.run("-c", "-p", "--mode", "act", "--approval-mode", "auto", "-m", changed, "again")
     state = halo.state()
-    assert (state.model, state.mode, state.approval_mode) == (changed, ev.Mode.ACT, ev.ApprovalMode.AUTO)
+    assert (state.model, state.mode, state.approval_mode) == (changed, Mode.ACT, ApprovalMode.AUTO)
 
 
 async def test_what_was_not_chosen_anew_stays(halo: Halo) -> None:
     model = halo.script(HI, HI)
     await halo.run("-p", "--mode", "plan", "--approval-mode", "auto", "-m", model, "first")
     await halo.run("-c", "-p", "-m", model, "again")
-    assert (halo.state().mode, halo.state().approval_mode) == (ev.Mode.PLAN, ev.ApprovalMode.AUTO)
+    assert (halo.state().mode, halo.state().approval_mode) == (Mode.PLAN, ApprovalMode.AUTO)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from tests.surfaces.cli.halo_process import Halo, asks, call
 from tests.surfaces.cli.test_halo_terminal import COMPOSER, CTRL_C, CTRL_D, HI, Person
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Slash
 from halocline.surfaces.cli.slash.dispatch import ANSWERS
@@ -164,7 +166,7 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     state = halo.state()
-    assert (state.mode, state.approval_mode, state.model) == (ev.Mode.ACT, ev.ApprovalMode.YOLO, other)
+    assert (state.mode, state.approval_mode, state.model) == (Mode.ACT, ApprovalMode.YOLO, other)
 
 
 def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
@@ -178,7 +180,7 @@ def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:
     person.types(CTRL_D)
     assert person.is_gone_with() == 0
     (made,) = [event for event in halo.log() if isinstance(event, ev.Compacted)]
-    assert (made.focus, made.cause) == ("the names", ev.CompactionCause.ASKED)
+    assert (made.focus, made.cause) == ("the names", CompactionCause.ASKED)
 
 
 async def test_ctrl_c_leaves_a_conversation_as_long_as_it_is(halo: Halo) -> None:

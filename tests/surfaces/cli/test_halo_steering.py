@@ -11,6 +11,7 @@ from tests.surfaces.cli.halo_process import HALO, Halo, shell, until_written
 from tests.surfaces.cli.test_halo_attach import FOR_EVER, guest, writing
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch
 from halocline.surfaces.cli.args.parser import COMMANDS
 
 OURS = shlex.join(HALO)
@@ -138,7 +139,7 @@ async def test_a_task_cannot_join_another_task_of_its_home(halo: Halo) -> None:
 async def test_a_guest_may_make_a_task_stricter_and_a_looser_mode_is_left_to_where_it_runs(halo: Halo) -> None:
     async with writing(halo, "--approval-mode", "auto", "-m", halo.script(FOR_EVER)) as writer:
         async with guest(halo, "ann") as ann:
-            for mode in (ev.ApprovalMode.YOLO, ev.ApprovalMode.ASK, ev.ApprovalMode.ACCEPT_EDITS):
+            for mode in (ApprovalMode.YOLO, ApprovalMode.ASK, ApprovalMode.ACCEPT_EDITS):
                 ann.send(cmd.SetPolicy, approval_mode=mode)
             ann.send(cmd.Label, name="x")
             await ann.until(ev.TaskLabelled)
@@ -177,7 +178,7 @@ async def test_a_command_of_the_person_in_a_task_is_sent_to_a_terminal(halo: Hal
 
 
 async def test_a_guest_may_switch_to_ask_more_and_what_asks_less_is_left_to_where_it_runs(halo: Halo) -> None:
-    edit, web = ev.ApprovalSwitch.EDIT, ev.ApprovalSwitch.WEB
+    edit, web = ApprovalSwitch.EDIT, ApprovalSwitch.WEB
     halo.home.mkdir()
     (halo.home / "settings.toml").write_text("auto_approve = {web = false}\n")
     async with writing(halo, "--approval-mode", "auto", "-m", halo.script(FOR_EVER)) as writer:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from halocline.protocol.queries.mentions import Mentioned
+from halocline.protocol.events.mentions import Mentioned
 from halocline.surfaces.cli.input.mention_preview import PROBLEM, QUIET, MentionedLine, describe_mentions
 
 A = Mentioned("@a.py", "a.py: 14 bytes", 1_234)

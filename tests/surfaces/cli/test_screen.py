@@ -8,14 +8,26 @@ import pytest
 from rich.console import Console
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import (
+    ApprovalMode,
+    CallStatus,
+    Choice,
+    Diff,
+    Grant,
+    Mode,
+    Remark,
+    Todo,
+    TodoStatus,
+    ToolKind,
+)
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.cli.output.replies import DRAWN
 from halocline.surfaces.cli.output.screen import Screen, growth, step
 from halocline.surfaces.cli.output.view import Foreign
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
-DIFF = ev.Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)
+DIFF = Diff("calc.py", f"--- a/calc.py\n+++ b/calc.py\n{HUNK}", 1, 1)
 FAILED_RUN = "F\nE  assert -1 == 3\n1 failed in 0.02s\n[exit code 1 after 0.6 s]"
 
 
@@ -27,11 +39,11 @@ def message(text: str = "", *calls: ToolCall, thought: str = "") -> ev.Assistant
 def called(
     name: str,
     title: str,
-    kind: ev.ToolKind,
+    kind: ToolKind,
     output: str = "ok",
     *,
-    status: ev.CallStatus = ev.CallStatus.COMPLETED,
-    diffs: tuple[ev.Diff, ...] = (),
+    status: CallStatus = CallStatus.COMPLETED,
+    diffs: tuple[Diff, ...] = (),
     ends_turn: bool = False,
 ) -> list[ev.Event]:
     call = f"call-{title}"
@@ -43,9 +55,9 @@ def called(
 
 
 def asked(call: str, command: str) -> ev.ApprovalRequested:
-    grant = ev.Grant(ev.ToolKind.EXECUTE, command)
+    grant = Grant(ToolKind.EXECUTE, command)
     return ev.ApprovalRequested(
-        "r1", call, "execute_command", command, ev.ToolKind.EXECUTE, "ask mode", tuple(ev.Choice), command, grant=grant
+        "r1", call, "execute_command", command, ToolKind.EXECUTE, "ask mode", tuple(Choice), command, grant=grant
     )
 
 
@@ -60,7 +72,7 @@ def shown(events: Iterable[ev.Event], width: int = 80, *, details: bool = False)
 
 
 JOURNEY: list[ev.Event] = [
-    ev.TaskStarted("/home/ada/calc", "scripted/demo", ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
+    ev.TaskStarted("/home/ada/calc", "scripted/demo", Mode.ACT, ApprovalMode.ASK, "s", "1"),
     ev.TurnStarted((Text("Fix the failing test."),), at=100.0),
     ev.StepStarted("m"),
     ev.ThinkingDelta("I should run "),
@@ -69,13 +81,13 @@ JOURNEY: list[ev.Event] = [
     ev.TextDelta(" first."),
     ev.UsageReported(Usage(input=12_000, output=345), 0.04),
     message("I'll run the **tests** first.", thought="I should run the tests."),
-    *called("read_file", "Read calc.py", ev.ToolKind.READ),
-    *called("read_file", "Read test_calc.py", ev.ToolKind.READ),
-    *called("search_files", 'Search "add"', ev.ToolKind.SEARCH),
-    *called("execute_command", "pytest -q", ev.ToolKind.EXECUTE, FAILED_RUN),
-    *called("replace_in_file", "Edit calc.py", ev.ToolKind.EDIT, diffs=(DIFF,)),
+    *called("read_file", "Read calc.py", ToolKind.READ),
+    *called("read_file", "Read test_calc.py", ToolKind.READ),
+    *called("search_files", 'Search "add"', ToolKind.SEARCH),
+    *called("execute_command", "pytest -q", ToolKind.EXECUTE, FAILED_RUN),
+    *called("replace_in_file", "Edit calc.py", ToolKind.EDIT, diffs=(DIFF,)),
     ev.CheckpointTaken("0123456789abcdef", "Edit calc.py"),
-    *called("attempt_completion", "Finish", ev.ToolKind.OTHER, "The test passes **now**.", ends_turn=True),
+    *called("attempt_completion", "Finish", ToolKind.OTHER, "The test passes **now**.", ends_turn=True),
     ev.TurnEnded(StopReason.END_TURN, at=121.0),
 ]
 
@@ -134,7 +146,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         *JOURNEY,
         ev.TextDelta(long[0]),
         message(long[0]),
-        *called("x", "t" * 300, ev.ToolKind.EXECUTE, "y" * 500),
+        *called("x", "t" * 300, ToolKind.EXECUTE, "y" * 500),
     ]
     assert max(len(line) for line in shown(events, width).splitlines()) <= width
 
@@ -188,20 +200,20 @@ def test_a_notice_waits_until_the_reply_is_over() -> None:
 
 def test_calls_that_ran_together_are_printed_in_the_order_they_were_asked_for() -> None:
     calls = (ToolCall("a", "x"), ToolCall("b", "x"))
-    started = [ev.ToolCallStarted(call.id, "x", f"Do {call.id}", ev.ToolKind.OTHER) for call in calls]
-    ended = [ev.ToolCallEnded(c.id, "x", ev.CallStatus.COMPLETED, ToolResult(c.id, ())) for c in reversed(calls)]
+    started = [ev.ToolCallStarted(call.id, "x", f"Do {call.id}", ToolKind.OTHER) for call in calls]
+    ended = [ev.ToolCallEnded(c.id, "x", CallStatus.COMPLETED, ToolResult(c.id, ())) for c in reversed(calls)]
     assert shown([message("", *calls), *started, *ended]) == "• Do a\n\n• Do b\n"
 
 
 def test_only_the_last_lines_of_a_long_output_are_shown() -> None:
     output = "\n".join(f"line {number}" for number in range(1, 101)) + "\nexit code 0 in 1.0 s"
-    lines = shown(called("execute_command", "make", ev.ToolKind.EXECUTE, output)).splitlines()
+    lines = shown(called("execute_command", "make", ToolKind.EXECUTE, output)).splitlines()
     assert lines[1:3] == ["│ … 88 earlier lines", "│ line 89"]
     assert lines[-2:] == ["│ line 100", "└ exit code 0 in 1.0 s"]
 
 
 def test_a_silent_command_shows_only_how_it_ended() -> None:
-    events = called("execute_command", "true", ev.ToolKind.EXECUTE, "[no output]\n[exit code 0 after 0.0 s]")
+    events = called("execute_command", "true", ToolKind.EXECUTE, "[no output]\n[exit code 0 after 0.0 s]")
     assert shown(events) == "$ true\n└ exit code 0 after 0.0 s\n"
 
 
@@ -214,7 +226,7 @@ def test_a_terminal_without_unicode_loses_marks_and_nothing_else() -> None:
 
 def test_details_show_whole_thoughts_and_outputs() -> None:
     output = "\n".join(f"line {number}" for number in range(1, 101)) + "\nexit code 0 in 1.0 s"
-    events = [message("", thought="First.\nSecond."), *called("execute_command", "make", ev.ToolKind.EXECUTE, output)]
+    events = [message("", thought="First.\nSecond."), *called("execute_command", "make", ToolKind.EXECUTE, output)]
     text = shown(events, details=True)
     assert "Second." in text
     assert "│ line 1\n" in text
@@ -223,14 +235,14 @@ def test_details_show_whole_thoughts_and_outputs() -> None:
 @pytest.mark.parametrize(
     ("status", "end"),
     [
-        (ev.CallStatus.FAILED, "└ No such file.\n"),
-        (ev.CallStatus.SKIPPED, "└ skipped\n"),
-        (ev.CallStatus.CANCELLED, "└ interrupted\n"),
-        (ev.CallStatus.REJECTED, "└ No such file.\n"),
+        (CallStatus.FAILED, "└ No such file.\n"),
+        (CallStatus.SKIPPED, "└ skipped\n"),
+        (CallStatus.CANCELLED, "└ interrupted\n"),
+        (CallStatus.REJECTED, "└ No such file.\n"),
     ],
 )
-def test_a_call_that_did_not_succeed_says_how_it_ended(status: ev.CallStatus, end: str) -> None:
-    events = called("read_file", "Read a", ev.ToolKind.READ, "No such file.", status=status)
+def test_a_call_that_did_not_succeed_says_how_it_ended(status: CallStatus, end: str) -> None:
+    events = called("read_file", "Read a", ToolKind.READ, "No such file.", status=status)
     assert shown(events) == "▸ Read a\n" + end
 
 
@@ -239,9 +251,9 @@ def test_a_command_continues_below_its_approval_card() -> None:
     events = [
         message("", call),
         asked("c", "make"),
-        ev.ApprovalResolved("r1", "c", ev.Choice.ALLOW_ALWAYS, "user", grant=ev.Grant(ev.ToolKind.EXECUTE, "make")),
-        ev.ToolCallStarted("c", "execute_command", "make", ev.ToolKind.EXECUTE),
-        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
+        ev.ApprovalResolved("r1", "c", Choice.ALLOW_ALWAYS, "user", grant=Grant(ToolKind.EXECUTE, "make")),
+        ev.ToolCallStarted("c", "execute_command", "make", ToolKind.EXECUTE),
+        ev.ToolCallEnded("c", "execute_command", CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
     ]
     assert shown(events) == "$ make\n│ ask mode\n│ always allow `make` in this task\n└ exit code 0\n"
 
@@ -250,9 +262,9 @@ def test_an_edited_command_is_named_anew_when_it_ends() -> None:
     events = [
         message("", ToolCall("c", "execute_command", {"command": "make"})),
         asked("c", "make"),
-        ev.ApprovalResolved("r1", "c", ev.Choice.ALLOW_ONCE, "user"),
-        ev.ToolCallStarted("c", "execute_command", "make check", ev.ToolKind.EXECUTE),
-        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
+        ev.ApprovalResolved("r1", "c", Choice.ALLOW_ONCE, "user"),
+        ev.ToolCallStarted("c", "execute_command", "make check", ToolKind.EXECUTE),
+        ev.ToolCallEnded("c", "execute_command", CallStatus.COMPLETED, ToolResult("c", (Text("exit code 0"),))),
     ]
     assert shown(events) == "$ make\n│ ask mode\n$ make check\n└ exit code 0\n"
 
@@ -261,17 +273,17 @@ def test_a_rejection_shows_the_reason_that_the_person_gave() -> None:
     events = [
         message("", ToolCall("c", "execute_command", {"command": "make"})),
         asked("c", "make"),
-        ev.ApprovalResolved("r1", "c", ev.Choice.REJECT_ONCE, "user", "not now"),
-        ev.ToolCallEnded("c", "execute_command", ev.CallStatus.REJECTED, ToolResult("c", (Text("told the model"),))),
+        ev.ApprovalResolved("r1", "c", Choice.REJECT_ONCE, "user", "not now"),
+        ev.ToolCallEnded("c", "execute_command", CallStatus.REJECTED, ToolResult("c", (Text("told the model"),))),
     ]
     assert shown(events).endswith("└ rejected: not now\n")
 
 
 def test_the_plan_shows_what_is_done_and_what_is_next() -> None:
     todos = (
-        ev.Todo("Run", ev.TodoStatus.COMPLETED),
-        ev.Todo("Fix", ev.TodoStatus.IN_PROGRESS),
-        ev.Todo("Rest"),
+        Todo("Run", TodoStatus.COMPLETED),
+        Todo("Fix", TodoStatus.IN_PROGRESS),
+        Todo("Rest"),
     )
     assert step(todos) == " · 1/3 Fix"
     assert step(todos[:1]) == ""
@@ -288,10 +300,10 @@ def test_a_question_of_several_lines_is_markdown_and_its_answer_stands_below_it(
     asking = ToolCall("c", "new_task", {"context": "x"})
     events = [
         message("", asking),
-        ev.ToolCallStarted("c", "new_task", "Hand over", ev.ToolKind.OTHER),
+        ev.ToolCallStarted("c", "new_task", "Hand over", ToolKind.OTHER),
         ev.QuestionAsked("q", "It is *all*.\n\nGo on?", ("Yes", "No"), "c"),
         ev.QuestionAnswered("q", "Yes", "user"),
-        ev.ToolCallEnded("c", "new_task", ev.CallStatus.COMPLETED, ToolResult("c", (Text("Gone."),)), (), True),
+        ev.ToolCallEnded("c", "new_task", CallStatus.COMPLETED, ToolResult("c", (Text("Gone."),)), (), True),
     ]
     assert shown(events) == "  It is all.\n\n  Go on?\n\n? 1 Yes\n  2 No\n└ Yes\n\n  Gone.\n"
 
@@ -300,9 +312,9 @@ def test_a_plan_is_said_once_whether_it_asks_or_goes_on() -> None:
     said = {"response": "I **look**.", "options": ["a"]}
     begun = [
         message("", ToolCall("c", "plan_mode_respond", said)),
-        ev.ToolCallStarted("c", "plan_mode_respond", "Plan", ev.ToolKind.THINK),
+        ev.ToolCallStarted("c", "plan_mode_respond", "Plan", ToolKind.THINK),
     ]
-    ended = ev.ToolCallEnded("c", "plan_mode_respond", ev.CallStatus.COMPLETED, ToolResult("c", (Text("Noted."),)))
+    ended = ev.ToolCallEnded("c", "plan_mode_respond", CallStatus.COMPLETED, ToolResult("c", (Text("Noted."),)))
     question = [ev.QuestionAsked("q", "I **look**.", ("a",), "c"), ev.QuestionAnswered("q", "a", "user")]
     assert shown([*begun, ended]) == "  I look.\n"
     assert shown([*begun, *question, ended]).count("look") == 1
@@ -310,14 +322,14 @@ def test_a_plan_is_said_once_whether_it_asks_or_goes_on() -> None:
 
 def test_remarks_stand_below_their_lines_and_no_diff_that_has_some_is_cut() -> None:
     lines = "".join(f"+{number}\n" for number in range(1, 101))
-    diff = ev.Diff("a.py", f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,100 @@\n{lines}", 100, 0, (ev.Remark(99, "Why."),))
-    text = shown(called("generate_explanation", "The change", ev.ToolKind.OTHER, diffs=(diff,)))
+    diff = Diff("a.py", f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,100 @@\n{lines}", 100, 0, (Remark(99, "Why."),))
+    text = shown(called("generate_explanation", "The change", ToolKind.OTHER, diffs=(diff,)))
     assert "   99 + 99\n        └ Why.\n  100 + 100\n" in text
 
 
 def test_an_address_alone_is_in_one_piece_to_be_copied() -> None:
     address = "https://example.org/" + "x" * 200
-    assert f"\n{address}\n" in shown(called("x", "t", ev.ToolKind.OTHER, f"Open:\n\n{address}\n", ends_turn=True))
+    assert f"\n{address}\n" in shown(called("x", "t", ToolKind.OTHER, f"Open:\n\n{address}\n", ends_turn=True))
 
 
 def test_links_show_where_they_lead_and_html_is_text() -> None:
@@ -335,24 +347,22 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m[bold red]x[/] \u202e \x07\x08 &#x202e;
 
 
 def hostile_events() -> list[ev.Event]:
-    todo = ev.Todo(HOSTILE, ev.TodoStatus.IN_PROGRESS)
-    diff = ev.Diff(HOSTILE, f"@@ -1 +1 @@\n-{HOSTILE}\n+{HOSTILE}\n", 1, 1)
+    todo = Todo(HOSTILE, TodoStatus.IN_PROGRESS)
+    diff = Diff(HOSTILE, f"@@ -1 +1 @@\n-{HOSTILE}\n+{HOSTILE}\n", 1, 1)
     return [
-        ev.TaskStarted(HOSTILE, HOSTILE, ev.Mode.ACT, ev.ApprovalMode.ASK, "s", "1"),
+        ev.TaskStarted(HOSTILE, HOSTILE, Mode.ACT, ApprovalMode.ASK, "s", "1"),
         ev.TurnStarted((Text(HOSTILE),)),
         ev.ThinkingDelta(HOSTILE),
         ev.TextDelta(f"{HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```\n\n# {HOSTILE}\n\n[{HOSTILE}](http://{HOSTILE})\n"),
         ev.EditPreviewed(HOSTILE, HOSTILE, HOSTILE, 1, 1, 1, 1, (HOSTILE,)),
-        *called(HOSTILE, HOSTILE, ev.ToolKind.READ),
-        *called(HOSTILE, HOSTILE, ev.ToolKind.EXECUTE, f"{HOSTILE}\n{HOSTILE}"),
-        *called(HOSTILE, HOSTILE, ev.ToolKind.EDIT, diffs=(diff, diff)),
-        *called(HOSTILE, HOSTILE, ev.ToolKind.OTHER, HOSTILE, status=ev.CallStatus.FAILED),
+        *called(HOSTILE, HOSTILE, ToolKind.READ),
+        *called(HOSTILE, HOSTILE, ToolKind.EXECUTE, f"{HOSTILE}\n{HOSTILE}"),
+        *called(HOSTILE, HOSTILE, ToolKind.EDIT, diffs=(diff, diff)),
+        *called(HOSTILE, HOSTILE, ToolKind.OTHER, HOSTILE, status=CallStatus.FAILED),
         message("", ToolCall("c", "execute_command")),
         asked("c", HOSTILE),
-        ev.ApprovalResolved(
-            "r1", "c", ev.Choice.ALLOW_ALWAYS, "user", HOSTILE, grant=ev.Grant(ev.ToolKind.EXECUTE, HOSTILE)
-        ),
-        ev.ToolCallEnded("c", "x", ev.CallStatus.REJECTED, ToolResult("c", (Text(HOSTILE),))),
+        ev.ApprovalResolved("r1", "c", Choice.ALLOW_ALWAYS, "user", HOSTILE, grant=Grant(ToolKind.EXECUTE, HOSTILE)),
+        ev.ToolCallEnded("c", "x", CallStatus.REJECTED, ToolResult("c", (Text(HOSTILE),))),
         ev.QuestionAsked("q", HOSTILE, (HOSTILE,)),
         ev.QuestionAnswered("q", HOSTILE, "user"),
         ev.TodosChanged((todo,)),
@@ -464,7 +474,7 @@ def foreign(how: Foreign) -> str:
     console = Console(file=io.StringIO(), width=80)
     screen = Screen(console)
     screen.foreign = how
-    for event in called("notes__find", "notes/find", ev.ToolKind.EXECUTE, FOREIGN):
+    for event in called("notes__find", "notes/find", ToolKind.EXECUTE, FOREIGN):
         screen.show(event)
     screen.close()
     assert isinstance(console.file, io.StringIO)
@@ -487,13 +497,13 @@ def lanes() -> list[ev.Event]:
     call = ToolCall("c", "use_subagents")
     return [
         message("", call),
-        ev.ToolCallStarted("c", "use_subagents", "Ask 2 sub-agents: one, two", ev.ToolKind.READ, at=1.0),
+        ev.ToolCallStarted("c", "use_subagents", "Ask 2 sub-agents: one, two", ToolKind.READ, at=1.0),
         SubagentStarted("c", "t1", "one", "Where is it?", model="m/x", at=1.0),
         SubagentStarted("c", "t2", "two", "What is it?", model="m/x", at=1.0),
         SubagentProgressed("c", "t1", "Read a.py", 1, 1, 900),
         SubagentEnded("c", "t2", "two", LaneEnd.FAILED, problem="No such model.", at=2.0),
         SubagentEnded("c", "t1", "one", LaneEnd.DONE, "In a.py.", "", 2, 1, Usage(input=1200), 0.01, at=5.0),
-        ev.ToolCallEnded("c", "use_subagents", ev.CallStatus.COMPLETED, ToolResult("c", (Text("…"),)), at=5.0),
+        ev.ToolCallEnded("c", "use_subagents", CallStatus.COMPLETED, ToolResult("c", (Text("…"),)), at=5.0),
     ]
 
 

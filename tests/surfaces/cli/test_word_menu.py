@@ -5,13 +5,13 @@ import asyncio
 import pytest
 from tests.journeys.conftest import Journey
 
-from halocline.protocol import events as ev
+from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.slash.completions import Menu, rank_names
 
-ATTENDED = TaskOptions(approval_mode=ev.ApprovalMode.YOLO, attended=True)
+ATTENDED = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))
 SERVE = Turn(calls=(Call("execute_command", {"command": "sleep 60", "background": True}, id="c2"),))
 DONE = Turn(text="done")

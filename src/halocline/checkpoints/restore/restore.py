@@ -23,7 +23,7 @@ from halocline.checkpoints.store.repository import AFTER, BEFORE, Repository
 from halocline.checkpoints.store.trees import Entry
 from halocline.files.opening import opened_folder
 from halocline.files.target import held_below
-from halocline.protocol.going_back import RootRestored
+from halocline.protocol.events.rewind import RootRestored
 from halocline.protocol.values import Value
 
 _LOOKED_BACK = 32

@@ -17,7 +17,8 @@ from halocline.context.token_estimate import message_tokens, overhead_tokens
 from halocline.context.truncate import shorten_message
 from halocline.context.view import STAYS, build_view, pair_results
 from halocline.ports.model import Request
-from halocline.protocol.events import Compacted, CompactionCause
+from halocline.protocol.events import Compacted
+from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import Message, Note, Text, ToolResult, UserMessage
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value

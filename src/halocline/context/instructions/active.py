@@ -14,7 +14,7 @@ from halocline.context.instructions.globs import fitting_path
 from halocline.context.instructions.touched_files import Touched, folders_of
 from halocline.context.templates import read_template
 from halocline.protocol.config_locations import NESTED
-from halocline.protocol.instructions import SOURCE, Beginning, InstructionFile, InstructionsLoaded
+from halocline.protocol.events.instructions import SOURCE, Beginning, InstructionFile, InstructionsLoaded
 from halocline.protocol.messages import Note
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value

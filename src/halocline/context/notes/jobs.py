@@ -7,7 +7,7 @@ from contextlib import suppress
 from halocline.ports.host import ShellResult
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobEnded
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.messages import Note
 from halocline.protocol.state.state import State
 
@@ -53,7 +53,7 @@ def find_answer(command: str, result: ShellResult) -> str:
     """Return the meaning of an exit code that is an answer, as for `grep`; empty for all others."""
     if result.exit_code != 1:
         return ""
-    from halocline.policy.shell import exit_answers  # most commands end otherwise
+    from halocline.policy.shell.programs import exit_answers  # most commands end otherwise
 
     return exit_answers.find_answer(command, result.exit_code, result.output)
 

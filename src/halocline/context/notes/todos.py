@@ -5,7 +5,7 @@ A reminder does not repeat the list: the model has it in its own calls, or in th
 
 from collections.abc import Sequence
 
-from halocline.protocol.events import Mode, Todo
+from halocline.protocol.kinds import Mode, Todo
 from halocline.protocol.messages import Note
 from halocline.protocol.state.todo_markdown import at_work, count_done, to_markdown
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from halocline.files.regular import read_beginning
 from halocline.protocol.commands import EditorState
-from halocline.protocol.events import Mode
 from halocline.protocol.file_names import make_printable
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Note, StopReason, UserMessage
 from halocline.protocol.state.state import State
 

@@ -16,7 +16,7 @@ from halocline.context.instructions.markdown_head import split_head
 from halocline.context.user_files.skills import Skill
 from halocline.files.regular import read_beginning
 from halocline.protocol.config_locations import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
-from halocline.protocol.subtasks import AgentLine
+from halocline.protocol.events.subagents import AgentLine
 from halocline.protocol.values import Value
 
 MOST = 50

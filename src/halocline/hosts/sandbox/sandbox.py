@@ -16,7 +16,8 @@ from halocline.hosts.sandbox.backends import SYSTEM_FOLDERS, Held, list_backends
 from halocline.hosts.sandbox.mounts import Identity, SandboxRequest, audit_protected
 from halocline.hosts.sandbox.self_test import Found, boot_id, find_backend
 from halocline.hosts.shell.executables import find_program
-from halocline.protocol.events import SandboxChecked, SandboxStanding
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import SandboxStanding
 from halocline.protocol.private_files import open_private
 
 _BLOCKS_PER_MB = 1024

@@ -15,7 +15,8 @@ from halocline.hosts.sandbox.backends import Backend, list_backends
 from halocline.hosts.sandbox.mounts import SandboxRequest
 from halocline.hosts.shell.keeper import FILTER_FD
 from halocline.protocol.child_environment import child_environment, declare_environment
-from halocline.protocol.events import SandboxChecked, SandboxStanding
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import SandboxStanding
 
 MUST_WORK = frozenset({"write inside", "start a program"})
 BY_NETWORK = frozenset({"connect by TCP", "send by UDP"})

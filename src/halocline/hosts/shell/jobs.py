@@ -13,7 +13,7 @@ from halocline.hosts.shell.readiness import is_building, is_ready
 from halocline.ports.host import Cut
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.values import Value
 
 ENDED_KEPT = 16

@@ -34,7 +34,8 @@ from halocline.protocol.child_environment import (
     withheld_names,
 )
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ApprovalMode, SandboxChecked, SandboxStanding, ShellMoved
+from halocline.protocol.events import SandboxChecked, ShellMoved
+from halocline.protocol.kinds import ApprovalMode, SandboxStanding
 
 if TYPE_CHECKING:
     from halocline.hosts.sandbox.backends import Held

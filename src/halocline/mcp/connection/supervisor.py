@@ -24,7 +24,7 @@ from halocline.mcp.variables import Missing, fill_variables, server_environment
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.messages import ResultPart, UserPart
 from halocline.protocol.values import JsonObject
 

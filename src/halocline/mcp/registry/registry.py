@@ -18,7 +18,7 @@ from halocline.mcp.registry.popularity import read_popularity
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol import json_input
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.mcp import Order
+from halocline.protocol.events.mcp import Order
 from halocline.protocol.values import JsonObject, Value
 
 LARGEST = 8_000_000

@@ -4,12 +4,12 @@ import re
 import shlex
 
 from halocline.policy.shell.findings import Finding, Rule, make_part
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.places import judge_reading
-from halocline.policy.shell.render import render
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.tree import Word
 from halocline.policy.shell.texts import Forms, render_text
-from halocline.policy.shell.tree import Word
+from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from halocline.policy.shell.tree import Block
-from halocline.protocol.events import CommandPart
-from halocline.protocol.permission_rules import Effect
+from halocline.policy.shell.syntax.tree import Block
+from halocline.protocol.permission_rules import CommandPart, Effect
 
 
 class Rule(StrEnum):

@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from halocline.policy.shell.acting import changed_operands
 from halocline.policy.shell.findings import Finding, Rule, make_part
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.kept_places import (
     has_unknown,
     holds_kept,
@@ -17,11 +15,13 @@ from halocline.policy.shell.kept_places import (
     leads_to_untouched,
     may_end_in_history,
 )
-from halocline.policy.shell.listed_names import names_found
-from halocline.policy.shell.mutating_programs import ACTORS
-from halocline.policy.shell.read_only_programs import READERS
-from halocline.policy.shell.tree import Piece, Simple, Word
-from halocline.policy.shell.variables import UNKNOWN
+from halocline.policy.shell.programs.acting import changed_operands
+from halocline.policy.shell.programs.mutating import ACTORS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.listed_names import names_found
+from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect, Place
 
 _NARROWS = frozenset(

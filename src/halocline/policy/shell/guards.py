@@ -12,11 +12,11 @@ from functools import cache
 from shlex import quote
 
 from halocline.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS, SECRET_PATHS
-from halocline.policy.shell.arithmetic import guard_arithmetic
-from halocline.policy.shell.exclusions import FOR_FIND
 from halocline.policy.shell.findings import Rule
-from halocline.policy.shell.ground import Ground
-from halocline.policy.shell.tree import Expansion, Kind, Piece, Word
+from halocline.policy.shell.programs.exclusions import FOR_FIND
+from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Word
+from halocline.policy.shell.values.arithmetic import guard_arithmetic
+from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.permission_rules import Place
 
 HANDS_ON = "hand_on_names"

@@ -5,7 +5,7 @@ Nothing is judged harmless because it is missing here.
 
 import re
 
-from halocline.policy.shell.tree import (
+from halocline.policy.shell.syntax.tree import (
     Assignment,
     Block,
     Chain,

@@ -8,22 +8,22 @@ import re
 from dataclasses import replace
 
 from halocline.policy.shell.blocks import Blocks
-from halocline.policy.shell.expansion import expand_simple
 from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import with_guards
 from halocline.policy.shell.hazards import runs_subscripts
 from halocline.policy.shell.kept_places import kept_names_in
-from halocline.policy.shell.listed_names import names_printed
-from halocline.policy.shell.parse import NotUnderstood, parse_command
 from halocline.policy.shell.places import judge_reading
-from halocline.policy.shell.read_only_programs import READERS
-from halocline.policy.shell.scripts import files_named, reads_script
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.scripts import files_named, reads_script
+from halocline.policy.shell.programs.specs import literal
+from halocline.policy.shell.programs.xargs_and_find import asks_for_secrets, piped_forms
 from halocline.policy.shell.simple import as_written_findings
-from halocline.policy.shell.specs import literal
-from halocline.policy.shell.tree import Block, Chain, Node, Simple, every_node
-from halocline.policy.shell.variables import Values
-from halocline.policy.shell.xargs_and_find import asks_for_secrets, piped_forms
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
+from halocline.policy.shell.syntax.tree import Block, Chain, Node, Simple, every_node
+from halocline.policy.shell.values.expansion import expand_simple
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.listed_names import names_printed
+from halocline.policy.shell.values.variables import Values
 from halocline.protocol.permission_rules import Effect
 
 MOST_COMMANDS = 40

@@ -8,8 +8,8 @@ import os
 import re
 from fnmatch import fnmatchcase
 
-from halocline.policy.shell.ground import HISTORY, Found, Ground
-from halocline.policy.shell.variables import UNKNOWN
+from halocline.policy.shell.values.ground import HISTORY, Found, Ground
+from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Place
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.ground import Found, Ground, is_device
 from halocline.policy.shell.kept_places import has_unknown
-from halocline.policy.shell.tree import Piece, Word
+from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.shell.values.ground import Found, Ground, is_device
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 

@@ -6,28 +6,28 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 
-from halocline.policy.shell import wrappers
 from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
 from halocline.policy.shell.floors import fed_floor, passes_floor
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
-from halocline.policy.shell.installed import runs_elsewhere
-from halocline.policy.shell.listed_names import names_found, names_printed
-from halocline.policy.shell.mutating_programs import SHELLS
-from halocline.policy.shell.ordinary_work import rule_of_variables
-from halocline.policy.shell.parse import NotUnderstood, parse_command
 from halocline.policy.shell.places import judge_listing
-from halocline.policy.shell.possible_texts import NAME, fill_slot
-from halocline.policy.shell.program import MILDER, judge_program
+from halocline.policy.shell.programs import wrappers
+from halocline.policy.shell.programs.installed import runs_elsewhere
+from halocline.policy.shell.programs.mutating import SHELLS
+from halocline.policy.shell.programs.ordinary_work import rule_of_variables
+from halocline.policy.shell.programs.program import MILDER, judge_program
+from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
+from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.scripts import entries, files_named, reads_script, scripts_of
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
+from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
 from halocline.policy.shell.texts import Forms, assigned_form, with_target, with_texts
-from halocline.policy.shell.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
-from halocline.policy.shell.variables import UNKNOWN, Values, changed_by, values_of
-from halocline.policy.shell.xargs_and_find import executed_form, fed_form, given_names
+from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.listed_names import names_found, names_printed
+from halocline.policy.shell.values.possible_texts import NAME, fill_slot
+from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by, values_of
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 

@@ -8,13 +8,13 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-from halocline.policy.shell.arithmetic import guard_arithmetic
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.guards import as_name, checked_word
-from halocline.policy.shell.read_only_programs import READERS
-from halocline.policy.shell.render import render
-from halocline.policy.shell.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
-from halocline.policy.shell.variables import UNKNOWN
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
+from halocline.policy.shell.values.arithmetic import guard_arithmetic
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.variables import UNKNOWN
 
 Forms = Mapping[int, str | None]
 """The form of each command inside a word, by its identity; None if it may do more than read."""

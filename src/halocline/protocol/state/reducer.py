@@ -10,9 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import add_restore_note, remember_point, restore_state
-from halocline.protocol.hook_kinds import BEFORE_THE_MODEL, HookDecision
-from halocline.protocol.instructions import in_force
+from halocline.protocol.events.hooks import BEFORE_THE_MODEL, HookDecision
+from halocline.protocol.events.instructions import in_force
+from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
+from halocline.protocol.kinds import CallStatus, Choice, Mode, Scope
 from halocline.protocol.messages import (
     Text,
     Usage,
@@ -21,8 +22,8 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.state import file_knowledge
 from halocline.protocol.state.persistent import grow_series
+from halocline.protocol.state.rewind import add_restore_note, remember_point, restore_state
 from halocline.protocol.state.state import OpenCall, State, TurnState, call_signature
-from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 
 
 def reduce_event(state: State, event: ev.Durable | ev.Transient) -> State:
@@ -57,7 +58,7 @@ def _task_started(state: State, e: ev.TaskStarted) -> State:
         system_prompt=e.system_prompt,
         compact=e.compact,
         window=e.window,
-        has_planned=e.mode is ev.Mode.PLAN,
+        has_planned=e.mode is Mode.PLAN,
         subtask=e.subtask,
         grants=frozenset(e.subtask.grants) if e.subtask else frozenset(),
         refusals=frozenset(e.subtask.refusals) if e.subtask else frozenset(),
@@ -75,7 +76,7 @@ def _task_adopted(state: State, e: ev.TaskAdopted) -> State:
         system_prompt=e.system_prompt,
         compact=e.compact,
         window=e.window,
-        has_planned=state.has_planned or e.mode is ev.Mode.PLAN,
+        has_planned=state.has_planned or e.mode is Mode.PLAN,
     )
 
 
@@ -210,14 +211,14 @@ def _call_ended(state: State, e: ev.ToolCallEnded) -> State:
     return after if left else _release_held(after)
 
 
-def _count_failures(state: State, status: ev.CallStatus) -> int:
+def _count_failures(state: State, status: CallStatus) -> int:
     """Count consecutive failures, and refusals by the policy or a hook; not a person's refusals and skipped calls."""
     match status:
-        case ev.CallStatus.COMPLETED:
+        case CallStatus.COMPLETED:
             return 0
-        case ev.CallStatus.FAILED:
+        case CallStatus.FAILED:
             return state.failures_in_row + 1
-        case ev.CallStatus.REJECTED if not state.declined:
+        case CallStatus.REJECTED if not state.declined:
             return state.failures_in_row + 1
     return state.failures_in_row
 
@@ -228,10 +229,10 @@ def _approval_requested(state: State, e: ev.ApprovalRequested) -> State:
 
 def _approval_resolved(state: State, e: ev.ApprovalResolved) -> State:
     grants, refusals, kept = state.grants, state.refusals, state.kept_grants
-    if e.grant is not None and e.decision is ev.Choice.ALLOW_ALWAYS:
+    if e.grant is not None and e.decision is Choice.ALLOW_ALWAYS:
         grants |= {e.grant}
-        kept |= {(e.grant, e.scope)} if e.scope is not ev.Scope.TASK else frozenset()
-    if e.grant is not None and e.decision is ev.Choice.REJECT_ALWAYS:
+        kept |= {(e.grant, e.scope)} if e.scope is not Scope.TASK else frozenset()
+    if e.grant is not None and e.decision is Choice.REJECT_ALWAYS:
         refusals |= {e.grant}
     return replace(
         state,
@@ -323,7 +324,7 @@ def _todos_reminded(state: State, e: ev.TodosReminded) -> State:
 
 
 def _mode_changed(state: State, e: ev.ModeChanged) -> State:
-    has_planned = state.has_planned or e.mode is ev.Mode.PLAN
+    has_planned = state.has_planned or e.mode is Mode.PLAN
     return replace(state, mode=e.mode, has_planned=has_planned, todo_age=state.todo_age.after_switch())
 
 

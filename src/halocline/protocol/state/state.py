@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import Branch, Points
-from halocline.protocol.instructions import ActiveInstruction
-from halocline.protocol.labels import Labels
-from halocline.protocol.limits import Limits
-from halocline.protocol.mcp import McpServer, Sampled
+from halocline.protocol.events.instructions import ActiveInstruction
+from halocline.protocol.events.labels import Labels
+from halocline.protocol.events.limits import Limits
+from halocline.protocol.events.mcp import McpServer, Sampled
+from halocline.protocol.events.subagents import AgentLine, SubagentStarted, Subtask
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, CallStatus, Choice, Grant, Mode, Scope, Todo
 from halocline.protocol.messages import (
     AssistantMessage,
     AssistantPart,
@@ -31,7 +32,7 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.permission_rules import RuleBook
 from halocline.protocol.state import file_knowledge
-from halocline.protocol.subtasks import AgentLine, SubagentStarted, Subtask
+from halocline.protocol.state.points import Branch, Points
 from halocline.protocol.values import JsonObject, Value
 
 Draft = tuple["Draft | None", ev.TextDelta | ev.ThinkingDelta]
@@ -84,8 +85,8 @@ class State(Value, frozen=True):
     roots: tuple[str, ...] = ()
     version: str = ""
     model: str = ""
-    mode: ev.Mode = ev.Mode.ACT
-    approval_mode: ev.ApprovalMode = ev.ApprovalMode.ASK
+    mode: Mode = Mode.ACT
+    approval_mode: ApprovalMode = ApprovalMode.ASK
     system_prompt: str = ""
     compact: bool = False
     effort: Effort | None = None
@@ -96,12 +97,12 @@ class State(Value, frozen=True):
     open_calls: tuple[OpenCall, ...] = ()
     approvals: tuple[ev.ApprovalRequested, ...] = ()
     questions: tuple[ev.QuestionAsked, ...] = ()
-    grants: frozenset[ev.Grant] = frozenset()
-    kept_grants: frozenset[tuple[ev.Grant, ev.Scope]] = frozenset()
-    refusals: frozenset[ev.Grant] = frozenset()
-    switches: dict[ev.ApprovalSwitch, bool | None] = {}
+    grants: frozenset[Grant] = frozenset()
+    kept_grants: frozenset[tuple[Grant, Scope]] = frozenset()
+    refusals: frozenset[Grant] = frozenset()
+    switches: dict[ApprovalSwitch, bool | None] = {}
     rules: RuleBook = RuleBook()
-    todos: tuple[ev.Todo, ...] = ()
+    todos: tuple[Todo, ...] = ()
     todo_age: file_knowledge.TodoAge = file_knowledge.TodoAge()
     known: file_knowledge.Known = {}
     turn: TurnState | None = None
@@ -207,7 +208,7 @@ def loose_ends(state: State) -> tuple[ev.DurableEvent, ...]:
     for approval in state.approvals:
         ends.append(
             ev.ApprovalResolved(
-                request=approval.request, call=approval.call, decision=ev.Choice.REJECT_ONCE, by="interrupt"
+                request=approval.request, call=approval.call, decision=Choice.REJECT_ONCE, by="interrupt"
             )
         )
     ends += [ev.QuestionAnswered(request=asked.request, answer="", by="interrupt") for asked in state.questions]
@@ -256,4 +257,4 @@ def cut_short(open_call: OpenCall) -> ev.ToolCallEnded:
     call = open_call.call
     text = UNKNOWN_OUTCOME if open_call.started else NOT_RUN
     result = ToolResult(call=call.id, content=(Text(text),), is_error=True)
-    return ev.ToolCallEnded(call=call.id, name=call.name, status=ev.CallStatus.CANCELLED, result=result)
+    return ev.ToolCallEnded(call=call.id, name=call.name, status=CallStatus.CANCELLED, result=result)

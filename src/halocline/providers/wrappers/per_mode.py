@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 
 from halocline.ports.model import Model, ModelEvent, Request, Waits
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 
 
 class Switching:

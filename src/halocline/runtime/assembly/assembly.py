@@ -23,8 +23,8 @@ from halocline.policy.grid import rules_of
 from halocline.ports.checkpoints import Checkpoints
 from halocline.ports.model import Model
 from halocline.ports.tool import SecretFilter, ToolHost, Toolset
-from halocline.protocol.events import ApprovalMode, Mode
-from halocline.protocol.limits import Limits
+from halocline.protocol.events.limits import Limits
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.file import BUNDLED, Catalogue

@@ -12,9 +12,9 @@ from halocline.policy.paths import Judged
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
 from halocline.ports.host import Files
 from halocline.protocol.events import DurableEvent
-from halocline.protocol.jobs import JobState
+from halocline.protocol.events.jobs import JobState
+from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import Message, UserPart
-from halocline.protocol.queries.mentions import Mentioned
 from halocline.protocol.state.state import State
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings

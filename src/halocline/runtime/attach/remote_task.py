@@ -17,7 +17,7 @@ import msgspec
 from halocline.protocol import codec, commands as cmd, ipc, json_input
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.events import Durable, Event, Noticed
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.runtime.attach.server import FAREWELL, LONGEST_LINE, open_address

@@ -84,7 +84,7 @@ def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
 
 def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
     """Return the files of a call and the edits of each. Raises UsageError if it has none."""
-    from halocline.edits import blocks, exact, patch
+    from halocline.edits.formats import blocks, exact, patch
     from halocline.edits.text import EditError
 
     given: JsonObject = {ALIASES.get(name, name): value for name, value in call.arguments.items()}

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from halocline.protocol import codec, events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import sync_names
 

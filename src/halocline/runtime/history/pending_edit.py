@@ -8,7 +8,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline.ports.tool import ALIASES
-from halocline.protocol.events import ApprovalRequested, Diff
+from halocline.protocol.events import ApprovalRequested
+from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject
 from halocline.runtime.assembly.optional_parts import build_reading_files

@@ -12,6 +12,7 @@ from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES, Summary
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.optional_parts import build_reading_files
@@ -19,7 +20,7 @@ from halocline.store.paths import Home
 from halocline.task.calls.policy_input import make_policy_context
 
 if TYPE_CHECKING:
-    from halocline.edits.preview import GrowingEdit
+    from halocline.edits.preview.growing_edit import GrowingEdit
     from halocline.edits.text import TextFile
 
 LARGEST = 500_000
@@ -62,7 +63,7 @@ async def _grow_preview(
 ) -> ev.EditPreviewed | None:
     """Return the preview after one more delta of a call; None if no line was finished."""
     if delta.call not in growing:
-        from halocline.edits.preview import GrowingEdit  # not loaded in a conversation without edits
+        from halocline.edits.preview.growing_edit import GrowingEdit  # not loaded in a conversation without edits
 
         growing[delta.call] = GrowingEdit(delta.name, ALIASES)
     edit = growing[delta.call]
@@ -81,7 +82,7 @@ async def readable_text(name: str, policy: PolicyContext, files: Files) -> "Text
     from halocline.edits.text import EditError, decode_text
 
     try:
-        judged = decide_call(Summary("preview", ev.ToolKind.READ, (name,)), policy)
+        judged = decide_call(Summary("preview", ToolKind.READ, (name,)), policy)
         if judged.verdict is not Verdict.ALLOW:
             return None
         path = Path(judged.places[0])

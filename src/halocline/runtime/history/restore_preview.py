@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from halocline.checkpoints.restore.restore import RestorePlan
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import DurableEvent, ToolCallStarted, ToolKind
+from halocline.protocol.events import DurableEvent, ToolCallStarted
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import AssistantMessage, UserMessage
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import Value

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Text, UserPart
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
-CHANGING = (ev.ToolKind.EDIT, ev.ToolKind.EXECUTE)
+CHANGING = (ToolKind.EDIT, ToolKind.EXECUTE)
 """Calls that may change files."""
 
 

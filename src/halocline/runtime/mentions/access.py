@@ -13,7 +13,7 @@ from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
 from halocline.ports.tool import CurrentCall, Reach as ReachPort, Summary, TaskView, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Message, Note
 from halocline.protocol.permission_rules import Place, Verdict
 from halocline.protocol.state.state import State

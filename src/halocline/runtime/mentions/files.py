@@ -11,8 +11,8 @@ from halocline.context.user_files.mentions import Mention
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
-from halocline.protocol.queries.mentions import Mentioned
 from halocline.runtime.mentions.access import DATA, Ground, Hides, make_notes
 
 FILE_NOTE, FOLDER_NOTE = "file", "folder"

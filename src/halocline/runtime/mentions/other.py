@@ -12,7 +12,8 @@ from halocline.ports.host import SearchQuery
 from halocline.ports.revisions import Changes
 from halocline.ports.tool import Summary, ToolContext
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import DurableEvent, SteeringReceived, ToolKind, TurnEnded, TurnStarted
+from halocline.protocol.events import DurableEvent, SteeringReceived, TurnEnded, TurnStarted
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolResult
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.final_answer import final_text

@@ -18,8 +18,8 @@ from halocline.context.user_files.mentions import Kind, Mention, find_mentions
 from halocline.policy.gate import PolicyContext
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import Image, Message, Note, UserMessage, UserPart
-from halocline.protocol.queries.mentions import Mentioned
 from halocline.protocol.state.state import State
 from halocline.runtime.mentions import files as files, other as things
 from halocline.runtime.mentions.access import NOT_GIVEN, Ground

@@ -2,7 +2,7 @@
 
 from halocline.context.request import Thinking
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue

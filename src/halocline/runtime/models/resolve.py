@@ -9,7 +9,7 @@ from halocline.context.request import Thinking
 from halocline.ports.blobs import Blobs
 from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendors import VENDORS, Vendor
 from halocline.providers.endpoint import Endpoint, build_endpoint

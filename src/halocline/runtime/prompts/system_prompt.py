@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from halocline.context.system_prompt.build import SMALL_WINDOW, PromptOptions
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo
 from halocline.providers.endpoint import Endpoint

@@ -6,7 +6,7 @@ from pathlib import Path
 from halocline.checkpoints.shadow_git import BY_HAND
 from halocline.hosts.documents.documents import ChildDocuments
 from halocline.hosts.ripgrep import Ripgrep
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.revisions import WorkspaceRevisions

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.hosts.hooks import LocalHooks
 from halocline.ports.hooks import Hook
 from halocline.protocol.errors import SettingsError
-from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.events.hooks import HookSource
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions.hook_files import Places, hooks_in
 from halocline.store.permissions.trust import Standing, Trust, TrustDecision, describe_change, parts_of, server_files

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from halocline.context.instructions.places import Roots, list_places
 from halocline.protocol.config_locations import NESTED
-from halocline.protocol.instructions import Beginning, InstructionsLoaded
+from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.messages import Text, UserMessage
 from halocline.protocol.state.state import State
 from halocline.store.paths import Home

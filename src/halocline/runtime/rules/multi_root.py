@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from halocline.context.instructions.places import Roots
 from halocline.ports.instructions import Instructions
-from halocline.protocol.instructions import Beginning, InstructionsLoaded
+from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.state.state import State
 from halocline.runtime.rules.live import LiveInstructions, reader_of
 from halocline.store.paths import Home

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from halocline.context.user_files.agents import FINISHING
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.messages import StopReason, Text, Usage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.protocol.values import Value
 from halocline.task.log import Log, read_log
 from halocline.task.task import Task

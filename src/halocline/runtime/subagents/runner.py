@@ -22,11 +22,12 @@ from halocline.context.user_files.skills import Skill, found_skills, skill_for_m
 from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
-from halocline.protocol.events import Mode, TaskStarted, ToolKind, ToolsOffered
-from halocline.protocol.instructions import Beginning
+from halocline.protocol.events import TaskStarted, ToolsOffered
+from halocline.protocol.events.instructions import Beginning
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentStarted, Subtask
+from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentStarted, Subtask
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.optional_parts import TaskRuntime

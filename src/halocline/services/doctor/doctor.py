@@ -11,7 +11,7 @@ from pathlib import Path
 from halocline.checkpoints.guards import check_workspace
 from halocline.hosts.ripgrep import Ripgrep
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import SandboxStanding
+from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.models.connection_test import Connection

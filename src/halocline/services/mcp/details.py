@@ -18,8 +18,8 @@ from halocline.policy.mcp import ALL
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
 from halocline.protocol.errors import SettingsError, ToolFailure, UsageError
-from halocline.protocol.events import Mode
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import ResultPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.secrets.redaction import redact_text

@@ -8,7 +8,7 @@ from halocline.mcp.connection.supervisor import Supervisor
 from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.policy.mcp import tool_name
 from halocline.protocol.errors import UsageError
-from halocline.protocol.mcp import McpTool
+from halocline.protocol.events.mcp import McpTool
 from halocline.runtime.mcp import FolderServers, rules_of_servers
 from halocline.tools.mcp_tool import summary
 

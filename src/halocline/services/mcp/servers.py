@@ -20,7 +20,7 @@ from halocline.net.network import Network
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError, UsageError
-from halocline.protocol.mcp import McpTool, Order
+from halocline.protocol.events.mcp import McpTool, Order
 from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.assembly.assembly import Assembly, Choices

@@ -11,6 +11,7 @@ from halocline.ports.shell_facts import LoggedFacts
 from halocline.ports.tool import Toolset
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import CallStatus, Grant
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import RuleBook, Verdict
 from halocline.protocol.state.reducer import reduce_event
@@ -75,7 +76,7 @@ _JUDGED = (ev.ApprovalRequested, ev.ToolCallStarted, ev.ToolCallEnded)
 def scripts_in(event: ev.Durable) -> tuple[str, ...]:
     """Return the scripts of a command that an event of its call names."""
     match event:
-        case ev.ApprovalRequested(grant=ev.Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
+        case ev.ApprovalRequested(grant=Grant(scripts=scripts)) | ev.ToolCallStarted(scripts=scripts):
             return scripts
     return ()
 
@@ -95,7 +96,7 @@ def _collect_outcomes(log: Iterable[ev.DurableEvent]) -> Outcomes:
                 found[event.call] = (Verdict.ASK, found[event.call][1], did)
             case ev.ToolCallStarted():
                 found.setdefault(event.call, (Verdict.ALLOW, event.rule, ""))
-            case ev.ToolCallEnded(status=ev.CallStatus.REJECTED):
+            case ev.ToolCallEnded(status=CallStatus.REJECTED):
                 found.setdefault(event.call, (Verdict.DENY, "", ""))
     return found
 
@@ -109,7 +110,7 @@ def _outcomes_of_edits(log: Iterable[ev.DurableEvent]) -> Outcomes:
                 found[call] = (Verdict.ASK, "", f"typed by {by}")
             case ev.ToolCallStarted(call=call) if call in found:
                 found[call] = (Verdict.ASK, event.rule, found[call][2])
-            case ev.ToolCallEnded(call=call, status=ev.CallStatus.REJECTED) if call in found:
+            case ev.ToolCallEnded(call=call, status=CallStatus.REJECTED) if call in found:
                 found[call] = (Verdict.DENY, "", found[call][2])
     return found
 

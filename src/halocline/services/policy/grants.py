@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import Choice, Grant, Scope
 from halocline.protocol.values import Value
 
 
 class GivenGrant(Value, frozen=True, omit_defaults=False):
     """A grant in force. `at` is in Unix seconds, `title` names the request, `note` is the person's comment."""
 
-    grant: ev.Grant
-    scope: ev.Scope
+    grant: Grant
+    scope: Scope
     at: float
     client: str
     title: str = ""
@@ -20,12 +21,12 @@ class GivenGrant(Value, frozen=True, omit_defaults=False):
 def list_grants(events: Iterable[ev.DurableEvent]) -> tuple[GivenGrant, ...]:
     """Return the grants in a task's log, in the order they were given."""
     titles: dict[str, str] = {}
-    found: dict[ev.Grant, GivenGrant] = {}
+    found: dict[Grant, GivenGrant] = {}
     for event in events:
         match event:
             case ev.ApprovalRequested():
                 titles[event.request] = event.title
-            case ev.ApprovalResolved(decision=ev.Choice.ALLOW_ALWAYS, grant=ev.Grant() as grant):
+            case ev.ApprovalResolved(decision=Choice.ALLOW_ALWAYS, grant=Grant() as grant):
                 title = titles.get(event.request, "")
                 found[grant] = GivenGrant(grant, event.scope, event.at, event.client, title, event.note)
             case ev.GrantTakenBack(grant=grant):

@@ -14,8 +14,8 @@ from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.grid import Switches, with_switches
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.events import ApprovalMode, CommandPart, Mode, ToolKind
-from halocline.protocol.permission_rules import Rule, RuleBook, Source
+from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
+from halocline.protocol.permission_rules import CommandPart, Rule, RuleBook, Source
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
@@ -167,7 +167,7 @@ GRID = {
 def explain_command(command: str, posture: PolicyContext) -> Explanation:
     """Return the decision on a command if a task asked for it now."""
     decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-    from halocline.policy.shell.exclusions import shorten_form  # imported late: start-up does not need it
+    from halocline.policy.shell.programs.exclusions import shorten_form  # imported late: start-up does not need it
 
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)

@@ -21,8 +21,9 @@ from halocline.ports.shell_facts import LoggedFacts
 from halocline.ports.tool import AnyTool, Overtaken, ToolContext, ToolOutput, Toolset, ToolSpec
 from halocline.protocol import events as ev
 from halocline.protocol.errors import ModelError, ModelErrorKind, ToolFailure
-from halocline.protocol.hook_kinds import HookPoint, HookStatus
-from halocline.protocol.mcp import tool_named
+from halocline.protocol.events.hooks import HookPoint, HookStatus
+from halocline.protocol.events.mcp import tool_named
+from halocline.protocol.kinds import CallStatus, Diff, Grant
 from halocline.protocol.messages import AssistantMessage, Note, Text, Thinking, ToolCall, UserPart
 from halocline.protocol.permission_rules import Effect, RuleBook
 from halocline.protocol.state.state import COMPACTION_CUT, State
@@ -112,10 +113,10 @@ class RecordedGrants:
     def book(self) -> RuleBook:
         return RuleBook()
 
-    def keep(self, grant: ev.Grant, workspace: Path | None, by: str = "") -> None:
+    def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
         """Do nothing: it was stored then."""
 
-    def is_kept(self, grant: ev.Grant, workspace: Path | None) -> bool:
+    def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
         """Return True: a removal is in the recording."""
         return True
 
@@ -183,7 +184,7 @@ class Answers:
 
     def __init__(self, course: Course) -> None:
         self._course = course
-        self._shown: dict[str, tuple[ev.Diff, ...]] = {}
+        self._shown: dict[str, tuple[Diff, ...]] = {}
 
     async def run(self, input: Any, ctx: ToolContext) -> ToolOutput:
         """Answer a call as recorded, in its turn. Raises ToolFailure if the tool did."""
@@ -191,7 +192,7 @@ class Answers:
         try:
             await self._ask_again(ctx)
         except Overtaken:
-            if position is not None and self._status_at(position) is ev.CallStatus.REJECTED:
+            if position is not None and self._status_at(position) is CallStatus.REJECTED:
                 raise
         if position is None:
             await _wait_forever(self._course)
@@ -202,7 +203,7 @@ class Answers:
         given = self._attached_parts(ctx.call.id)
         own = (part for part in end.result.content if part not in given)
         content = tuple(part for part in own if not isinstance(part, Note) or _is_external(part))
-        if end.status is ev.CallStatus.FAILED:
+        if end.status is CallStatus.FAILED:
             raise ToolFailure("".join(part.text for part in content if isinstance(part, Text)))
         facts = tuple(event for event in self._course.events[first:position] if isinstance(event, FACTS))
         return ToolOutput(content, end.diffs, facts, end.ends_turn, end.seen)
@@ -224,7 +225,7 @@ class Answers:
         parts = end.result.content if isinstance(end, ev.ToolCallEnded) else ()
         return tuple(part for part in parts if isinstance(part, Note) and _is_external(part))
 
-    async def preview(self, input: Any, ctx: ToolContext) -> tuple[ev.Diff, ...]:
+    async def preview(self, input: Any, ctx: ToolContext) -> tuple[Diff, ...]:
         """Return the diff that was shown. Raises ToolFailure if the call failed before it was shown or run."""
         for position in self._course.step_ahead():
             match self._course.events[position]:
@@ -247,7 +248,7 @@ class Answers:
                     break
         return ()
 
-    def _status_at(self, position: int) -> ev.CallStatus | None:
+    def _status_at(self, position: int) -> CallStatus | None:
         end = self._course.events[position]
         return end.status if isinstance(end, ev.ToolCallEnded) else None
 
@@ -256,7 +257,7 @@ class Answers:
         for position in self._course.step_ahead():
             event = self._course.events[position]
             if isinstance(event, ev.ToolCallEnded) and event.call == call:
-                return None if event.status is ev.CallStatus.CANCELLED else position
+                return None if event.status is CallStatus.CANCELLED else position
         return None
 
     def _facts_before(self, position: int) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 
 from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
 from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, must_wait
 from halocline.task.inbox import InboxRequest, Prompt
@@ -84,7 +85,7 @@ class Replayed(Task):
                 self.inbox.reply(_answer_command(event))
             case ev.QuestionAnswered(by="withdrawn"):
                 self.inbox.withdraw(event.request)
-            case ev.CompactionStarted(cause=ev.CompactionCause.ASKED, focus=focus):
+            case ev.CompactionStarted(cause=CompactionCause.ASKED, focus=focus):
                 self.inbox.queue_request(InboxRequest(focus))
             case ev.ErrorRaised(code="not_compacted"):
                 self.inbox.queue_request(InboxRequest())

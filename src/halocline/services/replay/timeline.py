@@ -12,8 +12,9 @@ from typing import TypeGuard
 import msgspec
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP, State
-from halocline.protocol.subtasks import SubagentEnded, SubagentStarted
 from halocline.protocol.values import Value
 from halocline.task.governor import SECONDS_REACHED
 
@@ -205,13 +206,13 @@ class Course:
         """True if the call did not complete."""
         ahead = (self.events[position] for position in self.step_ahead())
         ends = [event for event in ahead if isinstance(event, ev.ToolCallEnded) and event.call == call]
-        return not ends or ends[0].status is ev.CallStatus.CANCELLED
+        return not ends or ends[0].status is CallStatus.CANCELLED
 
     def fact_was_cut_short(self) -> bool:
         """True if the next fact is from a call that did not complete; facts come right before the end of their call."""
         ahead = (self.events[position] for position in self.step_ahead())
         end = next((event for event in ahead if isinstance(event, ev.ToolCallEnded)), None)
-        return end is None or end.status is ev.CallStatus.CANCELLED
+        return end is None or end.status is CallStatus.CANCELLED
 
     def leads_to_cut(self, passing: tuple[type, ...]) -> bool:
         """True if only `passing` events come before the next cut."""
@@ -305,7 +306,7 @@ def _is_closing(event: ev.DurableEvent) -> bool:
         case ev.ApprovalResolved(by=by) | ev.QuestionAnswered(by=by):
             return by == "interrupt"
         case ev.ToolCallEnded(status=status):
-            return status is ev.CallStatus.CANCELLED
+            return status is CallStatus.CANCELLED
         case ev.ErrorRaised(code=code):
             return code == COMPACTION_CUT
     return False

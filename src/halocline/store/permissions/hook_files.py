@@ -17,7 +17,7 @@ from halocline.files.regular import read_regular, why_not_regular
 from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import HOOK_FOLDERS, HOOK_SETTINGS, OWN_HOOK_FOLDERS, OWN_HOOK_SETTINGS
-from halocline.protocol.hook_kinds import HookPoint, HookSource
+from halocline.protocol.events.hooks import HookPoint, HookSource
 from halocline.protocol.values import Value
 
 RUNNERS = {

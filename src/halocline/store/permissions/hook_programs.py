@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from halocline.files.regular import read_beginning
-from halocline.policy.shell.ground import Ground
 from halocline.policy.shell.judge import analyse_command
+from halocline.policy.shell.values.ground import Ground
 from halocline.ports.hooks import Hook
 from halocline.ports.shell_facts import NoFacts
 from halocline.store.permissions.hook_files import PROJECT_VARIABLE, RUNNERS

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from halocline.files.regular import read_regular
 from halocline.policy.mcp import pattern_of
 from halocline.policy.paths import IGNORE_FILES
-from halocline.protocol.events import Grant
+from halocline.protocol.kinds import Grant
 from halocline.protocol.permission_rules import CommandPermissions, OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.values import Value
 from halocline.store.paths import PROJECT_RULES

@@ -21,7 +21,7 @@ from halocline.ports.hooks import Hook
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError
-from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
 from halocline.store.paths import PROJECT_RULES

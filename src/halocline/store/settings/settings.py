@@ -14,7 +14,7 @@ from halocline.files.regular import read_regular
 from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
 from halocline.protocol.errors import SettingsError
-from halocline.protocol.events import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
 from halocline.store.settings.provider_settings import (

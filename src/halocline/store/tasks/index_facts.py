@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.protocol import codec, events as ev
-from halocline.protocol.labels import Labels
+from halocline.protocol.events.labels import Labels
+from halocline.protocol.events.subagents import SubagentEnded
 from halocline.protocol.messages import Text
 from halocline.protocol.queries.tasks import TaskInfo
-from halocline.protocol.subtasks import SubagentEnded
 from halocline.protocol.values import Value
 
 LONGEST = 60_000

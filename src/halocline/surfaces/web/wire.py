@@ -11,7 +11,8 @@ from typing import Any
 
 from halocline.protocol import commands as cmd, json_input, json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import ApprovalMode, Event, Mode
+from halocline.protocol.events import Event
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged
 from halocline.surfaces.web.event_trimming import LARGEST_FRAME, trim_event

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from halocline.ports.tool import Overtaken
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.kinds import Choice
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
 from halocline.task.governor import GO_ON, STOP, Verdict
@@ -48,7 +49,7 @@ class Asking:
         if isinstance(answer, ResolveApproval):
             return answer
         by, client = await self._record_message(answer)
-        self._emit(ev.ApprovalResolved(asked.request, asked.call, ev.Choice.REJECT_ONCE, by, client=client))
+        self._emit(ev.ApprovalResolved(asked.request, asked.call, Choice.REJECT_ONCE, by, client=client))
         if by == "message":
             raise Overtaken
         return None

@@ -13,19 +13,21 @@ from halocline.ports.tool import PROGRESS, AnyTool, Summary, ToolOutput
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.kinds import Choice, Diff, Grant, Scope, Todo, ToolKind
 from halocline.protocol.messages import Text, ToolCall, UserPart
+from halocline.protocol.permission_rules import CommandPart
 from halocline.protocol.terminal_text import plain_output
 from halocline.protocol.values import Value
 
-OPTIONS = (ev.Choice.ALLOW_ONCE, ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ONCE)
+OPTIONS = (Choice.ALLOW_ONCE, Choice.ALLOW_ALWAYS, Choice.REJECT_ONCE)
 
 MARKED = (
     "Nothing was run: the call contains a mark such as [redacted api-key 1a2b3c4d]. It stands for a secret hidden from "
     "you and would be used literally. Let the command read the value from its source (a variable or a file), or use "
     "replace_in_file, which keeps the secret behind a mark."
 )
-_HEARS_A_PERSON = (ev.ToolKind.OTHER, ev.ToolKind.THINK)
-_PASSES_ON = (ev.ToolKind.EXECUTE, ev.ToolKind.FETCH, ev.ToolKind.DELETE, ev.ToolKind.MOVE)
+_HEARS_A_PERSON = (ToolKind.OTHER, ToolKind.THINK)
+_PASSES_ON = (ToolKind.EXECUTE, ToolKind.FETCH, ToolKind.DELETE, ToolKind.MOVE)
 
 
 class Run(Value, frozen=True):
@@ -94,7 +96,7 @@ def call_started(run: Run, sandbox: ev.SandboxChecked) -> ev.ToolCallStarted:
 
 
 def approval_requested(
-    request: str, run: Run, decision: Decision, diffs: tuple[ev.Diff, ...], sandbox: ev.SandboxChecked
+    request: str, run: Run, decision: Decision, diffs: tuple[Diff, ...], sandbox: ev.SandboxChecked
 ) -> ev.ApprovalRequested:
     """Build the event that asks the user about a call."""
     return ev.ApprovalRequested(
@@ -116,9 +118,9 @@ def approval_requested(
     )
 
 
-def grant_of(answer: ResolveApproval, decision: Decision) -> ev.Grant | None:
+def grant_of(answer: ResolveApproval, decision: Decision) -> Grant | None:
     """Return what the user allowed or refused permanently; None for a single decision."""
-    if answer.decision not in (ev.Choice.ALLOW_ALWAYS, ev.Choice.REJECT_ALWAYS):
+    if answer.decision not in (Choice.ALLOW_ALWAYS, Choice.REJECT_ALWAYS):
         return None
     return decision.wider if answer.wider and decision.wider else decision.grant
 
@@ -127,7 +129,7 @@ def redact_output(output: ToolOutput, run: Run, redact: Callable[[str], str]) ->
     """Redact secrets in a tool's output. What the user answered stays unchanged."""
     if run.tool.kind in _HEARS_A_PERSON:
         return output
-    read = redact if run.tool.kind is not ev.ToolKind.FETCH else lambda text: redact(plain_output(text))
+    read = redact if run.tool.kind is not ToolKind.FETCH else lambda text: redact(plain_output(text))
     content = tuple(replace(part, text=read(part.text)) if isinstance(part, Text) else part for part in output.content)
     return output if content == output.content else replace(output, content=content)
 
@@ -146,14 +148,14 @@ def require_unmarked(run: Run) -> Run:
     return run
 
 
-def _shorten_parts(parts: tuple[ev.CommandPart, ...], command: str) -> tuple[ev.CommandPart, ...]:
+def _shorten_parts(parts: tuple[CommandPart, ...], command: str) -> tuple[CommandPart, ...]:
     """Return the parts of a command for an event; a part that is the whole command does not repeat its text."""
     if len(parts) == 1 and parts[0].text == command.strip():
         return (replace(parts[0], text=""),)
     return parts
 
 
-def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: ev.Grant | None) -> ev.ApprovalResolved:
+def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: Grant | None) -> ev.ApprovalResolved:
     """Build the event of the user's decision."""
     return ev.ApprovalResolved(
         request=request,
@@ -163,13 +165,13 @@ def approval_resolved(request: str, run: Run, answer: ResolveApproval, grant: ev
         note=answer.note,
         client=answer.client,
         grant=grant,
-        scope=answer.scope if grant else ev.Scope.TASK,
+        scope=answer.scope if grant else Scope.TASK,
         arguments=None if answer.decision.refuses else answer.arguments,
         content=answer.content,
     )
 
 
-def todos_changed(call: ToolCall, todos: tuple[ev.Todo, ...]) -> tuple[ev.TodosChanged, ...]:
+def todos_changed(call: ToolCall, todos: tuple[Todo, ...]) -> tuple[ev.TodosChanged, ...]:
     """Return the to-do list that came with a call, if it changed."""
     from halocline.protocol.state.todo_markdown import from_markdown
 

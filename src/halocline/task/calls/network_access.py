@@ -11,7 +11,7 @@ from halocline.policy.gate import Decision, PolicyContext, decide_call
 from halocline.ports.host import Web
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import ToolKind
+from halocline.protocol.kinds import ToolKind
 from halocline.protocol.permission_rules import Verdict
 
 LED_ON = "{url} was not opened: it needs its own call ({reason}). Fetch it separately if you need it."

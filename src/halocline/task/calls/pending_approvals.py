@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff
+from halocline.protocol.kinds import Diff
 from halocline.protocol.values import Value
 
 Diffs = tuple[Diff, ...]

@@ -15,7 +15,8 @@ from halocline.ports.permissions import Permissions
 from halocline.ports.shell_facts import NoFacts, ShellFacts
 from halocline.ports.tool import AnyTool, Summary
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import GrantTakenBack, Mode, Scope
+from halocline.protocol.events import GrantTakenBack
+from halocline.protocol.kinds import Mode, Scope
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.permission_rules import OtherRoot, Rule, RuleBook, Source, Verdict
 from halocline.protocol.state.state import State

@@ -16,7 +16,8 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.diagnostics import Diagnostics, EditedText
 from halocline.ports.host import Files, Shell, ShellCommand
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.events import Diff, DurableEvent, FileChanged, ShellMoved
+from halocline.protocol.events import DurableEvent, FileChanged, ShellMoved
+from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 

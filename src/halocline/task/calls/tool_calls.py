@@ -23,6 +23,7 @@ from halocline.ports.tool import PROGRESS, CurrentCall, Overtaken, Summary, Task
 from halocline.protocol import events as ev
 from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.errors import ToolFailure
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope, ToolKind
 from halocline.protocol.messages import Message, Note, ResultPart, Text, ToolCall, ToolResult, UserPart
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
@@ -83,7 +84,7 @@ class NotAdmitted(Exception):
     def __init__(
         self,
         text: str,
-        status: ev.CallStatus = ev.CallStatus.REJECTED,
+        status: CallStatus = CallStatus.REJECTED,
         *,
         notes: tuple[UserPart, ...] = (),
         stops: bool = False,
@@ -128,16 +129,16 @@ class ToolCalls:
         """Take the call through every gate, or end it here and return None."""
         try:
             if self._state().declined:
-                raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, ev.CallStatus.SKIPPED)
+                raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
                 self._emit(*todos_changed(call, self._state().todos))
             return await self._admit(self._parse_call(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
         except Overtaken:
-            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN)
+            self._end(call, CallStatus.REJECTED, OVERTAKEN)
         except ToolFailure as failure:
-            self._end(call, ev.CallStatus.FAILED, failure.text)
+            self._end(call, CallStatus.FAILED, failure.text)
         except LogUnwritable:
             raise
         except Exception as bug:
@@ -149,7 +150,7 @@ class ToolCalls:
         # First of all: parallel calls start in their order.
         self._emit(call_started(run, self._state().sandbox))
         attention, hooks = self._host.sources.changes, self._host.hooks
-        if not attention or not (run.tool.kind is ev.ToolKind.EXECUTE or (run.tool.edits and hooks)):
+        if not attention or not (run.tool.kind is ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
             return
         async with attention.watching(self._state, run.summary.command or f"a hook on {run.call.name}"):
@@ -168,10 +169,10 @@ class ToolCalls:
             tell_of_writes(output.events, self._checkpoints, self._host.tools.blobs)
             output = await self._check_written_files(run, output)
         except Overtaken:
-            self._end(call, ev.CallStatus.REJECTED, OVERTAKEN_ANSWER)
+            self._end(call, CallStatus.REJECTED, OVERTAKEN_ANSWER)
         except ToolFailure as failure:
             text = self._host.secrets.redact(failure.text)
-            failed = partial(self._end, call, ev.CallStatus.FAILED, text)
+            failed = partial(self._end, call, CallStatus.FAILED, text)
             await self._end_with_hooks(run, text, began, failed, failed=True)
         except LogUnwritable:
             raise
@@ -199,7 +200,7 @@ class ToolCalls:
     async def _check_written_files(self, run: Run, output: ToolOutput) -> ToolOutput:
         """Add the results of checks on the files it wrote; files it read are checked in the background."""
         host, sources, workspace = self._host.tools, self._host.sources, Path(self._state().workspace)
-        if run.tool.kind is ev.ToolKind.READ:
+        if run.tool.kind is ToolKind.READ:
             for path in run.summary.paths:
                 sources.diagnostics.expect(workspace / path)
         if not any(isinstance(fact, ev.FileChanged) for fact in output.events):
@@ -271,7 +272,7 @@ class ToolCalls:
         if outcome.asks:
             decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=outcome.asks, grant=None)
         elif outcome.allows and decision.verdict is Verdict.ASK:
-            decision = decide_call(run.summary, replace(self._policy_context(), approval_mode=ev.ApprovalMode.YOLO))
+            decision = decide_call(run.summary, replace(self._policy_context(), approval_mode=ApprovalMode.YOLO))
         return replace(run, notes=(*run.notes, *outcome.notes)), decision
 
     def _change_arguments(self, run: Run, arguments: dict[str, Any]) -> Run:
@@ -318,19 +319,19 @@ class ToolCalls:
 
     async def _keep_grant(self, answer: ResolveApproval, decision: Decision) -> None:
         grant = grant_of(answer, decision)
-        if grant is None or answer.scope is ev.Scope.TASK:
+        if grant is None or answer.scope is Scope.TASK:
             return
-        folder = Path(self._state().workspace) if answer.scope is ev.Scope.PROJECT else None
+        folder = Path(self._state().workspace) if answer.scope is Scope.PROJECT else None
         try:
             by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
             await asyncio.to_thread(self._host.permissions.keep, grant, folder, by)
         except OSError as error:
             self._emit(ev.Noticed(f"Allowed for this call only: the permission could not be saved ({error})."))
 
-    async def _preview(self, run: Run) -> tuple[ev.Diff, ...]:
+    async def _preview(self, run: Run) -> tuple[Diff, ...]:
         return await run.tool.preview(run.input, self._context(run)) if run.tool.preview else ()
 
-    async def _require_same_diffs(self, run: Run, diffs: tuple[ev.Diff, ...], seen: str) -> None:
+    async def _require_same_diffs(self, run: Run, diffs: tuple[Diff, ...], seen: str) -> None:
         """Fail if the edit would now do something else than the user saw, because a file changed."""
         if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
             raise ToolFailure(CHANGED)
@@ -354,7 +355,7 @@ class ToolCalls:
             ev.ToolCallEnded(
                 call=run.call.id,
                 name=run.call.name,
-                status=ev.CallStatus.COMPLETED,
+                status=CallStatus.COMPLETED,
                 result=ToolResult(run.call.id, content),
                 diffs=output.diffs,
                 ends_turn=output.ends_turn or ends_turn,
@@ -366,12 +367,12 @@ class ToolCalls:
         """End a call whose tool has a bug: the trace goes to the program's log, one line to the model."""
         _log.error("the tool %s crashed on %s", call.name, call.arguments, exc_info=bug)
         text = f"The tool {call.name} crashed ({type(bug).__name__}: {bug}). Try it once more, or continue without it."
-        self._end(call, ev.CallStatus.FAILED, text)
+        self._end(call, CallStatus.FAILED, text)
 
     def _end(
         self,
         call: ToolCall,
-        status: ev.CallStatus,
+        status: CallStatus,
         text: str,
         notes: tuple[UserPart, ...] = (),
         *,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from halocline.ports.hooks import Hook, HookEnd, HookRunner, Outcome, Shortening
 from halocline.protocol import events as ev
 from halocline.protocol.events import HookRan
-from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookSource, HookStatus
+from halocline.protocol.events.hooks import HookDecision, HookPoint, HookSource, HookStatus
 from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State

@@ -12,8 +12,9 @@ import msgspec
 
 from halocline._version import __version__
 from halocline.ports.hooks import Hook, HookEnd
-from halocline.protocol.events import ApprovalMode, HookRan, Mode
-from halocline.protocol.hook_kinds import HookDecision, HookPoint, HookStatus
+from halocline.protocol.events import HookRan
+from halocline.protocol.events.hooks import HookDecision, HookPoint, HookStatus
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note, ToolCall
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value

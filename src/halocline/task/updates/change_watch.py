@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.ports.host import Files
-from halocline.protocol.events import Event, FilesChangedOutside, Todo, TodosChanged, TodosReminded, TodoStatus
+from halocline.protocol.events import Event, FilesChangedOutside, TodosChanged, TodosReminded
+from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.state import State
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from halocline.context.compaction.stale_files import EDITS
 from halocline.ports.jobs import Jobs
 from halocline.protocol.events import Event, JobEnded, JobsReported
-from halocline.protocol.jobs import JobInfo
+from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.messages import AssistantMessage
 from halocline.protocol.state.state import State
 

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from halocline.files.regular import read_beginning
-from halocline.protocol.events import Todo, TodosChanged
+from halocline.protocol.events import TodosChanged
+from halocline.protocol.kinds import Todo
 from halocline.protocol.state.file_knowledge import TODO_FILE
 from halocline.protocol.state.todo_markdown import from_markdown, to_markdown
 

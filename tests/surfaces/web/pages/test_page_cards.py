@@ -9,6 +9,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call, shell
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, ToolCall, ToolResult
 from halocline.store.blobs import DiskBlobs
 
@@ -168,8 +169,8 @@ def answered(call: str, tool: str, arguments: dict[str, Any], title: str, *parts
     return [
         ev.StepStarted("scripted/x"),
         ev.AssistantMessageCompleted(AssistantMessage((ToolCall(call, tool, arguments),))),
-        ev.ToolCallStarted(call, tool, title, ev.ToolKind.FETCH),
-        ev.ToolCallEnded(call, tool, ev.CallStatus.COMPLETED, ToolResult(call, parts)),
+        ev.ToolCallStarted(call, tool, title, ToolKind.FETCH),
+        ev.ToolCallEnded(call, tool, CallStatus.COMPLETED, ToolResult(call, parts)),
     ]
 
 
@@ -179,7 +180,7 @@ def written(server, name: str, *events: Any) -> None:
     folder = server.halo.home / "tasks" / task
     folder.mkdir(parents=True)
     all = [
-        ev.TaskStarted(str(server.halo.folder), "scripted/x", ev.Mode.ACT, ev.ApprovalMode.ASK, "", "1"),
+        ev.TaskStarted(str(server.halo.folder), "scripted/x", Mode.ACT, ApprovalMode.ASK, "", "1"),
         ev.TurnStarted((Text("Look at it."),)),
         *events,
         ev.TurnEnded(StopReason.END_TURN),

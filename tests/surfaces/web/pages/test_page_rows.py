@@ -11,8 +11,9 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.web.pages.screen import Screen
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import CallStatus, Choice, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
-from halocline.protocol.subtasks import LaneEnd, SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import SHOWN, rows_of
 from halocline.task.log import read_log
@@ -81,7 +82,7 @@ async def test_sub_agents_that_work_give_the_same_rows_too(server, opened, golde
     events: list[ev.Event] = [
         *list(read_log(golden / "repair.jsonl"))[:2],
         ev.AssistantMessageCompleted(AssistantMessage((call,))),
-        ev.ToolCallStarted("c", "use_subagents", "Ask 3", ev.ToolKind.READ, at=1.0),
+        ev.ToolCallStarted("c", "use_subagents", "Ask 3", ToolKind.READ, at=1.0),
         SubagentStarted("c", "t1", "one", "Where?", "reviewer", "m/x", ("a remark",), at=1.5),
         SubagentStarted("c", "t2", "two", "What?", model="m/x", at=1.5),
         SubagentStarted("c", "t3", "three", "Why?", at=1.5),
@@ -111,14 +112,14 @@ async def test_failed_and_edited_commands_give_the_same_rows_too(server, opened,
     )
     typed = {"command": "make -k"}
     for number, status in enumerate(statuses):
-        call, name, kind = f"c{number}", "execute_command", ev.ToolKind.EXECUTE
+        call, name, kind = f"c{number}", "execute_command", ToolKind.EXECUTE
         result = ToolResult(call, (Text(f"out\n[{status}; more]"),))
         events += [
             ev.AssistantMessageCompleted(AssistantMessage((ToolCall(call, name, {"command": "make"}),))),
             ev.ApprovalRequested(f"r{number}", call, name, "make", kind, "ask mode", (), "make"),
-            ev.ApprovalResolved(f"r{number}", call, ev.Choice.ALLOW_ONCE, "user", arguments=typed, at=1.0),
+            ev.ApprovalResolved(f"r{number}", call, Choice.ALLOW_ONCE, "user", arguments=typed, at=1.0),
             ev.ToolCallStarted(call, name, "make -k", kind, at=2.0),
-            ev.ToolCallEnded(call, name, ev.CallStatus.COMPLETED, result, at=3.0),
+            ev.ToolCallEnded(call, name, CallStatus.COMPLETED, result, at=3.0),
             ev.OwnCommandStarted(run=f"o{number}", command="make", at=4.0),
             ev.OwnCommandEnded(run=f"o{number}", command="make", said=status, exit_code=number, at=5.0),
         ]

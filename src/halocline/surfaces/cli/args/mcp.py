@@ -3,7 +3,7 @@
 import argparse
 from typing import get_args
 
-from halocline.protocol.mcp import Order
+from halocline.protocol.events.mcp import Order
 from halocline.surfaces.cli.args.parser import APPROVAL_MODES, JSON_LINES, Parser
 
 PROJECT = "share it with everyone who works in this folder"

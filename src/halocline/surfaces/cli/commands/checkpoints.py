@@ -10,7 +10,7 @@ from halocline.client import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import NotWhole, UsageError
-from halocline.protocol.going_back import brief_target
+from halocline.protocol.events.rewind import brief_target
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.history.actions import Comparison, FileDifference, Restored, RestorePlan
 from halocline.runtime.history.undo_target import Checkpoint

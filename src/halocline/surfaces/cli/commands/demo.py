@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from halocline.client import open_client
-from halocline.protocol.events import ApprovalMode
+from halocline.protocol.kinds import ApprovalMode
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop

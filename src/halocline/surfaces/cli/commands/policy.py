@@ -11,8 +11,8 @@ import msgspec
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import ApprovalMode, CommandPart, Mode
-from halocline.protocol.permission_rules import Rule, Source, Verdict
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
 from halocline.services.policy.audit import Reviewed
 from halocline.services.policy.rules import Explanation, PolicyService, explain_command, rules_in
 from halocline.surfaces.cli.commands.run import workspace_of

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from halocline.client import Client, open_client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
@@ -115,8 +116,8 @@ def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
         effort=arguments.effort,
         thinking_budget=arguments.thinking_budget,
         model=arguments.model,
-        mode=ev.Mode(mode) if mode else None,
-        approval_mode=ev.ApprovalMode(approval) if approval not in (None, "plan") else None,
+        mode=Mode(mode) if mode else None,
+        approval_mode=ApprovalMode(approval) if approval not in (None, "plan") else None,
         attended=attended,
         trusted=arguments.trust,
         record=Path(arguments.record).expanduser().absolute() if arguments.record else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from halocline.client import Client, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.events.hooks import HookSource
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.rules.hooks import FolderHooks, SetUp
 from halocline.surfaces.cli.commands.key_input import pick_option

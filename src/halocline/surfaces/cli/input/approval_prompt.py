@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import ApprovalRequested, Choice, Grant, QuestionAsked, Scope, ToolKind
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, read_line

@@ -7,7 +7,8 @@ from typing import Self
 
 from halocline.client import Client
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import ApprovalRequested, Choice, QuestionAsked, Scope
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.protocol.kinds import Choice, Scope
 from halocline.protocol.state.state import State
 from halocline.runtime.approval_folder import (
     Answer,

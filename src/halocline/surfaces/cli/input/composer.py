@@ -22,7 +22,7 @@ from prompt_toolkit.styles import Style
 
 from halocline.client import Client
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Image, UserPart
 from halocline.protocol.private_files import make_private_folder
 from halocline.surfaces.cli.input import clipboard

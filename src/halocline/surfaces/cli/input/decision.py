@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from halocline.protocol.events import Choice, Scope
+from halocline.protocol.kinds import Choice, Scope
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
 

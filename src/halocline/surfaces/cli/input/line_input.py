@@ -6,7 +6,7 @@ The event loop's own Ctrl-C handler is left alone: in the editor, Ctrl-C is a ke
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from halocline.protocol.events import Mode
+from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import Value
 from halocline.surfaces.cli.input.keys import Keyboard

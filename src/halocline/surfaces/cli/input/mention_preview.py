@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 
-from halocline.protocol.queries.mentions import Mentioned
+from halocline.protocol.events.mentions import Mentioned
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.figures import format_count
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from halocline.client import open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import ApprovalMode, Mode
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import JsonObject
 from halocline.runtime.assembly.assembly import Choices

@@ -9,7 +9,8 @@ from typing import Any
 import mcp_types as types
 
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import ApprovalRequested, Choice, QuestionAsked
+from halocline.protocol.events import ApprovalRequested, QuestionAsked
+from halocline.protocol.kinds import Choice
 from halocline.protocol.state.state import State
 
 Asked = ApprovalRequested | QuestionAsked

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import CallStatus, Choice, CommandPart, Diff, Grant, Scope, TodoStatus, ToolKind
-from halocline.protocol.going_back import brief_target
-from halocline.protocol.hook_kinds import HookDecision, HookStatus
+from halocline.protocol.events.hooks import HookDecision, HookStatus
+from halocline.protocol.events.rewind import brief_target
+from halocline.protocol.events.subagents import LaneEnd
+from halocline.protocol.kinds import CallStatus, Choice, Diff, Grant, Scope, TodoStatus, ToolKind
 from halocline.protocol.messages import StopReason
-from halocline.protocol.permission_rules import Effect
+from halocline.protocol.permission_rules import CommandPart, Effect
 from halocline.protocol.state.todo_markdown import count_done
-from halocline.protocol.subtasks import LaneEnd
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
 from halocline.surfaces.cli.output.sanitize import clean, reveal

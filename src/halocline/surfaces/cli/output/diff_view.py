@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 from rich.text import Text
 
-from halocline.protocol.events import Diff, Remark
+from halocline.protocol.kinds import Diff, Remark
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
 from halocline.surfaces.figures import format_plural

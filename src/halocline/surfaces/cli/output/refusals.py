@@ -5,6 +5,7 @@ import re
 from msgspec.structs import replace
 
 from halocline.protocol import events as ev
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
 
@@ -38,7 +39,7 @@ class Refusals:
             case ev.ApprovalRequested():
                 asked = event.detail or event.title
                 self._calls[event.call] = Refused(event.name, asked, event.reason, event.rule)
-            case ev.ToolCallEnded(status=ev.CallStatus.REJECTED) if refused := self._calls.get(event.call):
+            case ev.ToolCallEnded(status=CallStatus.REJECTED) if refused := self._calls.get(event.call):
                 text = next((part.text for part in event.result.content if isinstance(part, Text)), "")
                 self.all.append(refused if refused.reason else _parse_reason(refused, text))
                 return self.all[-1]

@@ -11,9 +11,10 @@ from functools import partial
 from rich.console import Console, RenderableType
 
 from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import CallStatus, Todo, ToolKind
 from halocline.protocol.state.state import State
 from halocline.protocol.state.todo_markdown import at_work, count_done
-from halocline.protocol.subtasks import SubagentEnded, SubagentProgressed, SubagentStarted
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
 from halocline.surfaces.cli.output import cards
@@ -256,7 +257,7 @@ class Screen:
                 self._print(cards.end_card(row))
 
     def _print_call(self, row: r.CallRow) -> None:
-        completed = row.status is ev.CallStatus.COMPLETED
+        completed = row.status is CallStatus.COMPLETED
         if completed and row.ends_turn:
             self._print_markdown(row.output)
         elif completed and row.name in SAID:
@@ -348,7 +349,7 @@ class Screen:
                 self._wait_for(event)
             case ev.ToolCallStarted():
                 self._progress = ""
-                verb = "running " if event.kind is ev.ToolKind.EXECUTE else ""
+                verb = "running " if event.kind is ToolKind.EXECUTE else ""
                 title = clean(event.title).split("\n", 1)[0]
                 hint = LEAVE_HINT if self._can_leave and event.name == LEFT_BY_KEY else ""
                 self._out.status.set(Activity(verb + title, self._last_output, hint=hint))
@@ -397,7 +398,7 @@ def _is_own(row: r.Row) -> bool:
     return isinstance(row, r.CallRow) and row.own
 
 
-def step(todos: Sequence[ev.Todo]) -> str:
+def step(todos: Sequence[Todo]) -> str:
     """` · 2/5 Fix the parser`: progress of the plan and its current item; empty when nothing is open."""
     current = at_work(todos)
     if current is None:

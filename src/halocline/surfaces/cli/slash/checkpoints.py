@@ -6,7 +6,7 @@ from pathlib import Path
 
 from halocline.client import Client
 from halocline.protocol import events as ev
-from halocline.protocol.going_back import brief_target
+from halocline.protocol.events.rewind import brief_target
 from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
 from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
 from halocline.surfaces.cli.output.table import format_time

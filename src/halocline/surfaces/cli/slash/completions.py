@@ -10,8 +10,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 
 from halocline.client import Client
-from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
+from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
 from halocline.runtime.history.undo_target import newest_first
 from halocline.runtime.prompts.command_files import MCP, Word
 from halocline.runtime.prompts.mcp_prompts import list_prompts
@@ -101,13 +101,13 @@ class Menu:
         """All values possible here, whatever is typed of them."""
         match what, given:
             case Follows.MODES, []:
-                return [_offer_value(mode) for mode in ev.Mode]
+                return [_offer_value(mode) for mode in Mode]
             case Follows.APPROVALS, []:
-                return [_offer_value(mode) for mode in ev.ApprovalMode]
+                return [_offer_value(mode) for mode in ApprovalMode]
             case Follows.SWITCHES, []:
                 from halocline.services.policy.approval_switches import MEANINGS  # it imports the gate
 
-                return [_offer_value(f"{switch} ", MEANINGS[switch][0]) for switch in ev.ApprovalSwitch]
+                return [_offer_value(f"{switch} ", MEANINGS[switch][0]) for switch in ApprovalSwitch]
             case Follows.SWITCHES, [_]:
                 return [_offer_value(word) for word in ("on", "ask", "mode")]
             case Follows.MODELS, []:

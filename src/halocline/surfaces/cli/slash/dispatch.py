@@ -14,7 +14,7 @@ from shutil import get_terminal_size
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.kinds import is_looser
+from halocline.protocol.kinds import ApprovalMode, Mode, TodoStatus, is_looser
 from halocline.protocol.values import Value
 from halocline.runtime.prompts.slash_commands import SLASH, Slash, Where, first_word
 from halocline.surfaces.cli.output.view import View
@@ -179,7 +179,7 @@ async def _answer_effort(desk: SlashContext, rest: str) -> Said:
 async def _answer_permissions(desk: SlashContext, rest: str) -> Said:
     from halocline.surfaces.cli.slash.permissions import answer_permissions
 
-    if rest in tuple(ev.ApprovalMode):  # in older versions it was another name of /approvals
+    if rest in tuple(ApprovalMode):  # in older versions it was another name of /approvals
         return await _answer_approvals(desk, rest)
     return answer_permissions(rest, desk.client, desk.task)
 
@@ -191,31 +191,31 @@ async def _auto_approve(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_mode(desk: SlashContext, rest: str) -> Said:
-    if rest and rest not in tuple(ev.Mode):
+    if rest and rest not in tuple(Mode):
         return f"Unknown mode {rest!r}. Use plan or act."
-    return _report_change(desk, cmd.SetMode(task=desk.task, mode=ev.Mode(rest)) if rest else None, "mode")
+    return _report_change(desk, cmd.SetMode(task=desk.task, mode=Mode(rest)) if rest else None, "mode")
 
 
 async def _answer_approvals(desk: SlashContext, rest: str) -> Said:
-    if rest and rest not in tuple(ev.ApprovalMode):
-        return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ev.ApprovalMode)}."
-    if rest and not await _confirm_mode(desk, ev.ApprovalMode(rest)):
+    if rest and rest not in tuple(ApprovalMode):
+        return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ApprovalMode)}."
+    if rest and not await _confirm_mode(desk, ApprovalMode(rest)):
         return f"Approval mode unchanged: {desk.client.state(desk.task).approval_mode}"
     return _report_change(
-        desk, cmd.SetPolicy(task=desk.task, approval_mode=ev.ApprovalMode(rest)) if rest else None, "approval_mode"
+        desk, cmd.SetPolicy(task=desk.task, approval_mode=ApprovalMode(rest)) if rest else None, "approval_mode"
     )
 
 
 LOOSER = {
-    ev.ApprovalMode.ACCEPT_EDITS: "Edits files in the folder without approval, but asks before commands.",
-    ev.ApprovalMode.AUTO: "Works in the folder without approval, but asks before risky actions and outside the folder.",
-    ev.ApprovalMode.YOLO: "Never asks. Every command runs with your permissions, and checkpoints can restore only "
+    ApprovalMode.ACCEPT_EDITS: "Edits files in the folder without approval, but asks before commands.",
+    ApprovalMode.AUTO: "Works in the folder without approval, but asks before risky actions and outside the folder.",
+    ApprovalMode.YOLO: "Never asks. Every command runs with your permissions, and checkpoints can restore only "
     "files in the folder.",
 }
 """Confirmation texts for modes that ask less."""
 
 
-async def _confirm_mode(desk: SlashContext, mode: ev.ApprovalMode) -> bool:
+async def _confirm_mode(desk: SlashContext, mode: ApprovalMode) -> bool:
     """Ask before switching to a mode that asks less, showing what it means."""
     if not is_looser(mode, desk.client.state(desk.task).approval_mode):
         return True
@@ -249,7 +249,7 @@ async def _answer_compact(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_todos(desk: SlashContext, rest: str) -> Said:
-    marks = {ev.TodoStatus.PENDING: "○", ev.TodoStatus.IN_PROGRESS: "▸", ev.TodoStatus.COMPLETED: "✓"}
+    marks = {TodoStatus.PENDING: "○", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "✓"}
     todos = desk.client.state(desk.task).todos
     return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "The to-do list is empty."
 

@@ -2,7 +2,7 @@
 
 from halocline.client import Client
 from halocline.protocol.commands import StopJob
-from halocline.protocol.jobs import JobInfo, JobState
+from halocline.protocol.events.jobs import JobInfo, JobState
 
 USAGE = "/jobs          list jobs\n/jobs show ID  show the end of a job's output\n/jobs stop ID  stop a job"
 

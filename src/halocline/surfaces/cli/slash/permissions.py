@@ -5,7 +5,7 @@ from pathlib import Path
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd
-from halocline.protocol.events import Scope
+from halocline.protocol.kinds import Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.services.policy.grants import GivenGrant, list_grants
 from halocline.services.policy.rules import PolicyService

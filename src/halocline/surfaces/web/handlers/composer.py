@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from halocline.protocol.events import Mode
-from halocline.protocol.queries.mentions import Mentioned
+from halocline.protocol.events.mentions import Mentioned
+from halocline.protocol.kinds import Mode
 from halocline.protocol.values import Value
 from halocline.runtime.mentions.suggestions import Mentionable
 from halocline.runtime.models.connection_test import Connection

@@ -4,7 +4,7 @@ import asyncio
 import os
 from typing import Any
 
-from halocline.protocol.hook_kinds import HookSource
+from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
 from halocline.runtime.rules.hooks import FolderHooks

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict, replace
 
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import Mode
-from halocline.protocol.mcp import Order
+from halocline.protocol.events.mcp import Order
+from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
 from halocline.services.mcp.servers import McpService, Tried, runs_as

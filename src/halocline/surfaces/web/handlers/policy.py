@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from halocline.protocol.events import ApprovalMode, Mode, Scope
+from halocline.protocol.kinds import ApprovalMode, Mode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.protocol.values import Value
 from halocline.services.policy.grants import list_grants

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from halocline.protocol.jobs import JobInfo
+from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport
 from halocline.runtime.history.forks import Fork

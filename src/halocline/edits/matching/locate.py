@@ -1,0 +1,226 @@
+"""Locate each edit, or say why its place is uncertain. An edit is never applied where it might not be meant.
+
+Of several places, the only one inside the block named by the edit's headers wins, then, among exact ones, the only one
+after the previous edit. Otherwise the error lists them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from halocline.edits.alignment import list_steps
+from halocline.edits.edit import Edit, Grain
+from halocline.edits.matching.indentation import Uneven, reindent
+from halocline.edits.matching.lines import MOST, Lines
+from halocline.edits.matching.scopes import find_scopes
+from halocline.edits.matching.strategies import STRATEGIES, Found, How, MatchStrategy, find_occurrences, indented
+from halocline.edits.text import common_length
+
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """A replacement of characters `start` up to `end` of the view by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """An edit's place in the view, how it was found, and what changes there."""
+
+    edit: Edit
+    start: int
+    end: int
+    how: How
+    splices: tuple[Splice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """An edit without a certain place, and why. `lines` are where it nearly fits (from 0)."""
+
+    edit: Edit
+    why: str
+    lines: tuple[int | None, ...] = ()
+
+
+Place = Placement | Miss
+
+
+class Locator:
+    """Finds edits in one text, one after the other."""
+
+    def __init__(self, view: str) -> None:
+        self.lines = Lines(view)
+        self._cursor = 0
+
+    def places(self, edit: Edit) -> Sequence[Place]:
+        """Return an edit's place or a miss; several places for an edit with `everywhere`."""
+        if edit.is_blank:
+            found: Sequence[Place] = [_place_blank(self.lines, edit)]
+        else:
+            found = list(self._by_strategy(edit))
+        if found and isinstance(found[-1], Placement):
+            self._cursor = found[-1].end
+        return found
+
+    def _by_strategy(self, edit: Edit) -> Iterator[Place]:
+        everything = (0, len(self.lines))
+        for strategy in STRATEGIES:
+            if found := strategy.find(self.lines, edit, everything):
+                found = sorted([*found, *self._rivals(edit, found)], key=lambda one: one.start)
+                chosen = self._choose(edit, strategy, found)
+                yield from (_make_place(self.lines, edit, strategy, one) for one in chosen)
+                if not chosen:
+                    yield Miss(edit, _describe_ambiguous(self.lines, edit, found))
+                return
+        yield Miss(edit, _describe_absent(self.lines, edit))
+
+    def _rivals(self, edit: Edit, found: list[Found]) -> list[Found]:
+        """Return places with a real blank line if a found one uses the file's end as its last, blank line."""
+        if edit.at_end or not any(one.lines and one.lines[-1] == self.lines.count for one in found):
+            return []
+        return [one for one in indented(self.lines, edit, (0, self.lines.count)) if one not in found]
+
+    def _choose(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+        if edit.everywhere:
+            return self._everywhere(edit, strategy, found)
+        if len(found) == 1:
+            return found
+        for narrowed in (
+            self._under_headers(edit, strategy),
+            self._at_end(edit, found),
+            self._ahead(edit, strategy, found),
+        ):
+            if len(narrowed) == 1:
+                return narrowed
+        return []
+
+    def _everywhere(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+        if strategy.how is How.EXACT and edit.grain is Grain.CHARACTERS:
+            return list(_all_exact(self.lines.view, "\n".join(edit.search)))
+        return found if len(found) < MOST else []
+
+    def _under_headers(self, edit: Edit, strategy: MatchStrategy) -> list[Found]:
+        if not edit.headers:
+            return []
+        # A hunk may start with the header's own line.
+        within = [(low - 1, high) for low, high in find_scopes(self.lines, edit.headers)]
+        named = {one for scope in within for one in strategy.find(self.lines, edit, scope)}
+        ahead = [one for one in named if one.start >= self._cursor]
+        return ahead if len(named) != 1 and len(ahead) == 1 else list(named)
+
+    def _at_end(self, edit: Edit, found: list[Found]) -> list[Found]:
+        return [one for one in found if edit.at_end and not self.lines.view[one.end :].strip()]
+
+    def _ahead(self, edit: Edit, strategy: MatchStrategy, found: list[Found]) -> list[Found]:
+        if strategy.how is not How.EXACT or edit.headers:
+            return []
+        if len(found) >= MOST and found[0].lines:
+            found = strategy.find(self.lines, edit, (self.lines.number(self._cursor) - 1, len(self.lines)))
+        return [one for one in found if one.start >= self._cursor]
+
+
+def _all_exact(view: str, text: str) -> Iterator[Found]:
+    at = view.find(text)
+    while at >= 0:
+        yield Found(at, at + len(text))
+        at = view.find(text, at + len(text))
+
+
+def _place_blank(lines: Lines, edit: Edit) -> Place:
+    """Place an edit without search lines: an empty file's content, or a hunk placed by headers or the file's end."""
+    if not lines.view.strip():
+        text = "".join(f"{line}\n" for line in edit.replace)
+        return Placement(edit, 0, len(lines.view), How.WHOLE_FILE, (Splice(0, len(lines.view), text),))
+    if edit.at_end or edit.headers:
+        return _place_insert(lines, edit)
+    if edit.search:
+        return Miss(edit, "its search part has only blank lines; add the lines around them")
+    return Miss(edit, "its search part is empty, which works only for an empty or new file")
+
+
+def _place_insert(lines: Lines, edit: Edit) -> Place:
+    starts = [scope[0] for scope in find_scopes(lines, edit.headers)] if edit.headers else [lines.count]
+    if edit.search or len(starts) != 1:
+        return Miss(
+            edit, f"it has no context lines, and its `@@` lines match {len(starts)} places; add lines around it"
+        )
+    at = lines.count if edit.at_end else starts[0]
+    splice = _make_splice(lines.view, lines.starts, at, at, edit.replace)
+    return Placement(edit, splice.start, splice.end, How.INSERTED, (splice,))
+
+
+def _make_place(lines: Lines, edit: Edit, strategy: MatchStrategy, found: Found) -> Place:
+    starts, mapping, replace = lines.starts, found.lines, edit.replace
+    if not mapping:
+        starts = list(accumulate((len(line) + 1 for line in edit.search), initial=found.start))
+        mapping, replace = tuple(range(len(edit.search))), edit.replace or ("",)
+    try:
+        replace = _at_depth(lines, edit, found) if strategy.moves else replace
+    except Uneven as why:
+        return Miss(edit, f"its lines were found, but {why}", found.lines)
+    spans = [
+        (_map_region(mapping, a, b), replace[c:d]) for _, a, b, c, d in list_steps(edit.search, edit.replace or replace)
+    ]
+    splices = [_make_splice(lines.view, starts, *region, new) for region, new in spans if region is not None]
+    if len(splices) < len(spans):
+        return Miss(edit, "similar lines were found, but not next to the lines it changes", found.lines)
+    return Placement(edit, found.start, found.end, strategy.how, tuple(splices))
+
+
+def _at_depth(lines: Lines, edit: Edit, found: Found) -> tuple[str, ...]:
+    pairs = [(line, lines.texts[at]) for line, at in zip(edit.search, found.lines, strict=True) if at is not None]
+    return reindent([line for line, _ in pairs], [line for _, line in pairs], edit.replace)
+
+
+def _map_region(mapping: Sequence[int | None], a: int, b: int) -> tuple[int, int] | None:
+    """Return the file's lines for the searched lines `a` up to `b`; None if they are not adjacent."""
+    if a < b:
+        there = mapping[a:b]
+        first = there[0]
+        return (
+            (first, first + b - a) if first is not None and list(there) == list(range(first, first + b - a)) else None
+        )
+    before, after = mapping[a - 1] if a else None, mapping[a] if a < len(mapping) else None
+    if (a and before is None) or (a < len(mapping) and after is None):
+        return None
+    at = after if after is not None else (before or 0) + 1
+    return (at, at) if before is None or before + 1 == at else None
+
+
+def _make_splice(view: str, starts: Sequence[int], first: int, end: int, new: Sequence[str]) -> Splice:
+    """Replace lines `first` up to `end` by `new`, except for equal ends. `starts` ends after the last line."""
+    size = len(starts) - 1
+    if end < size:
+        start, stop, text = starts[first], starts[end], "".join(f"{line}\n" for line in new)
+    elif first < size:
+        start, stop, text = starts[first], starts[size] - 1, "\n".join(new)
+    else:
+        start, stop, text = starts[size] - 1, starts[size] - 1, "".join(f"\n{line}" for line in new)
+    old = view[start:stop]
+    before = common_length(old, text)
+    after = common_length(old[before:][::-1], text[before:][::-1])
+    return Splice(start + before, stop - after, text[before : len(text) - after])
+
+
+def _describe_ambiguous(lines: Lines, edit: Edit, found: Sequence[Found]) -> str:
+    where = ", ".join(str(lines.number(one.start)) for one in found[:_LISTED]) + ", …" * (len(found) > _LISTED)
+    count = "many" if len(found) >= MOST else len(found)
+    more = ", or name its class or function after `@@`" if edit.grain is Grain.LINES else ""
+    return f"its search text appears {count} times (lines {where}); add lines around it{more}"
+
+
+def _describe_absent(lines: Lines, edit: Edit) -> str:
+    part = next(find_occurrences(lines.view, "\n".join(edit.search)), None)
+    if part is None or edit.grain is Grain.CHARACTERS:
+        return "its search text is not in the file"
+    first = lines.number(part)
+    return (
+        f"line {first} contains its search text, but not as whole lines: `{lines.texts[first - 1].strip()[:80]}`; "
+        "use whole lines"
+    )

@@ -1,0 +1,1 @@
+"""Show an edit while the model is still writing its call."""

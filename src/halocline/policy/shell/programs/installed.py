@@ -1,0 +1,119 @@
+"""Check that a program judged by its name is the installed one, not a file of the project found through PATH.
+
+What must stay true: no name in the tables stands for a file that came with the project. Only a project's own tools, in
+the folders for such tools, may have the names of tools.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from halocline.policy.shell.findings import Analysis, Finding, unknown_finding
+from halocline.policy.shell.programs import ordinary as tables
+from halocline.policy.shell.programs.mutating import SHELLS
+from halocline.policy.shell.values.ground import Found, Ground
+from halocline.protocol.permission_rules import Place
+
+SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/")
+_PYTHON = re.compile(r"(python|pypy)[\d.]*")
+_OF_THE_SYSTEM = frozenset({"ar", "brew", "docker", "rustup"})
+OWN_TOOLS = (
+    tables.CHECKERS
+    | tables.BUILDERS
+    | (tables.WHOLE_SCRIPTS - SHELLS)
+    | (frozenset(tables.SUBCOMMANDS) - _OF_THE_SYSTEM)
+    | {"activate", "c8", "cross-env", "dotenv", "npx", "nyc", "pipenv"}
+)
+"""Names of tools that projects install for themselves, in `node_modules/.bin` or a Python environment."""
+_RUNS_A_WORD = frozenset({"find", "fd", "fdfind", "xargs"})
+
+
+def note_impostors(analysis: Analysis, ground: Ground) -> None:
+    """Record programs that are files of the project: what is known about their names does not apply to them."""
+    several = len(analysis.words) > 1 and not analysis.reads
+    for words in list(analysis.words):
+        for name in words if words and os.path.basename(words[0]) in _RUNS_A_WORD else words[:1]:
+            where = "" if "/" in name else _found_in_project(name, ground, may_appear=several)
+            if not where:
+                continue
+            why = f"PATH includes a folder of the project: {name} may be {where}"
+            if not is_own_tool(name):
+                analysis.problem = analysis.problem or why
+            finding = unknown_finding(" ".join(words), why)
+            analysis.findings.append(Finding(finding.part, finding.rule, argv=words))
+
+
+def is_own_tool(name: str) -> bool:
+    """Return True if projects install a tool of this name for themselves."""
+    return name in OWN_TOOLS or bool(_PYTHON.fullmatch(name))
+
+
+def runs_elsewhere(name: str, ground: Ground) -> str:
+    """Say why a program named by its path may not be what its name says; empty if it is.
+
+    A program of the project is judged as such, whatever its name.
+    """
+    base, folder = os.path.basename(name), os.path.dirname(name)
+    if "/" not in name or folder in SYSTEM_FOLDERS:
+        return ""
+    for one in ground.find(name):
+        if _is_in_project(one.path, ground):
+            if one.place is Place.RUNS_LATER and not is_own_tool(base):
+                return f"{one.shown} is a file in the project, not the installed program"
+        elif not _is_installed(os.path.expanduser(name), one, ground):
+            return "it runs a program outside the workspace"
+    return ""
+
+
+def _is_installed(name: str, found: Found, ground: Ground) -> bool:
+    """Return True if a program belongs to the system, is in a PATH folder, or is a project's link to one that is."""
+    if found.path.startswith(_SYSTEM):
+        return True
+    places = [os.path.realpath(place) for place in ground.facts.search_places(ground.path) if os.path.isabs(place)]
+    return os.path.realpath(os.path.dirname(name)) in places or os.path.dirname(found.path) in places
+
+
+def _found_in_project(name: str, ground: Ground, *, may_appear: bool) -> str:
+    """Return the file of the project that a name runs, or would run if the file may still appear; empty for none."""
+    if not name or "\0" in name or name.startswith("-"):
+        return ""
+    for folder in ground.folders or (str(ground.workspace),):
+        for path, relative in _list_candidates(name, folder, ground):
+            there = ground.facts.is_program(path)
+            place = os.path.realpath(os.path.dirname(path))
+            ours = relative or _is_in_project(place, ground)
+            if ours and _keeps_tools(place, ground):
+                ours = there and not is_own_tool(name)
+            elif not ours and there:
+                ours = _is_in_project(os.path.realpath(path), ground)
+            if ours and (there or may_appear):
+                return path
+            if there:
+                break
+    return ""
+
+
+def _list_candidates(name: str, folder: str, ground: Ground) -> Iterator[tuple[str, bool]]:
+    """Yield where a shell looks for a name, in order, and True if that depends on the current folder."""
+    for place in ground.facts.search_places(ground.path):
+        spelled = os.path.expanduser(place)
+        yield os.path.join(folder, spelled, name), not os.path.isabs(spelled)
+
+
+def _keeps_tools(folder: str, ground: Ground) -> bool:
+    """Return True if a project keeps the tools that it installed for itself in this folder."""
+    if folder.endswith("/node_modules/.bin"):
+        return True
+    return ground.facts.is_file(os.path.join(os.path.dirname(folder), "pyvenv.cfg"))
+
+
+def holds_impostors(folder: str, names: Sequence[str], ground: Ground) -> str:
+    """Return a program in a project's environment with the name of a system program in the tables; empty for none."""
+    known = tables.TEXT_TOOLS | SHELLS | {"git", "env", "timeout", "nice", "find", "xargs", "cp", "mv", "rm", "mkdir"}
+    return next((name for name in names if name in known and ground.facts.is_program(f"{folder}/{name}")), "")
+
+
+def _is_in_project(path: str, ground: Ground) -> bool:
+    roots = (os.path.realpath(ground.workspace), *(root.path for root in ground.roots))
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

@@ -1,0 +1,110 @@
+"""Find Halocline's own program in a model's command: commands that steer Halocline are denied in every mode.
+
+This only reports it before anything runs; the command line itself refuses whatever a task started, however it is
+spelled. A program of the workspace that happens to have our name is left alone unless its words are ours.
+"""
+
+import re
+import shlex
+from itertools import takewhile
+
+from halocline.policy.shell.findings import Finding, Rule, make_part
+from halocline.policy.shell.syntax.tree import Simple
+from halocline.protocol.own_program import NAMES, REFUSED, STEERING, is_steering
+from halocline.protocol.permission_rules import Effect
+
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_MODULE_FLAG = re.compile(r"-[A-Za-ln-z]*m.*")
+_MODULES = frozenset({"halocline", "halocline.__main__"})
+RUNNERS = frozenset(
+    {"uvx", "uv", "pipx", "poetry", "hatch", "pdm", "rye", "pixi", "conda", "mamba", "micromamba", "mise"}
+)
+"""Programs that find another one by its name, among their words."""
+_RUN = frozenset({"run", "exec", "x"})
+_NAME_A_PACKAGE = (["--from"], ["--with"], ["--spec"], ["-p"])
+LAUNCHERS = frozenset(
+    {
+        "at",
+        "batch",
+        "dbus-run-session",
+        "docker",
+        "expect",
+        "firejail",
+        "machinectl",
+        "nsenter",
+        "podman",
+        "runcon",
+        "screen",
+        "script",
+        "setpriv",
+        "ssh",
+        "start-stop-daemon",
+        "su",
+        "sudo",
+        "runuser",
+        "systemd-run",
+        "tmux",
+        "unshare",
+        "xterm",
+    }
+)
+"""Programs that run their words, or one of them as text, perhaps detached from the task."""
+
+
+def judge_steering(simple: Simple) -> Finding | None:
+    """Return the denial of a command that steers Halocline; None for any other."""
+    words = [word.value or "" for word in simple.words]
+    if not _is_steering(words):
+        return None
+    return Finding(make_part(simple.source, Effect.UNKNOWN, REFUSED), Rule.OWN_STATE)
+
+
+def _is_steering(words: list[str]) -> bool:
+    if not words:
+        return False
+    _, slash, base = words[0].rpartition("/")
+    rest = words[1:]
+    if base in NAMES:
+        return _is_ours(rest) if slash else is_steering(rest)
+    if _PYTHON.fullmatch(base):
+        return _python_steers(rest)
+    if base in LAUNCHERS:
+        return _started_within(rest) or any(_is_steering(_split_text(word)) for word in rest if " " in word)
+    return base in RUNNERS and (base == "uvx" or not _RUN.isdisjoint(rest)) and _started_within(rest)
+
+
+def _started_within(rest: list[str]) -> bool:
+    return any(
+        _names_us(word) and rest[at - 1 : at] not in _NAME_A_PACKAGE and _is_steering(rest[at:])
+        for at, word in enumerate(rest)
+    )
+
+
+def _is_ours(rest: list[str]) -> bool:
+    """Return True if a file with our name gets words that are ours."""
+    return bool(rest) and rest[0] in STEERING and is_steering(rest)
+
+
+def _python_steers(rest: list[str]) -> bool:
+    """Return True if Python steers Halocline, by `-m` and our package or by a file with our name."""
+    flags = [*takewhile(lambda word: word.startswith("-"), rest)]
+    by_module = next((at for at, flag in enumerate(flags) if _MODULE_FLAG.fullmatch(flag)), None)
+    if by_module is None:
+        file, arguments = "".join(rest[len(flags) : len(flags) + 1]), rest[len(flags) + 1 :]
+        is_ours = file.rpartition("/")[2] in NAMES or file.endswith("halocline/__main__.py")
+        return is_ours and is_steering(arguments)
+    glued = flags[by_module].partition("m")[2]
+    words = [*([glued] if glued else []), *rest[by_module + 1 :]]
+    return bool(words) and words[0] in _MODULES and is_steering(words[1:])
+
+
+def _names_us(word: str) -> bool:
+    base = word.rpartition("/")[2]
+    return base in NAMES or bool(_PYTHON.fullmatch(base))
+
+
+def _split_text(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()

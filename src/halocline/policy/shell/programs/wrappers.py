@@ -1,0 +1,297 @@
+"""Unwrap programs that run another one, so that the inner command is judged; the form that runs has them again."""
+
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
+from halocline.policy.shell.programs.ordinary import CHECKERS
+from halocline.policy.shell.programs.ordinary_work import rule_of_variables
+from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
+from halocline.policy.shell.values.possible_texts import possible_text
+
+_TIME = re.compile(r"\d+(\.\d+)?[smhd]?")
+_NUMBER = re.compile(r"-?\d{1,3}")
+_SETS = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_PLAIN_SETS = re.compile(r"(LC_[A-Z]+|LANG|TERM|NO_COLOR|TZ)=[\w.@+/:-]*", re.ASCII)
+_TAKES_VALUE = {
+    "timeout": "-s -k --signal --kill-after",
+    "nice": "-n --adjustment",
+    "ionice": "-c -n -p",
+    "env": "-u --unset -C --chdir",
+    "xargs": "-a -d -E -I -i -L -l -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
+    "sudo": "-u -g -h -p -C -T -D -R -U --user --group --host --prompt --chdir --chroot",
+    "doas": "-u -C",
+    "runuser": "-u -g -G -s --user --group --shell",
+    "setpriv": "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig",
+    "unshare": "-S -G --setuid --setgid --root --wd",
+    "nsenter": "-t -S -G --target --setuid --setgid",
+    "systemd-run": "-u -p -E -G --unit --property --setenv --on-active --on-calendar --uid --gid --slice",
+    "stdbuf": "-i -o -e --input --output --error",
+    "watch": "-n --interval",
+    "exec": "-a",
+    "chronic": "",
+    "time": "-f -o --format --output",
+    "parallel": "-j -n -P --jobs",
+    "flock": "-w -E --timeout --wait --conflict-exit-code",
+    "taskset": "-p",
+    "strace": "-o -e -p -s -P -u -E -I -O -S -X -a -b",
+    "ltrace": "-o -e -p -s -u -n -l -a",
+    "valgrind": "",
+    "xvfb-run": "-n -s -f -e -w --server-args",
+    "uv run": "--with --with-editable --with-requirements --env-file --extra --group --python -p --package --project "
+    "--directory --index --default-index --no-extra --no-group --only-group -m --module",
+    "poetry run": "",
+    "conda run": "-n -p --name --prefix --cwd",
+    "entr": "",
+}
+_FIRST_IS_OWN = frozenset({"timeout", "flock", "chroot", "taskset", "sg", "gosu", "su-exec", "setuidgid"})
+_TRANSPARENT = frozenset({"timeout", "nice", "time", "command", "builtin", "env"})
+_RUNNERS = frozenset(
+    {"uv run", "poetry run", "pipenv run", "hatch run", "pdm run", "rye run", "bundle exec", "pnpm exec", "yarn exec"}
+    | {"mise exec", "asdf exec", "conda run", "mamba run", "micromamba run"}
+)
+"""Wrappers that run a program of the project's environment."""
+_HARMLESS = frozenset(
+    {*_TRANSPARENT, *_RUNNERS, "ionice", "stdbuf", "unbuffer", "caffeinate", "chronic", "busybox", "toybox", "strace"}
+    | {"ltrace", "valgrind", "xvfb-run", "taskset", "chrt", "numactl", "prlimit", "setarch", "ccache", "sccache"}
+    | {"cross-env", "dotenv", "nyc", "c8", "rlwrap", "flock"}
+)
+"""Wrappers that do not change what the inner command does."""
+_WRAPPERS = frozenset({*_TAKES_VALUE, *_HARMLESS, *RIGHTS, "nohup", "setsid", "daemonize", "systemd-run", "disown"})
+_SHELL_TEXT = frozenset({"script", "su", "sg", "runuser", "flock", "xvfb-run"})
+"""Programs that take a shell script after `-c`."""
+_ELSEWHERE = frozenset({"-C", "--chdir", "--directory", "--project", "--cwd", "--wd", "--root", "-D", "-R", "--chroot"})
+_FETCHES = frozenset({"--with", "--with-editable", "--with-requirements", "--index", "--default-index", "--refresh"})
+_RUNS_ITS_WORDS = frozenset({"watch", "parallel"})
+_FEEDS = frozenset({"xargs", "entr"})
+_FD_RUNS = ("-x", "-X", "--exec", "--exec-batch")
+_HERE = Word(".", (Piece("."),))
+_PLACEHOLDER = re.compile(r"\{(/|//|\.|/\.)?\}")
+FED = "its arguments are known only when it runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """The inner command as words or as a script. `rule` and `reason` are those that the wrapper adds.
+
+    `form` puts the wrapper back around what is run. `stays`: it runs in the calling shell. `feeds`: it passes names to
+    what it runs, in place of `slot` or after all words.
+    """
+
+    source: str
+    words: tuple[Word, ...] = ()
+    script: str | None = None
+    rule: Rule | None = None
+    reason: str = ""
+    form: Callable[[str], str] | None = None
+    stays: bool = False
+    feeds: bool = False
+    slot: str = ""
+
+    def with_fed(self, fed: Word) -> tuple[Word, ...]:
+        """Return the words of the inner command with the names that it gets."""
+        words = tuple(fed if self.slot and self.slot in (word.value or word.source) else word for word in self.words)
+        return words if fed in words else (*words, fed)
+
+
+def unwrap_command(simple: Simple) -> Wrapped | None:
+    """Return what a wrapper runs; None if the command is not a wrapper or runs nothing."""
+    name = (simple.words[0].value or "").rsplit("/", 1)[-1]
+    if name in SHELLS:
+        return _unwrap_shell(simple)
+    if name == "eval":
+        return _unwrap_eval(simple)
+    if name == "trap":
+        return _unwrap_trap(simple)
+    if name in ("find", "fd", "fdfind"):
+        return _unwrap_find(simple, ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else _FD_RUNS)
+    if name in _SHELL_TEXT and (text := _text_behind(simple)):
+        return Wrapped(
+            simple.source,
+            script=text,
+            rule=_added_rule(name, [simple.words[0]])[0],
+            reason=f"{name} runs text as a command",
+        )
+    if f"{name} {_value_at(simple, 1)}" in _RUNNERS:
+        name = f"{name} {_value_at(simple, 1)}"
+    if name not in _WRAPPERS or (name == "command" and _value_at(simple, 1) in ("-v", "-V")):
+        return None
+    return _unwrap_split(simple) if name == "env" and _does_split(simple) else _unwrap_wrapper(name, simple)
+
+
+def _text_behind(simple: Simple) -> str:
+    """Return the script after `-c`; empty if there is none or it is known only when it runs."""
+    for at, word in enumerate(simple.words[1:], 1):
+        if re.fullmatch(r"-[a-z]*c|--command|--session-command", word.text):
+            return _value_at(simple, at + 1)
+        if word.text.startswith(("--command=", "--session-command=")):
+            return word.text.partition("=")[2]
+    return ""
+
+
+def _unwrap_trap(simple: Simple) -> Wrapped | None:
+    text = _value_at(simple, 1)
+    if len(simple.words) < 3 or text in ("", "-"):
+        return None
+    return Wrapped(
+        simple.source, script=text, rule=Rule.ORDINARY, reason="it runs text as a command when the shell exits"
+    )
+
+
+def _does_split(simple: Simple) -> bool:
+    return any(re.match(r"-[a-z]*S|--split-string", word.text) for word in simple.words[1:])
+
+
+def _unwrap_split(simple: Simple) -> Wrapped:
+    """Unwrap `env -S TEXT`, which splits the text into a program and its words."""
+    text = " ".join(re.sub(r"^(-[a-z]*S|--split-string=?)", "", word.text) for word in simple.words[1:])
+    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="env runs text as a command")
+
+
+def _value_at(simple: Simple, at: int) -> str:
+    return (simple.words[at].value or "") if at < len(simple.words) else ""
+
+
+def _unwrap_shell(simple: Simple) -> Wrapped | None:
+    """Unwrap `sh -c TEXT`, and a shell that reads its script from a heredoc."""
+    flags, rest = [], list(simple.words[1:])
+    while rest and (rest[0].value or "").startswith(("-", "+")):
+        flags.append(rest.pop(0).value or "")
+        if re.fullmatch(r"[-+][a-z]*[oO]", flags[-1]) and rest:
+            rest.pop(0)
+    runs = any(not flag.startswith("--") and "c" in flag for flag in flags)
+    if runs and rest:
+        if rest[0].value is None:
+            reason = "the script given to the shell is known only when it runs"
+            return Wrapped(simple.source, script=possible_text(rest[:1]), rule=Rule.DYNAMIC, reason=reason)
+        plain = flags in (["-c"], ["-lc"]) and len(rest) == 1 and simple.words[0].source in ("bash", "sh")
+        return Wrapped(simple.source, script=rest[0].text, form=_bash_flags if plain else None)
+    if body := next((redirect for redirect in simple.redirects if _is_text(redirect)), None):
+        text = body.body or (body.target.text if body.target else "")
+        return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason="a shell runs the text it is given")
+    return None
+
+
+def _is_text(redirect: Redirect) -> bool:
+    return bool(redirect.body) or (redirect.operator == "<<<" and redirect.target is not None)
+
+
+def _bash_flags(inner: str) -> str:
+    return f"bash --noprofile --norc -c {shlex.quote(inner)}"
+
+
+def _unwrap_eval(simple: Simple) -> Wrapped:
+    reason = "it runs text as a command"
+    if any(word.value is None for word in simple.words):
+        return Wrapped(simple.source, script=possible_text(simple.words[1:]), rule=Rule.DYNAMIC, reason=reason)
+    text = " ".join(word.text for word in simple.words[1:] if word.text != "--")
+    return Wrapped(simple.source, script=text, rule=Rule.DYNAMIC, reason=reason)
+
+
+def _unwrap_find(simple: Simple, runs: tuple[str, ...]) -> Wrapped | None:
+    """Unwrap what `find` or `fd` runs for each name, whichever names those are."""
+    texts = [word.text for word in simple.words]
+    at = next((i for i, text in enumerate(texts) if text.partition("=")[0] in runs), None)
+    if at is None:
+        return None
+    end = next((i for i in range(at + 1, len(texts)) if texts[i] in (";", "+")), len(texts))
+    start = simple.words[1] if at > 1 and not texts[1].startswith(("-", "(", "!")) else _HERE
+    names = found_in(start if texts[0] == "find" else _HERE)
+    inner = tuple(names if _PLACEHOLDER.fullmatch(word.text) else word for word in simple.words[at + 1 : end])
+    if texts[0] != "find" and names not in inner:
+        inner = (*inner, names)
+    if not inner or inner == (names,):
+        return None
+    rule = Rule.ORDINARY if inner[0].text in CHECKERS else Rule.DYNAMIC
+    reason = f"it runs {inner[0].source} for each file it finds"
+    return Wrapped(simple.source, inner, rule=rule, reason=reason, feeds=True, slot=names.source)
+
+
+def found_in(start: Word) -> Word:
+    """Return everything in a folder, as a pattern."""
+    pieces = (*start.pieces, Piece("/"), Piece("*", active=True))
+    return Word(f"{start.source.rstrip('/')}/*", pieces, start.dynamic, start.quoted)
+
+
+def _unwrap_wrapper(name: str, simple: Simple) -> Wrapped | None:
+    values, rest = _TAKES_VALUE.get(name, "").split(), list(simple.words[1:])
+    own = [simple.words[0], *(rest.pop(0) for _ in name.split()[1:])]
+    while rest and (rest[0].value or rest[0].source).startswith("-"):
+        own.append(rest.pop(0))
+        if own[-1].text == "--":
+            break
+        if own[-1].text in values and rest:
+            own.append(rest.pop(0))
+    if name in _FIRST_IS_OWN and rest:
+        own.append(rest.pop(0))
+    while name in ("env", "sudo", "doas", "cross-env", "busybox") and rest and _SETS.match(rest[0].source):
+        own.append(rest.pop(0))
+    if not rest:
+        return None
+    rule, reason = _added_rule(name, own)
+    if rule is Rule.DYNAMIC and name in _FEEDS and rest[0].text in CHECKERS:
+        rule = Rule.ORDINARY
+    if name == "uv run" and rest[0].text.endswith(".py"):
+        rest.insert(0, Word("python", (Piece("python"),)))
+    inner = tuple(rest)
+    source = " ".join(word.source for word in inner)
+    if name in _RUNS_ITS_WORDS:
+        text, reason = " ".join(word.text for word in inner), f"{name} runs its words as a command"
+        return Wrapped(source, inner, text, Rule.DYNAMIC, reason, feeds=name == "parallel", slot="{}")
+    prefix = " ".join(shlex.quote(word.text) for word in own)
+    form = (lambda text: f"{prefix} {text}") if rule is None else None
+    stays, feeds = name in ("command", "builtin", "time"), name in _FEEDS
+    slot = _replaced_slot(own) if feeds else ""
+    return Wrapped(source, inner, rule=rule, reason=reason, form=form, stays=stays, feeds=feeds, slot=slot)
+
+
+def _replaced_slot(own: list[Word]) -> str:
+    """Return the placeholder that `xargs -I` replaces with a name; empty if there is none."""
+    for word, behind in zip(own, (*own[1:], word_of("{}")), strict=True):
+        if found := re.fullmatch(r"-[iI](.*)|--replace(?:=(.*))?", word.text):
+            return found[1] or found[2] or (behind.text if word.text == "-I" else "{}")
+    return ""
+
+
+def word_of(text: str) -> Word:
+    return Word(text, (Piece(text),))
+
+
+def _added_rule(name: str, own: list[Word]) -> tuple[Rule | None, str]:
+    """Return the rule and reason that a wrapper with these words adds; none if it is known to be harmless."""
+    texts = [word.value or "?" for word in own[1:]]
+    if name in RIGHTS:
+        return Rule.RIGHTS, "it runs with different privileges"
+    if name in PERSISTS:
+        return Rule.LATER, "it keeps running after the task ends"
+    if name in _FEEDS:
+        return Rule.DYNAMIC, FED
+    if _is_plain(name, own, texts):
+        return None, ""
+    flags = {text.partition("=")[0] for text in texts}
+    if flags & _FETCHES and name in _RUNNERS:
+        return Rule.NETWORK, f"{name} fetches packages"
+    if flags & _ELSEWHERE and name not in ("strace", "nice"):
+        return Rule.DYNAMIC, f"{name} runs the command in another folder"
+    if name in _HARMLESS and all(word.value is not None for word in own):
+        sets = tuple((word.text.partition("=")[0], word) for word in own[1:] if _SETS.match(word.source))
+        return rule_of_variables(sets), f"{name} changes how the command runs"
+    return Rule.UNKNOWN, f"{name} changes how the command runs"
+
+
+def _is_plain(name: str, own: list[Word], texts: list[str]) -> bool:
+    match name:
+        case "timeout":
+            plain = len(texts) == 1 and bool(_TIME.fullmatch(texts[0]))
+        case "nice":
+            plain = not texts or (texts[0] == "-n" and bool(_NUMBER.fullmatch(texts[-1])))
+        case "env":
+            plain = bool(texts) and all(_PLAIN_SETS.fullmatch(text) for text in texts)
+        case "time":
+            plain = texts in ([], ["-p"])
+        case _:
+            plain = name in _TRANSPARENT and not texts
+    return plain and own[0].source == name

@@ -1,0 +1,187 @@
+"""Build forms for `find` and `xargs` that pass names to a program that reads, through a pipe or by `-exec`.
+
+In these forms, `find` returns plain files only, none that may hold secrets, and passes names so that blanks in them do
+not split them.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.guards import HANDS_ON, can_check_names
+from halocline.policy.shell.programs.exclusions import FOR_FIND, names_secret
+from halocline.policy.shell.programs.program import MOST_NAMES, judge_program
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.specs import Role
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word
+from halocline.policy.shell.texts import Forms
+from halocline.policy.shell.values.ground import Ground
+
+_PRINTS = frozenset({"-print", "-print0", "-printf", "-ls", "-quit"})
+_SHOWS_LITTLE = frozenset({"grep", "egrep", "fgrep", "wc", "file", "md5sum", "sha1sum", "sha256sum"})
+_TEXTS_ONLY = frozenset({"echo", "printf", "basename", "dirname"})
+"""Programs that read no files and have no harmful options."""
+_SHELLS_OWN = frozenset({"cd", "type", "test", "true", "false", ":", *_TEXTS_ONLY})
+_PARTED: dict[str, tuple[str, ...]] = {"quotes": (), "ends": ("-0",), "lines": ("-d", "'\\n'")}
+_GLUED = re.compile(r"(-n|-I)(\d{1,4}|\{\}|[A-Z]+)")
+_COUNT = re.compile(r"\d{1,4}")
+
+
+def piped_forms(find: Simple, xargs: Simple, ground: Ground) -> tuple[str, str] | None:
+    """Return the forms of both sides of `find … | xargs PROGRAM …`; None if one of them may do more than read."""
+    if ground.hides_files or find.redirects or xargs.redirects or find.assignments or xargs.assignments:
+        return None
+    words = list(xargs.words[1:])
+    flags: list[str] = []
+    ends_in_zero = find.words[-1].value == "-print0"
+    while words and words[0].source.startswith("-"):
+        flag = words.pop(0).source
+        if flag == "-n" and words and _COUNT.fullmatch(words[0].source):
+            flags += [flag, words.pop(0).source]
+        elif flag in ("-r", "-0", "--null", "--no-run-if-empty"):
+            flags += ["-r"] if flag in ("-r", "--no-run-if-empty") else []
+            if flag in ("-0", "--null") and not ends_in_zero:
+                return None
+        else:
+            return None
+    if ends_in_zero:
+        find = Simple(find.source, find.words[:-1])
+    names, program = _names_form(find, ground), _program_form(words, ground)
+    if names is None or program is None or not _is_meant(find, words):
+        return None
+    return f"{names} -print0", " ".join(("xargs -0", *flags, program))
+
+
+def executed_form(simple: Simple, ground: Ground) -> str | None:
+    """Return the form of `find … -exec PROGRAM … {} +`; None if it may do more than read."""
+    texts = [word.text for word in simple.words]
+    at = texts.index("-exec") if texts.count("-exec") == 1 else 0
+    if ground.hides_files or not at or texts[-1] not in (";", "+") or texts.count("{}") != 1 or texts[-2] != "{}":
+        return None
+    find, words = Simple(simple.source, simple.words[:at]), list(simple.words[at + 1 : -2])
+    names, program = _names_form(find, ground), _program_form(words, ground)
+    return (
+        None
+        if names is None or program is None or not _is_meant(find, words)
+        else f"{names} -exec {program} '{{}}' '{texts[-1]}'"
+    )
+
+
+def fed_form(xargs: Simple, ground: Ground) -> str | None:
+    """Return the form of `xargs PROGRAM …`, in which a program that reads gets only names that it may read."""
+    words, flags, parted = list(xargs.words[1:]), list[str](), "quotes"
+    placeholder = ""
+    while words and (words[0].value or "").startswith("-"):
+        flag = str(words.pop(0).value)
+        match flag, words[0].value if words else None:
+            case (("-0" | "--null"), _):
+                parted = "ends"
+            case (("-r" | "--no-run-if-empty"), _):
+                flags.append("-r")
+            case (("-n" | "-L"), str(count)) if _COUNT.fullmatch(count):
+                flags += ["-n", words.pop(0).text]
+            case "-d", "\\n" | "\n":
+                parted = words.pop(0).text and "lines"
+            case "-I", str(placeholder) if placeholder:
+                parted = words.pop(0).text and "lines"
+            case _ if (found := _GLUED.fullmatch(flag)) and found[1] == "-n":
+                flags += ["-n", found[2]]
+            case _ if found and found[1] == "-I":
+                parted, placeholder = "lines", found[2]
+            case _:
+                return None
+    if placeholder:
+        if [word.value for word in words].count(placeholder) != 1 or words[-1].value != placeholder:
+            return None
+        words, flags = words[:-1], ["-n", "1"]
+    if not words or words[0].source in _TEXTS_ONLY:
+        return _printing_form(words, parted, flags, ground)
+    program = _handed_on(words, ground)
+    return " ".join((HANDS_ON, parted, *flags, program)) if program else None
+
+
+def _printing_form(words: list[Word], parted: str, flags: list[str], ground: Ground) -> str | None:
+    """Return the form for a program that only prints its arguments, whatever they are."""
+    last = Word("name", (Piece("name"),))
+    simple = Simple("", (*(words or (Word("echo", (Piece("echo"),)),)), last))
+    finding, _ = judge_program(simple, ground) if not ground.rebinds else (None, ground)
+    if finding is None or not finding.reads or (words and words[0].source == "printf" and len(words) < 2):
+        return None
+    return " ".join(("xargs", *_PARTED[parted], *flags, str(finding.canonical).removesuffix(" name")))
+
+
+def given_names(simple: Simple, forms: Forms, ground: Ground) -> str | None:
+    """Return the form of `PROGRAM … $(…)`, if a command that only reads prints the last names."""
+    *words, last = simple.words
+    begins = any(one.operator.startswith("<") or one.fd == "0" for one in simple.redirects)
+    match last.parts:
+        case (Expansion(kind=Kind.COMMAND, quoted=False, scripts=(script,)),) if not begins and words:
+            form, program = forms.get(id(script)), _handed_on(words, ground)
+            return f"{HANDS_ON} words {program} < <({form})" if form and program else None
+    return None
+
+
+def _handed_on(words: list[Word], ground: Ground) -> str | None:
+    """Return the form, without the names, of a program that reads and takes names as its last words."""
+    name = words[0].source
+    if not can_check_names(ground) or name not in READERS or name in _SHELLS_OWN or READERS[name].most < MOST_NAMES:
+        return None
+    last = Word("names", (Piece("./-"),), quoted=True, verbatim=True, checked=True)
+    finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, last)), ground)
+    end = ' "$(print_name names)"'
+    if READERS[name].operands[-1] is not Role.PATH:
+        return None
+    form = finding.canonical if finding.rule is Rule.READS else None
+    return form.removesuffix(end) if form and form.endswith(end) else None
+
+
+def _names_form(find: Simple, ground: Ground) -> str | None:
+    """Return the form of a `find` that returns only plain, non-secret files."""
+    finding, _ = judge_program(find, ground)
+    texts = [word.text for word in find.words]
+    if finding.rule is not Rule.READS or _PRINTS & set(texts) or any(word.is_pattern for word in find.words):
+        return None
+    at = next((i for i, text in enumerate(texts[1:], 1) if text[:1] == "-" or text in ("(", "!")), len(texts))
+    starts = [word.text for word in find.words[1:at]] or ["."]
+    if any(ground.holds_own_state(one.path) for start in starts for one in ground.find(start)):
+        return None
+    tests = " ".join(render(word) for word in find.words[at:])
+    condition = f"'(' {tests} ')' " if tests else ""
+    return " ".join(("find", *map(render, find.words[1:at]), f"{condition}-type f {FOR_FIND}"))
+
+
+def _program_form(words: list[Word], ground: Ground) -> str | None:
+    """Return the form of a program with all but its last arguments written out; those come after `--`."""
+    if not words or words[0].source not in READERS or not READERS[words[0].source].ends:
+        return None
+    spec = READERS[words[0].source]
+    whole_folders = spec.recursive == "always" or (spec.added and _is_recursive(words))
+    if spec.most < 1000 or spec.ordered or spec.program or whole_folders:
+        return None
+    here = Word("./-", (Piece("./-"),))
+    finding, _ = judge_program(Simple(" ".join(word.source for word in words), (*words, here)), ground)
+    form = finding.canonical if finding.rule is Rule.READS else None
+    return form.removesuffix(" ./-") if form and form.endswith(" ./-") else None
+
+
+def _is_meant(find: Simple, words: list[Word]) -> bool:
+    """Return True if no name asks for secrets, and a program that shows whole files gets files selected by name."""
+    wanted = _wanted_words(find.words)
+    return not asks_for_secrets(find.words) and (
+        bool(wanted) or words[0].source in _SHOWS_LITTLE or READERS[words[0].source].names_only
+    )
+
+
+def asks_for_secrets(words: Sequence[Word]) -> bool:
+    """Return True if `find` looks for files that may hold secrets."""
+    return any(names_secret(pattern) for pattern in _wanted_words(words))
+
+
+def _wanted_words(words: Sequence[Word]) -> list[str]:
+    return [value.text for test, value in pairwise(words) if test.text in ("-name", "-iname")]
+
+
+def _is_recursive(words: list[Word]) -> bool:
+    return any(re.match(r"-\w*[rRd]|--rec|--dir", word.text) for word in words[1:])

@@ -1,0 +1,278 @@
+"""Expand words as the shell would, as far as that is known: tildes, variables, splitting, and simple commands.
+
+A known word becomes the words that a program gets. Any other stays one word, with the words that it could become.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from fnmatch import translate
+from itertools import product
+
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.scanner import EXPANDS, join_pieces
+from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.values.ground import Ground
+from halocline.policy.shell.values.substitution import outputs_of
+from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value
+
+_PATTERN = re.compile(r"[*?]+|\[[!^]?[A-Za-z0-9_.\-]+\]")
+_BLANK = re.compile(r"[ \t\n]+")
+_TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|$)")
+_ODD_TILDE = re.compile(r"[=:]~|^~[^/]*:")
+_LONGEST_TRIMMED = 300
+_EVERYTHING = (["$@"], ["$*"])
+
+Fragment = Piece
+"""A part of one possible result: its text, whether it is a pattern, and whether it is quoted."""
+
+
+def expand_simple(simple: Simple, ground: Ground) -> Simple:
+    """Return a simple command with its words, assignments and redirections expanded."""
+    words = tuple(found for word in simple.words for found in expand_word(word, ground))
+    assignments = []
+    for one in simple.assignments:
+        value = expand_value(one.value, ground) if one.values is None else one.value
+        values = (
+            None
+            if one.values is None
+            else with_names((made for word in one.values for made in expand_word(word, ground)), ground)
+        )
+        expanded = Assignment(one.name, value, one.adds, one.subscript, values)
+        assignments.append(expanded)
+        ground = ground.with_variables(assign_value(expanded, ground.variables))
+    redirects = tuple(expand_redirect(one, ground) for one in simple.redirects)
+    return Simple(simple.source, words, tuple(assignments), redirects)
+
+
+def _array_elements(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
+    """The elements of an array."""
+    return with_names((made for word in words for made in expand_word(word, ground)), ground)
+
+
+def with_names(words: Iterable[Word], ground: Ground) -> tuple[Word, ...]:
+    """Return expanded words with patterns replaced by the names they match, as far as those are known."""
+    named = [(one, ground.names(one) if one.is_pattern else None) for one in words]
+    return tuple(
+        made for one, names in named for made in ([_word_of_name(name, one) for name in names] if names else [one])
+    )
+
+
+def _word_of_name(name: str, word: Word) -> Word:
+    return _known_word((Piece(name, quoted=True),), word)
+
+
+def expand_word(word: Word, ground: Ground) -> list[Word]:
+    """Return the words that one word expands to."""
+    if word.verbatim or not word.parts:
+        return [word]
+    fast = len(word.parts) == 1 and isinstance(word.parts[0], Piece) and word.parts[0].text[:1] != "~"
+    if fast and not word.dynamic and not _reads_oddly(word):
+        return [_known_word(word.pieces, word)]
+    if (arguments := _all_arguments(word, ground)) is not None:
+        return [_known_word((Piece(text, quoted=True),), word) for text in arguments]
+    alternatives = _list_alternatives(word.parts, ground, tilde=True)
+    fields = [_split_fields(one, ground) for one in alternatives]
+    if (
+        len(fields) == 1
+        and not _reads_oddly(word)
+        and word.dynamic in ("", EXPANDS)
+        and not any(_is_unknown(one) for one in fields[0])
+    ):
+        return [_known_word(one, word) for one in fields[0]]
+    could = tuple(_known_word(one, word) for some in fields for one in some)
+    return [replace(word, dynamic=word.dynamic or EXPANDS, could=could)]
+
+
+def _all_arguments(word: Word, ground: Ground) -> tuple[str, ...] | None:
+    """Return a function's arguments for a word that is `$@` or `$*` alone; None for any other."""
+    expansions = [part.source for part in word.parts if isinstance(part, Expansion)]
+    alone = not any(part.text for part in word.parts if isinstance(part, Piece))
+    return ground.variables.arguments if alone and expansions in _EVERYTHING else None
+
+
+def expand_value(word: Word, ground: Ground) -> Word:
+    """Expand the value of an assignment or a heredoc: one word, without splitting or globbing."""
+    alternatives = _list_alternatives(word.parts, ground, tilde=True, assigned_tilde=True)
+    could = tuple(
+        _known_word((Piece("".join(piece.text for piece in one), quoted=True),), word) for one in alternatives
+    )
+    if len(could) == 1 and UNKNOWN not in could[0].text and word.dynamic in ("", EXPANDS):
+        return could[0]
+    return replace(word, dynamic=word.dynamic or EXPANDS, could=could)
+
+
+def expand_redirect(redirect: Redirect, ground: Ground) -> Redirect:
+    """Return a redirection with its target expanded; for a heredoc, with the text that the program reads."""
+    if redirect.target is None:
+        return redirect
+    if redirect.operator in ("<<", "<<-"):
+        value = expand_value(redirect.target, ground)
+        return replace(redirect, target=value, body=redirect.body if value.dynamic else value.text)
+    if redirect.operator == "<<<":
+        return replace(redirect, target=expand_value(redirect.target, ground))
+    found = expand_word(redirect.target, ground)
+    target = found[0] if len(found) == 1 else replace(redirect.target, dynamic=EXPANDS, could=tuple(found))
+    return replace(redirect, target=target)
+
+
+def _reads_oddly(word: Word) -> bool:
+    """Return True for a bare `$` after an expansion, or a tilde after `=` or before a colon: special cases of bash."""
+    bare = "".join(part.text for part in word.parts if isinstance(part, Piece) and not part.quoted)
+    if "~" in bare and _ODD_TILDE.search(bare):
+        return True
+    return "$" in bare and any(isinstance(part, Expansion) for part in word.parts)
+
+
+def _known_word(pieces: tuple[Piece, ...], word: Word) -> Word:
+    """Return a word made of pieces. Its source is its plainest spelling, so that no quoting hides what it is."""
+    kept = join_pieces(list(pieces))
+    found = Word("", kept, quoted="".join(piece.text for piece in kept[:1]).startswith("~"), parts=kept)
+    return replace(found, source=render(found), scripts=word.scripts)
+
+
+def _is_unknown(pieces: tuple[Piece, ...]) -> bool:
+    return any(UNKNOWN in piece.text for piece in pieces)
+
+
+def _list_alternatives(
+    parts: tuple[Part, ...], ground: Ground, *, tilde: bool = False, assigned_tilde: bool = False
+) -> list[tuple[Fragment, ...]]:
+    choices: list[list[tuple[Fragment, ...]]] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, Expansion):
+            choices.append([_make_fragment(value, part) for value in _values_of_part(part, ground)])
+        elif tilde and not number and not part.quoted and part.text.startswith("~"):
+            whole = len(parts) == 1 or "/" in part.text
+            choices.append([(one,) for one in _expand_tilde(part, ground)] if whole else [(part,)])
+        elif assigned_tilde and not part.quoted and ":~" in part.text:
+            choices.append([(Piece(UNKNOWN),)])
+        else:
+            choices.append([(part,)])
+    count = 1
+    for some in choices:
+        count *= max(1, len(some))
+    if count > MOST_VALUES:
+        choices = [some if len(some) == 1 else [(Piece(UNKNOWN),)] for some in choices]
+    return [tuple(piece for some in one for piece in some) for one in product(*choices)]
+
+
+def _make_fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
+    """Return the value of an expansion. `active` and `quoted` together mark it as unquoted, to be split later."""
+    return (Piece(value, active=not part.quoted, quoted=True),)
+
+
+def _expand_tilde(part: Piece, ground: Ground) -> list[Piece]:
+    found = _TILDE.match(part.text)
+    if not found:
+        return [replace(part, quoted=True)]
+    match found[1]:
+        case "":
+            values = ground.value("HOME")
+        case "+":
+            values = ground.value("PWD")
+        case "-":
+            values = (UNKNOWN,)
+        case name:
+            values = (os.path.expanduser(f"~{name}"),)
+    return [Piece(value + part.text[found.end() :], quoted=True) for value in values]
+
+
+def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+    """Split one possible result into fields."""
+    fields: list[list[Piece]] = []
+    begun = False
+    for piece in pieces:
+        if not (piece.active and piece.quoted):
+            fields = fields if begun else [*fields, []]
+            fields[-1].append(piece)
+            begun = True
+            continue
+        texts = _BLANK.split(piece.text) if not ground.splits_oddly else [UNKNOWN]
+        for number, text in enumerate(texts):
+            begun = begun and not number
+            if text:
+                fields = fields if begun else [*fields, []]
+                fields[-1] += _find_patterns(text)
+                begun = True
+    return [tuple(one) for one in fields]
+
+
+def _find_patterns(text: str) -> list[Piece]:
+    """Return the text of an unquoted variable with its patterns marked."""
+    found, at = list[Piece](), 0
+    for one in _PATTERN.finditer(text):
+        found += [Piece(text[at : one.start()]), Piece(one.group(), active=True)]
+        at = one.end()
+    return [piece for piece in (*found, Piece(text[at:])) if piece.text]
+
+
+# The values of expansions.
+
+
+def _values_of_part(part: Expansion, ground: Ground) -> Values:
+    match part.kind:
+        case Kind.VARIABLE:
+            return _values_of_variable(part, ground)
+        case Kind.COMMAND:
+            return outputs_of(part.scripts[0], ground, expand_simple) if part.scripts else (UNKNOWN,)
+        case Kind.EXTENDED_PATTERN:
+            return ("*",)
+    return (UNKNOWN,)
+
+
+def _values_of_variable(part: Expansion, ground: Ground) -> Values:
+    values = ground.value(part.name)
+    operator = part.operator
+    if not operator:
+        return values
+    if operator == "#" and part.argument is None:
+        return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
+    if operator == "[" or (part.name in "@*" and operator == ":"):
+        return tuple(dict.fromkeys((*values, UNKNOWN)))
+    if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
+        return (UNKNOWN,)
+    argument = _values_of_argument(part.argument, ground)
+    if operator.lstrip(":") in ("-", "=", "?", "+"):
+        return _apply_default(operator, values, argument)
+    if operator in ("#", "##", "%", "%%") and len(argument) == 1:
+        return tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
+    return (UNKNOWN,)
+
+
+def _values_of_argument(word: Word, ground: Ground) -> Values:
+    found = _list_alternatives(word.parts, ground, tilde=True)
+    return tuple("".join(piece.text for piece in one) for one in found)
+
+
+def _apply_default(operator: str, values: Values, argument: Values) -> Values:
+    """Apply `${name:-argument}` and the like. Without a colon, an empty value may also mean unset."""
+    kind, sees_empty = operator.lstrip(":"), operator.startswith(":")
+    found: list[str] = []
+    for value in values:
+        is_set = value != "" and value != UNKNOWN
+        maybe_set = value == UNKNOWN or (value == "" and not sees_empty)
+        if kind == "+":
+            found += argument if is_set or maybe_set else ()
+            found += [""] if not is_set else []
+            continue
+        found += [value] if is_set or maybe_set else []
+        found += argument if not is_set and kind in "-=" else ()
+    return tuple(dict.fromkeys(found)) or (UNKNOWN,)
+
+
+def _trim_value(value: str, operator: str, pattern: Word, text: str) -> str:
+    """Return a value without what a pattern matches at its start or end; unknown if that is not certain."""
+    if UNKNOWN in value + text or len(value) > _LONGEST_TRIMMED or any(isinstance(p, Expansion) for p in pattern.parts):
+        return UNKNOWN
+    plain = "".join(
+        piece.text if piece.active else re.sub(r"([*?\[])", r"[\1]", piece.text) for piece in pattern.pieces
+    )
+    matches = re.compile(translate(plain)).match
+    cuts = range(len(value) + 1)
+    if operator[0] == "%":
+        order = reversed(cuts) if operator == "%" else cuts
+        return next((value[:cut] for cut in order if matches(value[cut:])), value)
+    order = cuts if operator == "#" else reversed(cuts)
+    return next((value[cut:] for cut in order if matches(value[:cut])), value)

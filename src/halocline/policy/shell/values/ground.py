@@ -1,0 +1,215 @@
+"""The state in which a command would run: the folders it may be in, and where its paths lead from there.
+
+After a `cd` that may fail, a path is judged from every folder it may start in; the strictest answer wins.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from halocline.policy.paths import resolve_path
+from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.shell.values.variables import UNKNOWN, Values, Variables
+from halocline.ports.shell_facts import ShellFacts
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.permission_rules import OtherRoot, Place
+
+MOST_FOLDERS = 8
+_GLOB = re.compile(r"[*?\[]")
+_HARMLESS_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
+_DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|disk|rdisk|mmcblk|mem|kmem|port|dm-|md|loop)")
+_NOTHING = (Piece(UNKNOWN),)
+_ROOTS = frozenset({"/", "/home", "/Users"})
+HISTORY = ("HEAD", "objects", "refs")
+"""The entries without which a `.git` is not a repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A resolved path, the path for display, and the kind of place.
+
+    `aliased`: the file has another hard link, which an ignore file may hide.
+    """
+
+    path: str
+    shown: str
+    place: Place
+    aliased: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The state in which a command runs. `folders` are the absolute folders it may start in; none if unknown.
+
+    `rebinds`: command names may run other programs; `matches_hidden`: patterns match names with a leading dot;
+    `splits_oddly`: the word separators are not known. `path` is PATH if earlier commands changed it. `fed` are names
+    that come through a pipe or a redirection, as in `listed_names`. `mentioned` are the names in the whole text that
+    lead to protected files.
+    """
+
+    workspace: Path
+    home: Path
+    facts: ShellFacts
+    folders: tuple[str, ...]
+    exported: tuple[str, ...] = ()
+    path: str = ""
+    ignored: tuple[str, ...] = ()
+    roots: tuple[OtherRoot, ...] = ()
+    variables: Variables = field(default_factory=Variables)
+    rebinds: bool = False
+    matches_hidden: bool = False
+    splits_oddly: bool = False
+    fed: Values = ()
+    mentioned: Values = ()
+
+    def value(self, name: str) -> Values:
+        """Return the values that a variable may have here."""
+        if name == "HALOCLINE_HOME" and name not in self.variables.known:
+            return (str(self.home),)
+        return self.variables.value(name, self.folders, self.exported)
+
+    def with_variables(self, variables: Variables) -> "Ground":
+        return self if variables is self.variables else replace(self, variables=variables)
+
+    def merge(self, *others: "Ground") -> "Ground":
+        """Return the ground after one of several branches was taken."""
+        found = self
+        for other in others:
+            folders = (*found.folders, *other.folders) if found.folders and other.folders else ()
+            found = found.with_folders(folders).with_variables(found.variables.merge(other.variables))
+        return found
+
+    @property
+    def hides_files(self) -> bool:
+        """True if an ignore file hides files in a folder of the task."""
+        return bool(self.ignored) or any(root.ignored for root in self.roots)
+
+    def with_folders(self, folders: Iterable[str]) -> "Ground":
+        kept = tuple(dict.fromkeys(folders))
+        return replace(self, folders=kept if len(kept) <= MOST_FOLDERS else ())
+
+    def find(self, text: str, *, quoted: bool = False) -> list[Found]:
+        """Return where a path leads from each folder. Raises ToolFailure if it is invalid."""
+        if "\0" in text:
+            raise ToolFailure("A path cannot contain a NUL character.")
+        literal = f"./{text}" if quoted and text.startswith("~") else text
+        absolute = os.path.isabs(os.path.expanduser(literal))
+        found = [
+            resolve_path(
+                os.path.join(folder, os.path.expanduser(literal)),
+                self.workspace,
+                self.home,
+                ignored=self.ignored,
+                roots=self.roots,
+            )
+            for folder in self.folders or (("/",) if absolute else ())
+        ]
+        return [Found(one.path, one.shown, one.place, one.linked and self.hides_files) for one in found]
+
+    def names(self, word: Word) -> list[str] | None:
+        """Return the names that a word expands to; None if unknown. A pattern without matches stands for itself."""
+        if word.dynamic:
+            return None
+        if not word.is_pattern:
+            return [word.text]
+        found: list[str] = []
+        for folder in self.folders:
+            pattern = "".join(
+                piece.text.replace("[^", "[!") if piece.active else _as_literal(piece.text) for piece in word.pieces
+            )
+            matches = self._matches(os.path.expanduser(pattern) if not word.quoted else pattern, folder)
+            if matches is None:
+                return None
+            found += matches
+        return found or [word.text]
+
+    def _matches(self, pattern: str, folder: str) -> tuple[str, ...] | None:
+        matches = self.facts.matches(pattern, folder)
+        head, slash, name = pattern.rpartition("/")
+        if not self.matches_hidden or matches is None or not _GLOB.match(name):
+            return matches
+        hidden = self.facts.matches(f"{head}{slash}.{name}", folder)
+        return None if hidden is None else (*matches, *hidden)
+
+    def targets(self, word: Word) -> list[Found]:
+        """Return where a word leads, as far as that is known; empty if it is not."""
+        found: list[Found] = []
+        for one in word.could if word.dynamic else (word,):
+            for name in (self.names(one) or ()) if UNKNOWN not in one.text else ():
+                try:
+                    found += self.find(name, quoted=one.quoted)
+                except ToolFailure:
+                    continue
+        return found
+
+    def base(self, word: Word) -> list[Found]:
+        """Return the folder whose whole content a pattern like `DIR/*` names."""
+        found: list[Found] = []
+        for one in word.could if word.dynamic else (word,):
+            head, star, rest = one.text.partition("*")
+            if (
+                not star
+                or not one.is_pattern
+                or UNKNOWN in one.text
+                or rest.strip("*/.")
+                or (head and not head.endswith(("/", "/.")))
+            ):
+                continue
+            try:
+                found += self.find(head.removesuffix(".") or ".", quoted=one.quoted)
+            except ToolFailure:
+                continue
+        return found
+
+    def may_be_precious(self, word: Word) -> bool:
+        """Return True if an unknown word may turn out to be something that must not be deleted."""
+        return word.dynamic != "" and any(self._may_lead_up(one.text) for one in word.could or (Word("", _NOTHING),))
+
+    def _may_lead_up(self, text: str) -> bool:
+        head, unknown, _ = text.partition(UNKNOWN)
+        if not unknown:
+            return False
+        folder = head[: head.rfind("/") + 1]
+        if not folder:
+            return not head
+        try:
+            found = self.find(folder, quoted=True)
+        except ToolFailure:
+            return True
+        above = os.path.realpath(self.workspace)
+        return any(self.is_precious(one.path) and (one.path != above or head == folder) for one in found)
+
+    def is_precious(self, path: str) -> bool:
+        """Return True if deleting a path destroys the system, a home, the workspace or its Git history."""
+        user = os.path.realpath(os.path.expanduser("~"))
+        folders = [os.path.realpath(self.workspace), *(root.path for root in self.roots)]
+        if any(_does_hold(path, kept) for kept in (user, *folders)) or path in _ROOTS:
+            return True
+        depth = path.strip("/").count("/")
+        inside = any(_does_hold(folder, path) for folder in folders)
+        if depth == 0 and not inside and path != "/tmp":
+            return True
+        folder, name = os.path.split(path)
+        return inside and (name == ".git" or (os.path.basename(folder) == ".git" and name in HISTORY))
+
+    def holds_own_state(self, path: str) -> bool:
+        return _does_hold(path, os.path.realpath(self.home))
+
+
+def _does_hold(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _as_literal(text: str) -> str:
+    return _GLOB.sub(lambda found: f"[{found.group()}]", text)
+
+
+def is_free(path: str) -> bool:
+    """Return True if writing to a path changes nothing."""
+    return path in _HARMLESS_DEVICES
+
+
+def is_device(path: str) -> bool:
+    return bool(_DEVICE.match(path))

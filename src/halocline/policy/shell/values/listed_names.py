@@ -1,0 +1,295 @@
+"""Find the names that commands print for other commands: through a pipe, in `$(…)`, by `find -exec`.
+
+Only flags and names that lead to protected places are kept apart. All others count as one, however many there are.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
+from halocline.policy.shell.programs.ordinary import BUILTINS
+from halocline.policy.shell.programs.wrappers import unwrap_command
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
+from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
+from halocline.policy.shell.values.ground import HISTORY, Found, Ground
+from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
+
+FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
+_PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "shuf", "jq", "zcat", "xxd", "od"}
+_PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
+_GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
+_HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
+_TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
+_OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
+_PIPES = frozenset({"|", "|&"})
+_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_MOST = 4
+_DEEPEST = 3
+Expand = Callable[[Simple, Ground], Simple]
+Functions = Mapping[str, Sequence[Block]]
+
+
+def names_printed(
+    nodes: Iterable[Node], ground: Ground, expand: Expand, functions: Functions | None = None, depth: int = 0
+) -> Values:
+    """Return the names that a pipeline's commands print: flags, names that lead to protected places, one for the rest.
+
+    That one is `INSIDE`, or a NUL if nothing is known about them.
+    """
+    found: list[str] = []
+    for number, node in enumerate(nodes):
+        here = ground.with_folders(()) if not isinstance(node, Simple) and _changes_folder(node) else ground
+        here = here if isinstance(node, Simple) else _with_variables_set(node, here, expand)
+        for simple in _simple_commands(node, functions or {}):
+            if not (number and _is_filter(node)):
+                found += _names_printed(expand(simple, here), here, expand, functions, depth)
+    return _keep_relevant(found, ground)
+
+
+def names_found(simple: Simple, ground: Ground) -> Values:
+    """Return the names that an expanded `find` or `fd` passes to the program that it runs."""
+    found = _found_by_find(simple, ground) if _program_name(simple) == "find" else _found_by_search(simple, ground)
+    return _keep_relevant(found, ground)
+
+
+def _with_variables_set(node: Node, ground: Ground, expand: Expand) -> Ground:
+    """Return the ground in which each variable set below a node may have any of the values assigned to it."""
+    for here in every_node(node, ordered=True):
+        match here:
+            case Block(kind="loop" | "select", name=name, words=words) if name != "((":
+                ground = _with_names(name, expand(Simple("", words), ground).words, ground)
+            case Simple(assignments=(_, *_)):
+                for one in expand(here, ground).assignments:
+                    ground = _with_names(one.name, one.values or (one.value,), ground)
+            case Simple(words=(_, *_)):
+                expanded = expand(here, ground)
+                fed = _names_behind(expanded, ground, expand)
+                after = changed_by(expanded, ground.variables, fed)
+                ground = ground.with_variables(ground.variables.merge(after))
+    return ground
+
+
+def _names_behind(simple: Simple, ground: Ground, expand: Expand) -> Values:
+    """Return the names that come from texts and commands after redirections."""
+    targets = [(one.operator, one.target) for one in simple.redirects if one.target]
+    texts = [word for sign, word in targets if sign.startswith("<<")]
+    scripts = [script for sign, word in targets if sign == "<" for script in word.scripts]
+    read = _keep_relevant(_texts_of(texts, ground), ground) if texts else ()
+    return (*read, *(names_printed(scripts, ground, expand) if scripts else ()))
+
+
+def _with_names(variable: str, words: Sequence[Word], ground: Ground) -> Ground:
+    names = _keep_relevant(_texts_of(words, ground), ground)
+    return ground.with_variables(ground.variables.perhaps([variable], names))
+
+
+def _keep_relevant(found: Sequence[str], ground: Ground) -> Values:
+    kept = [one for one in dict.fromkeys(found) if one.startswith("-") or _leads_to_either(one, ground)]
+    unknown = any(UNKNOWN in one and one not in (INSIDE, *kept) and not one.endswith(BENEATH) for one in found)
+    return (*kept[:_MOST], UNKNOWN if unknown else INSIDE)
+
+
+def _leads_to_either(name: str, ground: Ground) -> bool:
+    return leads_to_kept(name, ground) or leads_to_precious(name, ground)
+
+
+def _simple_commands(node: Node, functions: Functions) -> Iterator[Simple]:
+    """Yield the simple commands in a node and in functions that it calls, but not those inside words."""
+    waiting, called = [node], set[str]()
+    while waiting:
+        match waiting.pop():
+            case Simple() as simple:
+                yield simple
+                name = _program_name(simple)
+                if name in functions and name not in called:
+                    called.add(name)
+                    waiting += (item for block in functions[name] for item in block.items)
+            case Chain(items=items, joints=joints):
+                piped = (joint in _PIPES for joint in ("", *joints))
+                waiting += (one for one, behind in zip(items, piped, strict=False) if not (behind and _is_filter(one)))
+            case Block(items=items):
+                waiting += items
+
+
+def _is_filter(node: Node) -> bool:
+    """Return True if a command after a pipe prints only what it reads."""
+    return isinstance(node, Simple) and _program_name(node) in FILTERS and not _is_recursive_search(node)
+
+
+def _is_recursive_search(simple: Simple) -> bool:
+    """Return True if it is a recursive `grep`."""
+    texts = [word.text for word in simple.words[1:]]
+    return "grep" in _program_name(simple) and any(re.match(r"-\w*[rR]|--(dereference-)?rec", text) for text in texts)
+
+
+def _changes_folder(node: Node) -> bool:
+    return any(_program_name(simple) in ("cd", "pushd", "popd") for simple in _simple_commands(node, {}))
+
+
+def _program_name(simple: Simple) -> str:
+    return simple.words[0].text.rpartition("/")[2] if simple.words else ""
+
+
+def _names_printed(
+    simple: Simple, ground: Ground, expand: Expand, functions: Functions | None, depth: int
+) -> Iterable[str]:
+    """Return what one expanded command prints."""
+    if not simple.words:
+        return [UNKNOWN] if simple.redirects else ()
+    name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
+    if name == "find":
+        return [*_found_by_find(simple, ground), *([UNKNOWN] if _RUNS & set(texts) else [])]
+    if depth < _DEEPEST and (wrapped := unwrap_command(simple)) is not None:
+        if wrapped.script is None:
+            return _names_printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
+        try:
+            return names_printed([parse_command(wrapped.script)], ground, expand, functions, depth + 1)
+        except NotUnderstood:
+            return [UNKNOWN]
+    match name:
+        case "echo" | "printf":
+            return _texts_of(simple.words[1 if name == "echo" else 2 :], ground)
+        case "git":
+            inside = any(text in _GIT_INSIDE for text in texts[:3])
+            return [INSIDE if inside else UNKNOWN]
+        case "rg" | "fd" | "fdfind":
+            return _found_by_search(simple, ground)
+        case "grep" | "egrep" | "fgrep" if _is_recursive_search(simple):
+            narrow = any(re.match(r"--include|--exclude-dir=\W*\.git", text) for text in texts)
+            return _names_of_search(simple, ground) if narrow else _all_below(_searched_places(simple), ground)
+        case "grep" | "egrep" | "fgrep" if any(re.match(r"-\w*[lL]", text) for text in texts):
+            return _texts_of(simple.words[1:], ground)
+        case "du" | "tree":
+            return _all_below(_list_operands(simple), ground)
+        case "ls":
+            return _names_listed(simple, ground)
+        case _ if name in _PRINTS_NOTHING or name in (functions or {}):
+            return ()
+        case "head" | "tail" | "shuf":
+            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
+        case "sed" | "awk" if any("F" in text for text in texts):  # `F` of `sed`, `FILENAME` of `awk`
+            return [*_texts_of(simple.words[1:], ground), UNKNOWN]
+        case _ if name in _PRINTS_CONTENT:
+            return [UNKNOWN]
+    return [*(text for text in _texts_of(simple.words[1:], ground) if not text.startswith("-")), UNKNOWN]
+
+
+def _list_operands(simple: Simple) -> list[Word]:
+    return [word for word in simple.words[1:] if word.dynamic or not word.text.startswith("-")]
+
+
+def _texts_of(words: Iterable[Word], ground: Ground) -> list[str]:
+    """Return the words as separate names."""
+    found: list[str] = []
+    for word in words:
+        for one in word.could if word.dynamic else (word,):
+            names = ground.names(one) if UNKNOWN not in one.text else [one.text]
+            found += [part for name in names or [UNKNOWN] for part in name.split()]
+        if word.dynamic:
+            found.append(UNKNOWN)
+    return found
+
+
+def _found_by_search(simple: Simple, ground: Ground) -> list[str]:
+    """Return what `rg` and `fd` find; they skip hidden files unless a flag says otherwise."""
+    texts = [word.text for word in simple.words]
+    end = next((at for at, text in enumerate(texts) if text in _RUNS), len(texts))
+    simple = Simple(simple.source, simple.words[:end])
+    hidden = any(map(_HIDDEN_TOO.fullmatch, texts[:end]))
+    return (
+        [*_all_below((), ground), *_all_below(_searched_places(simple), ground)]
+        if hidden
+        else _names_of_search(simple, ground)
+    )
+
+
+def _names_of_search(simple: Simple, ground: Ground) -> list[str]:
+    """Return what a search without hidden files finds: nothing protected unless it starts at Halocline's files."""
+    return [*_with_own_state(_all_below(_searched_places(simple), ground), ground), INSIDE]
+
+
+def _searched_places(simple: Simple) -> list[Word]:
+    """Return the places that a search looks in. The first word is the pattern, unless a flag gives it."""
+    operands = _list_operands(simple)
+    has_pattern = any(re.match(r"-[a-zA-Z]*[ef]|--regexp|--file|--files", word.text) for word in simple.words[1:])
+    return operands if has_pattern else operands[1:]
+
+
+def _with_own_state(below: Sequence[str], ground: Ground) -> list[str]:
+    return [one for one in below if any(ground.holds_own_state(found.path) for found in _folder_of(one, ground))]
+
+
+def _folder_of(below: str, ground: Ground) -> list[Found]:
+    text = below.removesuffix(BENEATH)
+    return ground.targets(Word(text, (Piece(text),)))
+
+
+def _all_below(words: Sequence[Word], ground: Ground) -> list[str]:
+    """Return everything below some folders, as far as they are known; without any, below the current folder."""
+    starts = _texts_of(words, ground) if words else ["."]
+    known = [one for one in starts if UNKNOWN not in one]
+    if len(known) < len(starts):
+        known.append(".")
+    return [f"{one.rstrip('/')}/{BENEATH}" for one in known]
+
+
+def _names_listed(simple: Simple, ground: Ground) -> list[str]:
+    """Return what `ls` prints: contents of folders relative to each folder, named files as written."""
+    flags = {letter for word in simple.words[1:] if word.text.startswith("-") for letter in word.text}
+    below = _all_below(_list_operands(simple), ground)
+    named = [one for one in _texts_of(_list_operands(simple), ground) if "d" in flags or leads_to_kept(one, ground)]
+    hidden = [".", "..", ".git"] if flags & set("aAf") else []
+    return [*(below if "R" in flags else _with_own_state(below, ground)), *hidden, *named, INSIDE]
+
+
+def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
+    """Return what `find` finds: everything below its start folders, unless its tests exclude protected places."""
+    words, texts = list(simple.words[1:]), [word.text for word in simple.words[1:]]
+    tests = (at for at, word in enumerate(words) if not word.dynamic and word.text[:1] in ("-", "(", "!"))
+    starts = words[: next(tests, len(words))]
+    below = _all_below(starts, ground)
+    listed = any(one.text.endswith(BENEATH) for word in starts for one in word.could)
+    within = listed or any("/.git/" in f"{found.path}/" for one in below for found in _folder_of(one, ground))
+    unknown = any(word.dynamic for word in words)
+    begins = [*(one.removesuffix(f"/{BENEATH}") for one in below), *(["/anywhere"] if unknown else [])]
+    narrowed = is_narrowed(texts, [] if within else begins)
+    kept = _with_own_state(below, ground) if narrowed else below
+    itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _texts_of(starts, ground) or ["."]
+    return [*kept, *itself, UNKNOWN if unknown else INSIDE]
+
+
+def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
+    """Return True if tests of `find` exclude every Git history. Without `starts` it starts inside one."""
+    choices = [list[tuple[str, str, str]]()]
+    for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
+        if test in ("-o", "-or", ","):
+            choices.append([])
+        else:
+            choices[-1].append((before, test, value))
+    pruned = [one for one in choices if any(test == "-prune" for _, test, _ in one)]
+    if any(_names_history(value, starts) for tests in pruned for _, test, value in tests if test in _TESTS_NAME):
+        return True
+    return all(_leaves_out(one, starts) for one in choices if one not in pruned)
+
+
+def _names_history(pattern: str, starts: Sequence[str]) -> bool:
+    """Return True if a pattern matches every `.git`, or everything in it."""
+    plain = pattern.replace("\\", "")
+    return bool(starts) and (
+        plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
+    )
+
+
+def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
+    """Return True if one of several tests, all of which must hold, excludes a Git history."""
+    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
+        return True
+    for before, test, value in tests:
+        plain = value.replace("\\", "")
+        if test in _TESTS_NAME and before in ("!", "-not"):
+            if starts and all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
+                return True
+        elif test in _TESTS_NAME and not any(fnmatchcase(one.lower(), plain.lower()) for one in _OF_A_HISTORY):
+            return True
+    return False

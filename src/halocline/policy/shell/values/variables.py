@@ -1,0 +1,237 @@
+"""Track the values of variables along a sequence of commands. A NUL in a value is an unknown part.
+
+Only what is certain is tracked: after a branch, a loop or a command that may set variables in other ways, a value is
+one of several, or unknown.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from halocline.policy.shell.syntax.tree import (
+    Assignment,
+    Block,
+    Chain,
+    Expansion,
+    Node,
+    Simple,
+    Word,
+    every_node,
+    words_of,
+)
+
+UNKNOWN = "\0"
+MOST_VALUES = 8
+LONGEST_VALUE = 4_000
+Values = tuple[str, ...]
+_SETTERS = frozenset(
+    [
+        "read",
+        "mapfile",
+        "readarray",
+        "printf",
+        "declare",
+        "typeset",
+        "local",
+        "export",
+        "readonly",
+        "unset",
+        "let",
+        "getopts",
+        "wait",
+        "shift",
+        "set",
+    ]
+)
+_READERS = frozenset({"read", "mapfile", "readarray"})
+_FORGETS = frozenset(
+    ["eval", "source", ".", "trap", "alias", "unalias", "enable", "hash", "builtin", "command", "exec", "shopt"]
+)
+"""Builtins after which no value is certain, except in forms known to be harmless."""
+_DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
+_PLAIN_FLAGS = re.compile(r"-[xrg]+")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The values of variables. `known` are by name; if `lost`, any other may have been set too.
+
+    `arguments` are those of a function.
+    """
+
+    known: Mapping[str, Values] = field(default_factory=dict)
+    lost: bool = False
+    arguments: tuple[str, ...] | None = None
+
+    def value(self, name: str, folders: Iterable[str], exported: tuple[str, ...]) -> Values:
+        """Return the values that a variable may have."""
+        if name in self.known:
+            return self.known[name]
+        if name.isdecimal() and self.arguments is not None and name != "0":
+            return (self.arguments[int(name) - 1] if int(name) <= len(self.arguments) else "",)
+        if (name.isdecimal() and name != "0") or name == "*":
+            return self.known.get("@", (UNKNOWN,))
+        if name == "HOME" and "HOME" not in exported:
+            values: Values = (os.path.expanduser("~"),)
+        else:
+            values = tuple(folders) if name == "PWD" else ()
+        return (*values, UNKNOWN) if self.lost or not values else values
+
+    def with_value(self, name: str, values: Values) -> "Variables":
+        kept = tuple(dict.fromkeys(values))
+        if len(kept) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in kept):
+            kept = (UNKNOWN,)
+        return replace(self, known={**self.known, name: kept})
+
+    def forgotten(self) -> "Variables":
+        """Return the variables after something that may have set any of them. Known values stay possible."""
+        return Variables({name: _unsure(values) for name, values in self.known.items()}, True, None)
+
+    def merge(self, other: "Variables") -> "Variables":
+        """Return the variables after either of two branches."""
+        if self is other:
+            return self
+        names = {*self.known, *other.known}
+        known = {name: (*self.known.get(name, (UNKNOWN,)), *other.known.get(name, (UNKNOWN,))) for name in names}
+        arguments = self.arguments if self.arguments == other.arguments else None
+        merged = Variables({}, self.lost or other.lost, arguments)
+        for name, values in known.items():
+            merged = merged.with_value(name, values)
+        return merged
+
+    def perhaps(self, names: Iterable[str], values: Values) -> "Variables":
+        """Return the variables after something that may have set these names, to these values or others."""
+        found = self
+        for name in names:
+            before = (value for value in self.known.get(name, ()) if value != UNKNOWN)
+            found = found.with_value(name, (*tuple(dict.fromkeys((*values, *before)))[: MOST_VALUES - 1], UNKNOWN))
+        return found
+
+    def before_loop(self, block: Block) -> "Variables":
+        """Return the variables at the start of a loop, whose later rounds see what earlier ones set, arguments too."""
+        found = self.unsure_of(names_set(block))
+        if self.arguments is None or not _moves_arguments(block):
+            return found
+        return replace(found, arguments=None).perhaps(["@"], self.arguments)
+
+    def unsure_of(self, names: Iterable[str]) -> "Variables":
+        """Return the variables after something that may have set these names."""
+        found = {name: _unsure(self.known.get(name, ())) for name in names}
+        return replace(self, known={**self.known, **found}) if found else self
+
+
+def _unsure(values: Values) -> Values:
+    return (*(value for value in values if value != UNKNOWN), UNKNOWN)
+
+
+def changed_by(simple: Simple, variables: Variables, fed: Values = ()) -> Variables:
+    """Return the variables after an expanded simple command. `fed` are names that it may read."""
+    if not simple.words:
+        for one in simple.assignments:
+            variables = assign_value(one, variables)
+    for word in words_of(simple):
+        variables = _set_by_expansion(word, variables)
+    name = simple.words[0].value if simple.words else ""
+    if name is None or (name in _FORGETS and not _is_harmless(name, simple)):
+        return variables.forgotten()
+    if name in _DECLARES and all(_is_plain(word) for word in simple.words[1:]):
+        for word in simple.words[1:]:
+            variables = _declare(word, variables)
+        return variables
+    if (name in ("set", "shift") and len(simple.words) > 1) or name == "shift":
+        return _rearrange_arguments(simple, variables)
+    if name in ("printf", "getopts"):
+        given = tuple(text for one in simple.words[1:] for text in values_of(one))
+        return variables.perhaps(_names_mentioned(simple), given)
+    if name in _READERS and fed:
+        return variables.perhaps(_names_mentioned(simple), fed)
+    return variables.unsure_of(_names_mentioned(simple)) if name in _SETTERS else variables
+
+
+def _rearrange_arguments(simple: Simple, variables: Variables) -> Variables:
+    """Return the variables after `set` and `shift`: arguments may be any of the earlier ones and the new ones."""
+    given = [text for word in simple.words[1:] for text in values_of(word)]
+    before = variables.arguments or ()
+    return replace(variables, arguments=None).perhaps(["@"], (*before, *given))
+
+
+def assign_value(one: Assignment, variables: Variables) -> Variables:
+    """Return the variables after one expanded assignment."""
+    if one.subscript is not None or one.values is not None:
+        given = [text for word in one.values or (one.value,) for text in values_of(word)]
+        return variables.perhaps([one.name], tuple(given))
+    values = values_of(one.value)
+    if one.adds:
+        before = variables.known.get(one.name, (UNKNOWN,))
+        values = tuple(f"{old}{new}" for old in before for new in values)
+    return variables.with_value(one.name, values)
+
+
+def values_of(word: Word) -> Values:
+    """Return the texts that an expanded word may be."""
+    if not word.dynamic:
+        return (word.text,)
+    return tuple(one.text for one in word.could) or (UNKNOWN,)
+
+
+def _is_harmless(name: str, simple: Simple) -> bool:
+    return name in ("command", "builtin", "exec", "trap", "hash") and len(simple.words) < 2
+
+
+def _is_plain(word: Word) -> bool:
+    text = word.text
+    return bool(_PLAIN_FLAGS.fullmatch(text) or _NAME.fullmatch(text) or (_SET.match(text) and text[:1] != "-"))
+
+
+def _declare(word: Word, variables: Variables) -> Variables:
+    found = [_SET.fullmatch(text) for text in values_of(word)]
+    if not all(found):
+        return variables
+    names = {one[1] for one in found if one}
+    if len(names) != 1 or any(one[2] for one in found if one):
+        return variables.unsure_of(names)
+    return variables.with_value(names.pop(), tuple(one[3] for one in found if one))
+
+
+def _names_mentioned(simple: Simple) -> list[str]:
+    """Return every name among the words, and those that builtins set by default."""
+    texts = [part for word in simple.words[1:] for text in values_of(word) for part in _NAME.findall(text)]
+    return [*texts, "REPLY", "MAPFILE", "OPTARG", "OPTIND"]
+
+
+def _set_by_expansion(word: Word, variables: Variables) -> Variables:
+    """Return the variables after `${name:=value}` and arithmetic assignments in a word."""
+    names: list[str] = []
+    for part in word.parts:
+        if isinstance(part, Expansion):
+            names += [part.name] if part.operator.endswith("=") else []
+            names += _NAME.findall(part.source) if part.kind == "arithmetic" else []
+    return variables.unsure_of(names) if names else variables
+
+
+def _moves_arguments(block: Block) -> bool:
+    nodes = (node for node in every_node(block) if isinstance(node, Simple) and node.words)
+    return any(node.words[0].text in ("set", "shift") for node in nodes)
+
+
+def names_set(node: Node) -> list[str]:
+    """Return the variables that a node may set, as needed for the second round of a loop."""
+    names: list[str] = []
+    for here in every_node(node):
+        match here:
+            case Simple():
+                names += (one.name for one in here.assignments)
+                if here.words and here.words[0].text in _SETTERS:
+                    names += _names_mentioned(here)
+                for word in words_of(here):
+                    names += (name for name in _set_by_expansion(word, Variables()).known)
+            case Block():
+                names += [here.name] if here.name else []
+                names += _NAME.findall(here.source) if here.kind == "arithmetic" else []
+                names += _NAME.findall(here.words[0].source) if here.name == "((" else []
+            case Chain():
+                continue
+    return names

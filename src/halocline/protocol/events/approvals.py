@@ -1,0 +1,58 @@
+"""Approvals: the request for one, its decision, and the rules that made it necessary."""
+
+from halocline.protocol.events.durable import Durable
+from halocline.protocol.kinds import Choice, Diff, Grant, Scope, ToolKind
+from halocline.protocol.messages import UserPart
+from halocline.protocol.permission_rules import CommandPart, RuleBook
+from halocline.protocol.values import JsonObject
+
+
+class ApprovalRequested(Durable, frozen=True):
+    """A tool call needs approval. `rule` and `reason` say why; `grant` is what *always allow* would permit.
+
+    `wider` is a more general grant on offer. `place` is where a command would run, if not in the workspace; `parts`
+    are the commands found in it, and `sandbox` describes its sandbox.
+    """
+
+    request: str
+    call: str
+    name: str
+    title: str
+    kind: ToolKind
+    reason: str
+    options: tuple[Choice, ...]
+    detail: str = ""
+    diffs: tuple[Diff, ...] = ()
+    grant: Grant | None = None
+    place: str = ""
+    rule: str = ""
+    wider: Grant | None = None
+    parts: tuple[CommandPart, ...] = ()
+    sandbox: str = ""
+
+
+class ApprovalResolved(Durable, frozen=True):
+    """An approval was decided. `arguments` replace those of the call; `scope` is how far `grant` reaches.
+
+    The model reads `note` and `content` (images, and notes about them) with the result of the call.
+
+    `by` is user, nobody (no one could answer), interrupt, or message: you sent a message (the `SteeringReceived` before
+    it) instead of deciding, so no pending call runs.
+    """
+
+    request: str
+    call: str
+    decision: Choice
+    by: str
+    note: str = ""
+    client: str = ""
+    grant: Grant | None = None
+    arguments: JsonObject | None = None
+    scope: Scope = Scope.TASK
+    content: tuple[UserPart, ...] = ()
+
+
+class RulesChanged(Durable, frozen=True):
+    """The permission rules changed; these, from files, replace the old ones."""
+
+    book: RuleBook

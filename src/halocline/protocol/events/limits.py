@@ -1,0 +1,33 @@
+"""Limits of a task's loop. They are in its log, so that a replay does not depend on today's settings."""
+
+from halocline.protocol.events.durable import Durable
+from halocline.protocol.values import Value
+
+
+class Limits(Value, frozen=True, omit_defaults=False):
+    """`steps` and `seconds` are per turn, `cost` is US dollars per task, `failures` are consecutive. None: no limit.
+
+    `compacts` turns on automatic compaction; `compacts_at` is the part of the window that triggers it, None: the
+    default for the window. `sandbox` is the setting of that name; tool descriptions, and so the size of requests,
+    depend on it. Defaults are written too, because they may change.
+    """
+
+    steps: int | None = 200
+    cost: float | None = None
+    seconds: float | None = None
+    failures: int = 3
+    compacts: bool = True
+    compacts_at: float | None = None
+    sandbox: str = ""
+
+
+class LimitsChanged(Durable, frozen=True):
+    """The limits changed: the task was reopened with other settings."""
+
+    limits: Limits
+
+
+class LimitExtended(Durable, frozen=True):
+    """You let the task continue past a limit; its count starts over."""
+
+    limit: str

@@ -1,0 +1,98 @@
+"""Sub-agents in the log: each is a task of its own, and the task that started it is its parent.
+
+What must stay true: a parent's log names every child that it started, how the child ended and what it cost.
+"""
+
+from enum import StrEnum
+
+from halocline.protocol.events.durable import Durable, Transient
+from halocline.protocol.kinds import ApprovalSwitch, Grant
+from halocline.protocol.messages import Usage
+from halocline.protocol.values import Value
+
+
+class LaneEnd(StrEnum):
+    """Outcome of a sub-agent. `limit`: it used up its own budget."""
+
+    DONE = "done"
+    LIMIT = "limit"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Subtask(Value, frozen=True):
+    """The link of a sub-agent's task to its parent: parent task, call, agent and budget.
+
+    `steps` and `seconds` are per turn, `cost` is US dollars in total. None: no limit. `grants`, `refusals` and
+    `switches` are the person's decisions when it started; the rule `answered` asked about the call, and does not ask
+    again.
+    """
+
+    parent: str
+    call: str
+    name: str
+    agent: str = ""
+    steps: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    grants: tuple[Grant, ...] = ()
+    refusals: tuple[Grant, ...] = ()
+    answered: str = ""
+    switches: dict[ApprovalSwitch, bool | None] = {}
+
+    @property
+    def actor(self) -> str:
+        """Name of the agent for rules."""
+        return self.agent or "subagent"
+
+
+class AgentLine(Value, frozen=True):
+    """An agent defined in a file, as listed for the model."""
+
+    name: str
+    description: str
+
+
+class SubagentStarted(Durable, frozen=True):
+    """A sub-agent started as task `child`, for `call`. `remarks` list parts of its definition that do not apply."""
+
+    call: str
+    child: str
+    name: str
+    prompt: str
+    agent: str = ""
+    model: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+class SubagentProgressed(Transient, frozen=True):
+    """A sub-agent's current activity, and its usage so far."""
+
+    call: str
+    child: str
+    doing: str = ""
+    steps: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+
+
+class SubagentEnded(Durable, frozen=True):
+    """A sub-agent ended. `report` is the beginning of its answer, `problem` says what went wrong.
+
+    Its usage counts toward its parent's; `cost` is in US dollars, None if a price was unknown.
+    """
+
+    call: str
+    child: str
+    name: str
+    end: LaneEnd
+    report: str = ""
+    problem: str = ""
+    steps: int = 0
+    calls: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+SubagentEvent = SubagentStarted | SubagentEnded

@@ -1,0 +1,36 @@
+"""Points of a conversation to which it can return."""
+
+from collections.abc import Mapping, Sequence
+
+from halocline.protocol.events.compaction import Compacted
+from halocline.protocol.events.instructions import ActiveInstruction
+from halocline.protocol.kinds import Mode, Todo
+from halocline.protocol.messages import Message, Usage
+from halocline.protocol.state.file_knowledge import SeenFile
+from halocline.protocol.values import Value
+
+
+class Point(Value, frozen=True):
+    """The conversation after event `seq`: its number of messages, and the state that follows from them."""
+
+    seq: int = 0
+    length: int = 0
+    mode: Mode = Mode.ACT
+    todos: tuple[Todo, ...] = ()
+    compactions: tuple[Compacted, ...] = ()
+    instructions: tuple[ActiveInstruction, ...] = ()
+    offered: frozenset[str] = frozenset()
+    has_planned: bool = False
+    last_usage: Usage = Usage()
+    known: Mapping[str, SeenFile] = {}
+
+
+Points = Sequence[Point]
+"""Sorted by `seq`."""
+
+
+class Branch(Value, frozen=True):
+    """The conversation as it was until event `until` replaced it."""
+
+    until: int
+    messages: Sequence[Message]
