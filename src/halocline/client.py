@@ -18,6 +18,7 @@ from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
+from halocline.runtime.rules.workspace_roots import with_code
 
 if TYPE_CHECKING:
     from halocline.checkpoints.restore.restore import Restored
@@ -424,8 +425,6 @@ class Client:
         In addition to the workspace, it checks the `wanted` folders and the `known` ones. With `known` None it is a new
         task, which takes them from the settings. Raises UsageError.
         """
-        from halocline.runtime.rules.workspace_roots import with_code
-
         return with_code(workspace, wanted, self._controller.settings, known)
 
     def rule_problems(self, workspace: Path) -> tuple[str, ...]:

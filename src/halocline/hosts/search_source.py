@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
+from halocline.edits.text import BinaryContent, decode_text
 from halocline.files.opening import NOT_REGULAR, open_below, open_resolved
 from halocline.files.regular import read_from
 from halocline.ports.host import Scope
@@ -134,7 +135,6 @@ def search_source(path: str, scope: Scope | None) -> Iterator[Source]:
 
 
 def _decoded_lines(file: int) -> list[str]:
-    from halocline.edits.text import BinaryContent, decode_text  # most files are UTF-8
 
     os.lseek(file, 0, os.SEEK_SET)
     try:

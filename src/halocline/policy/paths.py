@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from halocline.files.opening import find_place
+from halocline.policy.patterns import matches_any
 from halocline.policy.sensitive_names import fold_case, is_secret, runs_later
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import OtherRoot, Place
@@ -194,8 +195,6 @@ def identity_of(found: os.stat_result) -> str:
 
 def is_hidden(ignored: tuple[str, ...], path: str, *, folds: bool = False) -> bool:
     """Return True if ignore files hide a path, relative to the workspace. `folds`: its disk ignores letter case."""
-    from halocline.policy.patterns import matches_any
-
     if path == ".":
         return False
     if folds and is_hidden(tuple(map(fold_case, ignored)), fold_case(path)):

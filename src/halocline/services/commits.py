@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.git.commit import commit_files, list_uncommitted
 from halocline.ports.revisions import Committed as Committed, Uncommitted
+from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import DurableEvent, FileChanged, ToolCallEnded, TurnStarted
 from halocline.protocol.kinds import CallStatus
@@ -44,8 +46,6 @@ class Committing:
 
     async def plan(self, task: str) -> CommitPlan:
         """Plan a commit in a task's workspace. Raises UsageError if it has no repository."""
-        from halocline.git.commit import list_uncommitted
-
         past = await asyncio.to_thread(self._time.past, task)
         workspace = self._workspace(task)
         found = await list_uncommitted(workspace)
@@ -63,9 +63,6 @@ class Committing:
 
         Raises UsageError with git's message.
         """
-        from halocline.git.commit import commit_files
-        from halocline.protocol.child_environment import child_environment
-
         if not paths:
             raise UsageError("No files are selected.", "Select the files to commit.")
         if not message.strip() or len(message) > LONGEST or "\0" in message:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from halocline.git.diffs import git_standing
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import TaskInfo
 from halocline.protocol.values import Value
@@ -68,8 +69,6 @@ def list_folder(path: Path, *, hidden: bool) -> Looked:
 
 async def inspect_git(path: Path) -> Standing:
     """Return the git status of a folder. Raises ToolFailure if git fails."""
-    from halocline.git.diffs import git_standing
-
     return Standing(*await git_standing(path))
 
 

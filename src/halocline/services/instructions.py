@@ -9,6 +9,7 @@ from pathlib import Path
 from halocline.context.instructions.files import Reader, RuleFile
 from halocline.context.instructions.front_matter import When
 from halocline.context.instructions.globs import matches_glob
+from halocline.context.instructions.touched_files import folders_of
 from halocline.context.system_prompt.environment import SKIPPED
 from halocline.files.target import hold_target
 from halocline.policy.paths import is_within
@@ -173,7 +174,6 @@ def _folders_with_rules(workspace: Path) -> Iterator[str]:
 
 
 def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
-    from halocline.context.instructions.touched_files import folders_of
 
     known = {file.path for file in reader.all()}
     return tuple(file for file in reader.nested(folders_of((path,))) if file.path not in known)

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from halocline.checkpoints.store import stores
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import TaskBusy, UsageError
 from halocline.protocol.events import TaskLabelled
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.store.paths import Home
 from halocline.store.tasks import history
+from halocline.store.tasks.index import TaskIndex
 from halocline.task import lock
 from halocline.task.log import Log
 
@@ -26,8 +28,6 @@ class TaskService:
 
     def chosen(self, query: TaskQuery) -> list[TaskInfo]:
         """Return the tasks that match a query."""
-        from halocline.store.tasks.index import TaskIndex
-
         return TaskIndex(self._home.history, self._home.tasks).find(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
@@ -102,7 +102,6 @@ class TaskService:
         """Permanently delete tasks, their checkpoints, and the blobs that no other task references."""
         if not tasks:
             return
-        from halocline.checkpoints.store import stores
         from halocline.services import blob_gc
 
         now, named = time.time(), {blob for task in tasks for blob in blob_gc.named_in(folder / task)}

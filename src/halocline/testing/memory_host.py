@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
+from halocline.hosts.files.line_ranges import read_lines
 from halocline.ports.host import FileChangedOutside, FileInfo, FileWrite, LineRange, Mark, Scope
 
 T = TypeVar("T")
@@ -46,7 +47,6 @@ class MemoryFiles:
         return self.contents[path][:limit]
 
     async def read_lines(self, path: Path, first: int, last: int, limit: int) -> LineRange:
-        from halocline.hosts.files.line_ranges import read_lines
 
         return read_lines(BytesIO(await self.read(path, len(self.contents.get(path, b"")))), first, last, limit)
 

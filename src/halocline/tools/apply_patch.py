@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines
+from halocline.edits.text import EditError, NotEncodable, TextFile, count_lines, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Location, ToolKind
@@ -164,7 +164,6 @@ def _add_file(was: Original, section: "Section") -> Change:
 
 async def _update_file(was: Original, section: "Section", ctx: ToolContext) -> Change:
     from halocline.edits.plan import apply_edits
-    from halocline.edits.text import encode_text
 
     try:
         file, applied = apply_edits(was.file, section.edits)

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from halocline.context.budget import Budget, fit_lines
+from halocline.edits.formats.unified import diff_with_remarks, number_diff, parse_diff
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import Diff, Remark, ToolKind
@@ -47,7 +48,6 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.edits.formats.unified import parse_diff
 
     files = parse_diff(await ctx.host.revisions.diff(input.from_ref, input.to_ref))
     if not files:
@@ -56,7 +56,6 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 def _show_diff(files: "tuple[FileDiff, ...]") -> ToolOutput:
-    from halocline.edits.formats.unified import number_diff
 
     fitted = fit_lines(number_diff(files), DIFF)
     cut = "\n[The diff is cut off here; use refs that are closer together to see the rest.]" if fitted.cut else ""
@@ -76,7 +75,6 @@ def _explain_files(input: Input, files: "tuple[FileDiff, ...]") -> ToolOutput:
 
 
 def _diff_with_comments(file: "FileDiff", comments: list[Comment]) -> Diff:
-    from halocline.edits.formats.unified import diff_with_remarks
 
     mine = (Remark(one.line, one.text.strip()[:LONGEST_COMMENT]) for one in comments if one.path == file.path)
     return diff_with_remarks(file, tuple(sorted(mine, key=lambda remark: remark.line)))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from halocline.context.budget import FILE, Budget, fit_lines
 from halocline.edits.text import BinaryContent, TextFile, count_lines, decode_text, lines_of
 from halocline.ports.blobs import blob_reference
+from halocline.ports.documents import DocumentKind
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
@@ -129,7 +130,6 @@ def _document_kind(name: str, data: bytes) -> str:
 
 
 async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) -> TextFile:
-    from halocline.ports.documents import DocumentKind  # only needed for documents
 
     try:
         return TextFile(await ctx.host.documents.text(DocumentKind(kind), data))

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from halocline.context.system_prompt.model_families import PATCHES
+from halocline.policy.rules import is_among, withdrawn_tools
 from halocline.ports.tool import AnyTool, ToolSpec
 from halocline.protocol.events.mcp import tool_named
 from halocline.protocol.kinds import ApprovalMode
@@ -168,8 +169,6 @@ def _is_offered(name: str, state: State) -> bool:
 
 def _without_withdrawn(offered: tuple[ToolSpec, ...], state: State) -> tuple[ToolSpec, ...]:
     """Drop the tools that a rule denies for every argument."""
-    from halocline.policy.rules import is_among, withdrawn_tools
-
     names = withdrawn_tools(state.rules.rules, state.workspace)
     return tuple(spec for spec in offered if not is_among(spec.name, names)) if names else offered
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from halocline.context.user_files.skills import found_skills, skill_for_model
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
@@ -21,7 +22,6 @@ def summary(input: Input) -> Summary:
 
 
 async def run(input: Input, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.user_files.skills import found_skills, skill_for_model
 
     skills = {skill.name: skill for skill in (await asyncio.to_thread(found_skills, ctx.workspace)).skills}
     skill = skills.get(input.skill_name.strip().removeprefix("/"))

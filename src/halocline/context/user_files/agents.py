@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from halocline.context.instructions.markdown_head import split_head
+from halocline.context.instructions.markdown_head import read_fields, split_head
 from halocline.context.user_files.skills import Skill
 from halocline.files.regular import read_beginning
 from halocline.protocol.config_locations import AGENT_ENDINGS, OWN_AGENTS, PROJECT_AGENTS
@@ -154,7 +154,6 @@ def _parse_head(text: str) -> dict[str, Any]:
 
 
 def _parse_plain(text: str) -> dict[str, Any]:
-    from halocline.context.instructions.markdown_head import read_fields
 
     return dict(read_fields(text))
 

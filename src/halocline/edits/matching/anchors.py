@@ -7,6 +7,7 @@ none of them is touched. The best place must be similar enough, and clearly bett
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from halocline.edits.alignment import list_steps
 from halocline.edits.edit import Edit
 from halocline.edits.matching.lines import MOST, Coded
 
@@ -79,6 +80,4 @@ def _make_candidate(lines: Sequence[str], wanted: Sequence[str], first: int, las
 
 def _changed_lines(edit: Edit) -> list[int]:
     """Return the indexes of the searched lines that the replacement does not repeat."""
-    from halocline.edits.alignment import list_steps
-
     return [i for _, a, b, _, _ in list_steps(edit.search, edit.replace) for i in range(a, b)]

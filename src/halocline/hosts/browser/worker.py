@@ -17,6 +17,7 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserType, Error, ProxySettings, async_playwright
 
+from halocline.hosts.browser.certificates import NotTrusted, trust_certificates
 from halocline.hosts.browser.discovery import QUIET
 from halocline.hosts.browser.page import BrowsedPage, Failed
 from halocline.hosts.shell.keeper import STATE_FD
@@ -90,8 +91,6 @@ class Worker:
         self, executable: str, remote: str, proxy: ProxySettings, viewport: list[int], ca_files: list[str]
     ) -> dict[str, Any]:
         if ca_files and not remote:
-            from halocline.hosts.browser.certificates import NotTrusted, trust_certificates
-
             try:
                 trust_certificates(ca_files)
             except NotTrusted as error:

@@ -12,8 +12,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halocline.edits.text import BinaryContent, decode_text
 from halocline.files.opening import open_resolved, require_regular
 from halocline.files.regular import read_from
+from halocline.hosts.shell.processes import Processes
 from halocline.ports.diagnostics import EditedText, Problem
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from halocline.hosts.language_servers.finding import Finder, Found
     from halocline.hosts.language_servers.server import Server
     from halocline.hosts.language_servers.servers_table import Row
-    from halocline.hosts.shell.processes import Processes
 
 LARGEST = 1_000_000
 """Largest text in bytes that is sent to a server."""
@@ -163,7 +164,6 @@ class LanguageServers:
 
     def _start_server(self, found: "Found") -> "Server | None":
         from halocline.hosts.language_servers.server import Server
-        from halocline.hosts.shell.processes import Processes
 
         assert self._finder is not None
         key = found.row.name, found.root
@@ -241,8 +241,6 @@ def _is_still_there(server: "Server", problem: Problem) -> bool:
 
 def _text_of(path: Path) -> str | None:
     """The text of a file as edits see it; None if it is not text or too long."""
-    from halocline.edits.text import BinaryContent, decode_text
-
     with suppress(OSError, BinaryContent), open_resolved(path) as (fd, _, found):
         require_regular(found, path)
         if found.st_size <= LARGEST:

@@ -10,6 +10,7 @@ from pathlib import Path
 from halocline.importers import content_blocks, json_stream
 from halocline.importers.cline import markup
 from halocline.importers.cline.costs import Request, by_place, read_metrics, read_request
+from halocline.importers.cline.screen import read_screen
 from halocline.importers.transcript import (
     Answer,
     Found,
@@ -184,8 +185,6 @@ def said(found: Found, ground: Ground) -> Iterator[Said]:
     if has_talk:
         yield from _read_conversation(json_stream.read_elements(path / TALK), requests, found.model, ground)
     else:
-        from halocline.importers.cline.screen import read_screen
-
         yield from read_screen(json_stream.read_elements(_screen_file(path)), ground)
     if plan and plan.todos:
         yield plan

@@ -30,6 +30,7 @@ from halocline.providers.anthropic.stream import FromWire
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.http import stream_exchange
 from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image, encode_json, join_parts
+from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_anthropic, headers_for_anthropic
 
 _API_VERSION = "2023-06-01"
@@ -69,12 +70,9 @@ def encode_messages(endpoint: Endpoint, blobs: Blobs) -> Fragments[bytes]:
 def to_wire(request: Request, endpoint: Endpoint, fragments: Fragments[bytes]) -> list[bytes]:
     """Build the body of a request, in parts to send in order. Pure, except for the cache of `encode_messages`."""
     head = {"model": endpoint.wire_model(request.model), "stream": True, **for_anthropic(request, endpoint)}
-    if request.output_schema is not None:
-        from halocline.providers.response_format import native_schema
-
-        if schema := native_schema(request, endpoint):
-            form = {"type": "json_schema", "schema": schema}
-            head["output_config"] = {**head.get("output_config", {}), "format": form}
+    if request.output_schema is not None and (schema := native_schema(request, endpoint)):
+        form = {"type": "json_schema", "schema": schema}
+        head["output_config"] = {**head.get("output_config", {}), "format": form}
     if request.tools:
         head["tools"] = [_encode_tool(spec) for spec in request.tools]
     if request.system:

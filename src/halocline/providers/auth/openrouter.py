@@ -18,6 +18,7 @@ from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.errors import classify_refusal
 
 _METHOD = "S256"
 _REFUSALS = (400, 403)
@@ -60,8 +61,6 @@ class Exchange:
             text = f"OpenRouter rejected the code (status {response.status}): it is wrong, expired or already used."
             raise ModelError(ModelErrorKind.AUTH, text, "Sign in again.", status=response.status)
         if response.status != 200:
-            from halocline.providers.errors import classify_refusal
-
             raise classify_refusal(response.status, answer, response.headers, self._endpoint)
         return _key_of_answer(answer)
 

@@ -10,6 +10,7 @@ from halocline.protocol import json_input
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.providers.auth.accounts import account_of
 from halocline.providers.endpoint import Endpoint
+from halocline.providers.errors import classify_refusal
 
 _LARGEST = 16_000_000
 _NOT_THERE = frozenset({404, 405, 501})
@@ -71,8 +72,6 @@ class ModelDirectory:
         response = await self._client.get(path, _build_headers(self._endpoint))
         body = await response.read(_LARGEST)
         if response.status != 200:
-            from halocline.providers.errors import classify_refusal
-
             raise classify_refusal(response.status, body[:65_536], response.headers, self._endpoint)
         try:
             return json_input.decode(body)

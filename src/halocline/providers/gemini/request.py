@@ -28,6 +28,7 @@ from halocline.providers.gemini.schema import gemini_parameters
 from halocline.providers.gemini.stream import FromWire
 from halocline.providers.http import stream_exchange
 from halocline.providers.json_cache import MISSING_PICTURE, Fragments, encode_image, encode_json, join_parts
+from halocline.providers.response_format import native_schema
 from halocline.providers.thinking import for_gemini
 
 _WANTS_SIGNATURES = re.compile(r"gemini-(?![12]\.)")
@@ -99,11 +100,8 @@ def _build_config(request: Request, endpoint: Endpoint) -> JsonObject:
         config["maxOutputTokens"] = request.max_tokens
     if thinking := for_gemini(request, endpoint):
         config["thinkingConfig"] = thinking
-    if request.output_schema is not None:
-        from halocline.providers.response_format import native_schema
-
-        if schema := native_schema(request, endpoint):
-            config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    if request.output_schema is not None and (schema := native_schema(request, endpoint)):
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     return config
 
 

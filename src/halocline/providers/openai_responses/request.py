@@ -37,6 +37,8 @@ from halocline.providers.json_cache import (
     separate_parts,
 )
 from halocline.providers.openai_responses.stream import FromWire
+from halocline.providers.response_format import for_openai
+from halocline.providers.thinking import for_responses
 
 OPTIONAL_FIELDS: Mapping[str, object] = {
     "include": ["reasoning.encrypted_content"],
@@ -129,18 +131,12 @@ def to_wire(
     The reply's length is limited only when the request says so; the API rejects a limit below 16.
     """
     head: JsonObject = {"model": endpoint.wire_model(request.model), "stream": True, "store": False, **optional}
-    if request.wishes_thinking:
-        from halocline.providers.thinking import for_responses
-
-        if reasoning := for_responses(request, endpoint):
-            head["reasoning"] = {**head.get("reasoning", {}), **reasoning}
+    if request.wishes_thinking and (reasoning := for_responses(request, endpoint)):
+        head["reasoning"] = {**head.get("reasoning", {}), **reasoning}
     if request.cache_key and endpoint.vendor.cache_key_field and endpoint.at_home:
         head[endpoint.vendor.cache_key_field] = request.cache_key
-    if request.output_schema is not None:
-        from halocline.providers.response_format import for_openai
-
-        if form := for_openai(request, endpoint):
-            head["text"] = {"format": {"type": "json_schema", **form}}
+    if request.output_schema is not None and (form := for_openai(request, endpoint)):
+        head["text"] = {"format": {"type": "json_schema", **form}}
     if request.max_tokens:
         head["max_output_tokens"] = max(_LEAST_TOKENS, request.max_tokens)
     if request.system:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from halocline.checkpoints.shadow_git import ShadowGit
+from halocline.checkpoints.store.repository import Limits as CheckpointLimits
 from halocline.context.request import Context
 from halocline.hosts.code.tree_sitter import TreeSitter
 from halocline.hosts.documents.documents import ChildDocuments
@@ -29,10 +30,12 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.wrappers.per_mode import Switching
 from halocline.runtime.assembly.feature_probes import any_hooks, any_servers, has_hooks, has_subagents
 from halocline.runtime.assembly.network import network_to
 from halocline.runtime.assembly.optional_parts import (
     LazyMentions,
+    build_browser,
     build_checkpoints,
     build_diagnostics,
     build_sandbox,
@@ -128,7 +131,6 @@ class Assembly:
         wanted = self.settings.plan.model
         if named or wanted in ("", act.name):
             return act
-        from halocline.providers.wrappers.per_mode import Switching
 
         return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
 
@@ -286,8 +288,6 @@ class Assembly:
 
     def shadow_git(self, workspace: Path, task: str, is_busy: Callable[[], bool] = lambda: False) -> ShadowGit:
         """Return the checkpoints of a workspace; new ones belong to the task, which `is_busy` while a job runs."""
-        from halocline.checkpoints.store.repository import Limits as CheckpointLimits
-
         limits, quota = CheckpointLimits(self.settings.checkpoints_patience), int(self.settings.checkpoints_quota * 1e6)
         return ShadowGit(self.home.checkpoints, workspace, task, limits=limits, quota=quota, is_busy=is_busy)
 
@@ -395,7 +395,6 @@ class Assembly:
     def _browser(self) -> "Browser | None":
         if not self._browser_program:
             return None
-        from halocline.runtime.assembly.optional_parts import build_browser
 
         return build_browser(self._browser_program, self.settings, self.env, self._network_to)
 

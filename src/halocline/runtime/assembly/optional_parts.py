@@ -16,6 +16,7 @@ from halocline.protocol.events.jobs import JobState
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import Message, UserPart
 from halocline.protocol.state.state import State
+from halocline.runtime.assembly.network import ca_files
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks import history
@@ -144,7 +145,6 @@ def build_browser(
 ) -> "Browser":
     """Build the browser of one task; it starts with the first page."""
     from halocline.hosts.browser.browser import BrowserSetup, LocalBrowser
-    from halocline.runtime.assembly.network import ca_files
 
     setup = BrowserSetup(program, settings.browser_remote, settings.viewport, ca_files(settings, env))
     return LocalBrowser(setup, network)

@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from halocline.checkpoints.restore.compare import Comparison as Comparison, FileDifference as FileDifference
 from halocline.checkpoints.restore.restore import Restored as Restored, RestorePlan as RestorePlan
 from halocline.checkpoints.shadow_git import BY_HAND, Others
+from halocline.git.worktrees import add_worktree
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.history.forks import Fork, fork_of
+from halocline.runtime.history.revert_edits import plan_revert
 from halocline.runtime.history.rewind import (
     Stores,
     at_rest,
@@ -87,8 +89,6 @@ class TaskHistory:
     async def plan(self, workspace: Path, target: str, *, overwrite: bool = False) -> RestorePlan:
         """Return what `restore` would do now."""
         if (to := self._event_without_checkpoint(target)) is not None:
-            from halocline.runtime.history.revert_edits import plan_revert
-
             return plan_revert(self.past(target.partition("@")[0]), to)
         task, others, lost = await self._elsewhere(workspace, target)
         plan = await self._stores(workspace, task).plan(self._checkpoint(target), others, overwrite=overwrite)
@@ -162,8 +162,6 @@ class TaskHistory:
             if not then.checkpoint:
                 raise UsageError(f"There is no checkpoint of the files at event {at}.", "Fork without --files.")
             if worktree:
-                from halocline.git.worktrees import add_worktree
-
                 await add_worktree(Path(then.state.workspace), folder)
             await store.export(then.checkpoint, folder)
         # Written first, so that the fork is the newest task of its folder.

@@ -6,6 +6,9 @@ A query: nothing is changed, and a file is read only if a tool could read it wit
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from halocline.edits.conflicts import find_conflicts
+from halocline.edits.formats import blocks, exact, patch
+from halocline.edits.text import EditError
 from halocline.ports.tool import ALIASES
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import AssistantMessageCompleted, DurableEvent
@@ -46,8 +49,6 @@ class Clashes(Value, frozen=True, omit_defaults=False):
 
 async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
     """Return the edits of a call that do not apply to its files as they are now. Raises UsageError."""
-    from halocline.edits.conflicts import find_conflicts
-
     policy, files = make_policy_context(fold_events(past), home.root), build_reading_files()
     found: list[Clash] = []
     unread, fits = [], []
@@ -84,9 +85,6 @@ def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
 
 def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
     """Return the files of a call and the edits of each. Raises UsageError if it has none."""
-    from halocline.edits.formats import blocks, exact, patch
-    from halocline.edits.text import EditError
-
     given: JsonObject = {ALIASES.get(name, name): value for name, value in call.arguments.items()}
     try:
         match call.name, given:

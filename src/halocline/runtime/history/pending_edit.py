@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.edits.swapping import swap_hunks
+from halocline.edits.text import EditError, decode_text
 from halocline.ports.tool import ALIASES
 from halocline.protocol.events import ApprovalRequested
 from halocline.protocol.kinds import Diff
@@ -45,9 +47,6 @@ async def inspect_edit(task: Task, request: str) -> PendingEdit:
 
 async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
     """Return the current file with the edit applied; None if both changed the same lines."""
-    from halocline.edits.swapping import swap_hunks
-    from halocline.edits.text import EditError, decode_text
-
     path, files = workspace / diff.path, build_reading_files()
     try:
         info = await files.info(path)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from halocline.edits.text import EditError, decode_text
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.ports.host import Files
 from halocline.ports.tool import ALIASES, Summary
@@ -79,8 +80,6 @@ async def _grow_preview(
 
 async def readable_text(name: str, policy: PolicyContext, files: Files) -> "TextFile | None":
     """Return a file's text if a tool could read it without asking and it is not too large, else None."""
-    from halocline.edits.text import EditError, decode_text
-
     try:
         judged = decide_call(Summary("preview", ToolKind.READ, (name,)), policy)
         if judged.verdict is not Verdict.ALLOW:

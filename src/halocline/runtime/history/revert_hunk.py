@@ -5,6 +5,8 @@ as it is.
 from collections.abc import Sequence
 from pathlib import Path
 
+from halocline.edits.swapping import DoesNotFit, swap_hunks
+from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
@@ -31,9 +33,6 @@ async def revert_hunk(workspace: Path, swap: Swap, roots: Sequence[str] = ()) ->
     Raises:
         UsageError: they do not apply exactly; nothing was written.
     """
-    from halocline.edits.swapping import DoesNotFit, swap_hunks
-    from halocline.edits.text import EditError, TextFile, decode_text, encode_text
-
     files = files_within(workspace, *map(Path, roots))
     gone, made = ("added", "deleted") if swap.back else ("deleted", "added")
     try:

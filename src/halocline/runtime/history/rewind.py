@@ -18,6 +18,7 @@ from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
+from halocline.runtime.history.revert_edits import revert_edits
 from halocline.runtime.history.snapshots import (
     checkpoint_at,
     checkpoints_elsewhere,
@@ -51,8 +52,6 @@ async def rewind_task(
     find_place(events, request.to)
     restored = None
     if request.files and not (checkpoint or checkpoint_at(events, request.to)):
-        from halocline.runtime.history.revert_edits import revert_edits
-
         restored = await revert_edits(events, request.to, home, emit)
         emit(restore_event(restored, tell=not request.conversation))
     elif request.files:

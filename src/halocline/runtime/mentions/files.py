@@ -6,14 +6,18 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from halocline.context.budget import FILE, LISTING, MENTIONED_ONCE, Budget, fit_lines
+from halocline.context.images import picture_facts
 from halocline.context.token_estimate import BYTES
 from halocline.context.user_files.mentions import Mention
+from halocline.edits.text import BinaryContent, decode_text, lines_of
 from halocline.ports.host import FileInfo
 from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.messages import PICTURE, Image, Note, Text, UserPart
 from halocline.runtime.mentions.access import DATA, Ground, Hides, make_notes
+from halocline.tools import read_file
+from halocline.tools.read_file import LARGEST_FILE
 
 FILE_NOTE, FOLDER_NOTE = "file", "folder"
 LONGEST_SIDE = 7_500
@@ -162,7 +166,6 @@ def nearest_names(target: str, names: list[str]) -> list[str]:
 async def _read_file(
     place: Path, name: str, info: FileInfo, ctx: ToolContext, lines: tuple[int | None, int | None]
 ) -> tuple[UserPart, ...]:
-    from halocline.tools import read_file
 
     await _require_fitting_picture(place, info, ctx)
     output = await read_file.run(read_file.Input(name, *lines), ctx)
@@ -182,8 +185,6 @@ def _describe_part(first: int | None, last: int | None) -> str:
 async def _require_fitting_picture(place: Path, info: FileInfo, ctx: ToolContext) -> None:
     if place.suffix.lower() not in PICTURES or not info.is_file:
         return
-    from halocline.context.images import picture_facts
-    from halocline.tools.read_file import LARGEST_FILE
 
     facts = picture_facts(await ctx.host.files.read(place, LARGEST_FILE))
     if facts and max(facts.width, facts.height) > LONGEST_SIDE:
@@ -229,8 +230,6 @@ async def _read_texts(place: Path, names: list[str], ground: Ground, ctx: ToolCo
 
 async def _read_lines(place: Path, room: int, ctx: ToolContext) -> tuple[str, bool] | None:
     """Return as many of a file's lines as fit, and True if these are all; None if it is not text or nothing fits."""
-    from halocline.edits.text import BinaryContent, decode_text, lines_of
-
     try:
         info = await ctx.host.files.info(place)
         if info is None or not info.is_file or info.size > FILE.characters or room < 200:

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 from halocline.context.budget import COMMAND, MENTIONED_ONCE, Budget, bound_text, fit_lines
+from halocline.context.notes.diagnostics import note_problems
+from halocline.context.notes.jobs import describe_status
 from halocline.context.user_files.mentions import Kind, Mention
 from halocline.policy.gate import decide_call
 from halocline.ports.code import Definition
@@ -21,6 +23,7 @@ from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.runtime.mentions.access import DATA, Ground, make_notes
 from halocline.task.calls.network_access import Reach
+from halocline.tools import web_fetch
 
 LATER = {
     Kind.URL: "a web page, fetched when you send this",
@@ -40,8 +43,6 @@ Parts = tuple[Note, ...]
 
 async def read_page(mention: Mention, ground: Ground) -> Parts:
     """Fetch a web page. The mention permits one request to its host; redirects are judged as for a tool."""
-    from halocline.tools import web_fetch
-
     summary = Summary(f"Fetch {mention.target}", ToolKind.FETCH, url=mention.target, tool="web_fetch")
     decision = decide_call(summary, ground.policy_context())
     if decision.verdict is Verdict.DENY or decision.rule == "link-local":
@@ -54,16 +55,12 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
 
 async def read_problems(mention: Mention, ground: Ground) -> Parts:
     """Return the errors that language servers report for changed and read files."""
-    from halocline.context.notes.diagnostics import note_problems
-
     changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
     return (note_problems(await ground.host.sources.diagnostics.current(changed), ground.workspace),)
 
 
 async def read_terminal(mention: Mention, ground: Ground) -> Parts:
     """Return the latest command with its output, and the jobs."""
-    from halocline.context.notes.jobs import describe_status
-
     jobs = ground.host.tools.shell.jobs
     sections = [
         f"{info.name}: {info.command}\n[{describe_status(info)}]\n{jobs.tail(info.name)}".rstrip()

@@ -6,14 +6,13 @@ import msgspec
 
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
+from halocline.task.structured_answer import schema_problem
 
 HINT = 'Give a JSON Schema with an object at the root: {"type": "object", "properties": …}'
 
 
 def read_schema(given: str) -> JsonObject:
     """Read the schema from a file, or from the text itself if it begins with a brace. Raises UsageError."""
-    from halocline.task.structured_answer import schema_problem
-
     inline = given.lstrip().startswith("{")
     source = "The output schema" if inline else f"The output schema {given}"
     schema = _decode_schema(given if inline else _read_text(given), source)

@@ -9,10 +9,14 @@ from msgspec.structs import replace
 
 from halocline.hosts.hooks import LocalHooks
 from halocline.ports.hooks import Hook
+from halocline.ports.mcp_servers import Owner
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
+from halocline.protocol.permission_rules import Source, Verdict
+from halocline.store.mcp.servers import Unreadable, servers_in
 from halocline.store.paths import PROJECT_RULES, Home
 from halocline.store.permissions.hook_files import Places, hooks_in
+from halocline.store.permissions.rules import Unreadable as UnreadableRules, read_rules
 from halocline.store.permissions.trust import Standing, Trust, TrustDecision, describe_change, parts_of, server_files
 from halocline.store.settings.settings import Settings
 from halocline.task.hooks.hooks import LiveHooks, Rules
@@ -68,9 +72,6 @@ class FolderHooks:
     @property
     def servers(self) -> "list[Server]":
         """The MCP servers configured in the folder; none of a file that cannot be read."""
-        from halocline.ports.mcp_servers import Owner
-        from halocline.store.mcp.servers import Unreadable, servers_in
-
         found: list[Server] = []
         for file in server_files(self.places):
             with suppress(Unreadable):
@@ -80,9 +81,6 @@ class FolderHooks:
     @property
     def problems(self) -> list[str]:
         """Problems with the folder's MCP server files."""
-        from halocline.ports.mcp_servers import Owner
-        from halocline.store.mcp.servers import Unreadable, servers_in
-
         found: list[str] = []
         for file in server_files(self.places):
             try:
@@ -94,10 +92,7 @@ class FolderHooks:
     @property
     def allowing_rules(self) -> "list[Rule]":
         """The folder's allowing rules, which apply only while it is trusted; none of an unreadable file."""
-        from halocline.protocol.permission_rules import Source, Verdict
-        from halocline.store.permissions.rules import Unreadable, read_rules
-
-        with suppress(Unreadable):
+        with suppress(UnreadableRules):
             rules = read_rules(self.places.workspace / PROJECT_RULES, Source.PROJECT)
             return [rule for rule in rules if rule.decision is Verdict.ALLOW]
         return []

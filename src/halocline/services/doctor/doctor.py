@@ -9,7 +9,10 @@ from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
 from halocline.checkpoints.guards import check_workspace
+from halocline.hosts.browser.discovery import find_browser
+from halocline.hosts.language_servers.finding import Finder
 from halocline.hosts.ripgrep import Ripgrep
+from halocline.protocol.child_environment import is_passed, withheld_names
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
@@ -93,8 +96,6 @@ def _check_rules(workspace: Path, env: Mapping[str, str]) -> list[Finding]:
 
 def _check_variables(env: Mapping[str, str]) -> list[Finding]:
     """List the variables hidden from commands and those passed to them; empty if the settings cannot be read."""
-    from halocline.protocol.child_environment import is_passed, withheld_names
-
     try:
         assembly = Assembly.of(Choices(), env)
     except HaloclineError:
@@ -124,7 +125,6 @@ def _check_ripgrep() -> Finding:
 
 
 def _language_servers(workspace: Path, env: Mapping[str, str]) -> Finding:
-    from halocline.hosts.language_servers.finding import Finder
 
     name = "servers"
     try:
@@ -156,8 +156,6 @@ def _check_workspace(workspace: Path) -> Finding:
 
 def _check_browser(env: Mapping[str, str]) -> list[Finding]:
     """Check for a browser, and that the model is offered it; empty if the settings cannot be read."""
-    from halocline.hosts.browser.discovery import find_browser
-
     try:
         settings = load_settings(Home.of(env).settings, env)
     except HaloclineError:

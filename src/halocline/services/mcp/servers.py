@@ -16,6 +16,10 @@ from halocline.hosts.web.oauth_callback import Loopback
 from halocline.importers.mcp_servers import Elsewhere as Elsewhere, servers_elsewhere
 from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.hub import definitions_size
+from halocline.mcp.registry.bundles import LARGEST, read_bundle, unpack_bundle
+from halocline.mcp.registry.download import fetch_bytes
+from halocline.mcp.registry.readme import fetch_readme
+from halocline.mcp.registry.registry import list_install_options, search_registry
 from halocline.net.network import Network
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.config_locations import PROJECT_MCP
@@ -155,8 +159,6 @@ class McpService:
 
     async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[Offered]":
         """Search the registry named in the settings. Raises HaloclineError."""
-        from halocline.mcp.registry.registry import search_registry
-
         return await search_registry(self._folder.settings.mcp.registry, words, self._reach, tags, order)
 
     async def named(self, name: str) -> "Offered":
@@ -172,14 +174,10 @@ class McpService:
 
     async def readme(self, one: "Offered", url: str) -> str:
         """Return a server's README; empty if there is none. Raises HaloclineError."""
-        from halocline.mcp.registry.readme import fetch_readme
-
         return await fetch_readme(one, self._folder.settings.mcp.registry, self._reach, url)
 
     async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[InstallOption]]":
         """Return a server of the registry and its install options. Raises HaloclineError."""
-        from halocline.mcp.registry.registry import list_install_options
-
         one = await self.named(name)
         if not (known := list(list_install_options(one, values))):
             raise UsageError(f"{one.name} has no install option that is supported here.", f"See: {one.page}")
@@ -187,9 +185,6 @@ class McpService:
 
     async def bundle(self, place: str, sha256: str = "") -> "Bundle":
         """Read a bundle from a file or URL without unpacking it. Raises HaloclineError."""
-        from halocline.mcp.registry.bundles import LARGEST, read_bundle
-        from halocline.mcp.registry.download import fetch_bytes
-
         if not place.startswith(("https://", "http://")):
             return await asyncio.to_thread(lambda: read_bundle(Path(place).expanduser(), sha256))
         if place.startswith("http://") and not sha256:
@@ -216,8 +211,6 @@ class McpService:
 
     def add_bundle(self, name: str, bundle: "Bundle", given: JsonObject) -> Path:
         """Unpack a bundle and add its server. Raises UsageError and SettingsError."""
-        from halocline.mcp.registry.bundles import unpack_bundle
-
         folder = self.place_of(name)
         mcp_files.check_server(given)
         unpack_bundle(bundle, folder)

@@ -9,6 +9,7 @@ from msgspec.structs import astuple
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
+from halocline.providers.catalog.server_probe import ask_server, fill_info
 from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
@@ -68,8 +69,6 @@ def _listed_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) 
 
 async def _served_endpoints(vendor: Vendor, settings: Settings, catalogue: Catalogue) -> list[Endpoint]:
     """Return the models of a local server, with the facts it reports."""
-    from halocline.providers.catalog.server_probe import ask_server, fill_info
-
     ats = [with_known_facts(Endpoint(vendor, model), settings, catalogue) for model in await local_models(vendor)]
     reported = await asyncio.gather(*(ask_server(at) for at in ats))
     return [replace(at, known=fill_info(at.info, facts)) for at, facts in zip(ats, reported, strict=True)]

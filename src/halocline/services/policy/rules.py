@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from halocline.policy.gate import PolicyContext, decide_call
 from halocline.policy.grid import Switches, with_switches
+from halocline.policy.shell.programs.exclusions import shorten_form
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
@@ -20,14 +21,15 @@ from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.rules.workspace_roots import roots_of
+from halocline.services.mcp.policy import JudgedTools
 from halocline.services.policy.audit import Reviewed, review_task
+from halocline.store.permissions.grants import take_out
 from halocline.store.permissions.rules import Unreadable, read_rules
 from halocline.store.tasks import history
 from halocline.task.calls.policy_input import other_roots
 from halocline.task.log import read_log
 
 if TYPE_CHECKING:
-    from halocline.services.mcp.policy import JudgedTools
     from halocline.services.policy.approval_switches import Standing
 
 
@@ -106,8 +108,6 @@ class PolicyService:
 
     def take_out(self, rule: Rule) -> bool:
         """Remove a grant that applies beyond one task. Return False if it is already gone. Raises UsageError."""
-        from halocline.store.permissions.grants import take_out
-
         if rule.source is not Source.GRANT:
             raise UsageError("This rule does not come from an approval.", "Remove it from its rule file instead.")
         try:
@@ -117,8 +117,6 @@ class PolicyService:
 
     def mcp_tools(self, posture: PolicyContext) -> "JudgedTools":
         """Return the decisions on the tools of the workspace's MCP servers."""
-        from halocline.services.mcp.policy import JudgedTools
-
         return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
 
     def grid(self, posture: PolicyContext) -> dict[str, str]:
@@ -167,7 +165,6 @@ GRID = {
 def explain_command(command: str, posture: PolicyContext) -> Explanation:
     """Return the decision on a command if a task asked for it now."""
     decision = decide_call(Summary(command, ToolKind.EXECUTE, command=command, tool="execute_command"), posture)
-    from halocline.policy.shell.programs.exclusions import shorten_form  # imported late: start-up does not need it
 
     runs, scripts = shorten_form(decision.canonical or ""), decision.scripts
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)

@@ -18,14 +18,17 @@ from msgspec.structs import replace
 
 from halocline.files.regular import open_regular, read_regular
 from halocline.ports.hooks import Hook
+from halocline.ports.mcp_servers import Owner
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.values import Value
 from halocline.store.atomic_file import write_whole
+from halocline.store.mcp.servers import Unreadable, servers_in
 from halocline.store.paths import PROJECT_RULES
 from halocline.store.permissions.hook_files import Places, hooks_in
+from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
 
 MOST_FILES = 1_000
 """Maximum programs in a folder; one with more cannot be trusted."""
@@ -166,7 +169,6 @@ def _setting_files(places: Places) -> list[Path]:
 
 
 def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
-    from halocline.store.permissions.hook_programs import find_programs, run_by, with_code_beside
 
     folders = places.folders(HookSource.PROJECT)
     if places.settings(HookSource.PROJECT):
@@ -182,9 +184,6 @@ def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
 
 def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
     """Yield the commands of the folder's servers, each with its working folder."""
-    from halocline.ports.mcp_servers import Owner
-    from halocline.store.mcp.servers import Unreadable, servers_in
-
     try:
         for server in servers_in(file, Owner.PROJECT):
             words = [word for word in (server.entry.command, *server.entry.args) if word and "\0" not in word]

@@ -19,12 +19,15 @@ from halocline.protocol.errors import UsageError
 from halocline.runtime.task_options import Choices
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
+from halocline.surfaces.web.auth import Keys
+from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.site import LONGEST_FRAME, build_site
+from halocline.surfaces.web.timeouts import PatientConnection
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from uvicorn import Server
 
-    from halocline.surfaces.web.auth import Keys
 
 CLOSING_TIME = 5.0
 """Seconds for tasks to write their ends when the server stops."""
@@ -66,9 +69,6 @@ def _manage_browsers(sign_out: str) -> int:
 
 
 async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], arguments: argparse.Namespace) -> int:
-    from halocline.surfaces.web.auth import Keys
-    from halocline.surfaces.web.open_tasks import OpenTasks
-    from halocline.surfaces.web.site import build_site
 
     host, port = listening.getsockname()[:2]
     is_open = not _is_loopback(host)
@@ -97,9 +97,6 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
 
 def _build_server(application: "ASGIApp") -> "Server":
     from uvicorn import Config, Server
-
-    from halocline.surfaces.web.site import LONGEST_FRAME
-    from halocline.surfaces.web.timeouts import PatientConnection
 
     config = Config(
         application,

@@ -10,6 +10,7 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
+from halocline.context.notes.diagnostics import note_new_problems
 from halocline.edits.diff import make_diff
 from halocline.edits.text import BinaryContent, decode_text
 from halocline.ports.blobs import Blobs
@@ -68,8 +69,6 @@ class Follower(Value, frozen=True):
         reports = [await self._report_changes(one, done) for one, done in zip(changed, formatted, strict=True)]
         notes = [note for one in reports for note in one.notes]
         if problems:
-            from halocline.context.notes.diagnostics import note_new_problems
-
             notes.append(note_new_problems(problems, self.workspace))
         facts = [fact for one in reports for fact in one.facts]
         return Aftermath(tuple(facts), tuple(diff for one in reports for diff in one.diffs), tuple(notes))

@@ -18,7 +18,7 @@ from halocline.protocol.messages import PASTED, PIPED, Image, Note, StopReason, 
 from halocline.protocol.state.final_answer import final_text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.task.hooks import payloads as words
+from halocline.task.hooks import compaction as telling, payloads as words
 from halocline.task.hooks.payloads import Facts
 
 HURRIED = 3.0
@@ -92,7 +92,6 @@ class LiveHooks:
     async def before_compaction(self, what: Shortening) -> Outcome:
         if not any(hook.moment is HookPoint.PRE_COMPACT for hook in self._hooks):
             return Outcome()
-        from halocline.task.hooks import compaction as telling
 
         files = telling.dump_conversation(what.messages)
         async with self._runner.lent(files, os.path.dirname(self._rules.transcript)) as paths:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.context.system_prompt.environment import note_environment_changes
+from halocline.policy.rules import withdrawn_tools
 from halocline.protocol.events import (
     DiagnosticsReported,
     EnvironmentReported,
@@ -47,8 +48,6 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
 
 def _report_withdrawn_tools(state: State, host: TaskHost) -> list[Event]:
     """Report rules that withdraw a tool or restore it; other rules are recorded when a call is judged by them."""
-    from halocline.policy.rules import withdrawn_tools
-
     book = host.permissions.book()
     before, now = (withdrawn_tools(some.rules, state.workspace) for some in (state.rules, book))
     return [RulesChanged(book=book)] if before != now else []

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from halocline.context.compaction.stale_files import EDITS
+from halocline.context.notes.jobs import note_jobs
 from halocline.ports.jobs import Jobs
 from halocline.protocol.events import Event, JobEnded, JobsReported
 from halocline.protocol.events.jobs import JobInfo
@@ -26,7 +27,6 @@ async def collect_updates(state: State, jobs: Jobs) -> tuple[JobsReported, ...]:
     news = jobs.collect_changes()
     if not news:
         return ()
-    from halocline.context.notes.jobs import note_jobs
 
     return (JobsReported(content=(note_jobs(news),)),)
 

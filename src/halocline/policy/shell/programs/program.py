@@ -13,6 +13,7 @@ from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.own_program import judge_steering
+from halocline.policy.shell.programs.python_code import files_read
 from halocline.policy.shell.programs.read_only import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal, sort_words
 from halocline.policy.shell.syntax.render import render
@@ -144,8 +145,6 @@ def _judge_version(name: str, simple: Simple, ground: Ground) -> Finding:
 
 def _judge_python(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge code in the command that only computes, and `-m json.tool`; both run without the project's modules."""
-    from halocline.policy.shell.programs.python_code import files_read
-
     texts = [word.value for word in simple.words[1:]]
     if "PATH" in ground.exported or any(word.checked for word in simple.words[:3]):
         return unknown_finding(simple.source, f"nothing is known about {name}")

@@ -11,6 +11,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.services.imports import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportService
 from halocline.surfaces import figures
+from halocline.surfaces.cli.commands import import_mcp
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
@@ -23,8 +24,6 @@ BESIDES = "Rules apply without importing: halo rules list\nTo import MCP servers
 
 def command(arguments: argparse.Namespace) -> int:
     if arguments.program == "mcp":
-        from halocline.surfaces.cli.commands import import_mcp
-
         return import_mcp.command(arguments)
     desk = ImportService.open()
     found = _select_found(desk, arguments)

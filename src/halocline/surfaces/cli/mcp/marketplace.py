@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from halocline.mcp.registry import bundles
+from halocline.mcp.registry.registry import list_install_options
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
@@ -44,7 +46,6 @@ def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
 
 def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
     async def load_server() -> "tuple[Offered, list[InstallOption], str]":
-        from halocline.mcp.registry.registry import list_install_options
 
         one = await desk.named(arguments.name)
         return one, list(list_install_options(one, {})), await desk.readme(one, arguments.readme)
@@ -90,7 +91,6 @@ def install_server(desk: McpService, arguments: argparse.Namespace) -> int:
 
 
 def _install_bundle(desk: McpService, arguments: argparse.Namespace, values: dict[str, str], bundle: "Bundle") -> int:
-    from halocline.mcp.registry import bundles
 
     if arguments.project:
         raise UsageError("A bundle cannot be shared with a project.", "Install it without --project.")

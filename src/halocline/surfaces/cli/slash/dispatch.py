@@ -16,7 +16,10 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode, TodoStatus, is_looser
 from halocline.protocol.values import Value
+from halocline.runtime.prompts.mcp_prompts import list_prompts
 from halocline.runtime.prompts.slash_commands import SLASH, Slash, Where, first_word
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.table import format_time
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.figures import format_plural, model_name
 
@@ -75,8 +78,6 @@ async def answer_command(prompt: str, desk: SlashContext) -> Said:
 
 
 async def _answer_help(desk: SlashContext, rest: str) -> Said:
-    from halocline.runtime.prompts.mcp_prompts import list_prompts
-    from halocline.surfaces.cli.output.sanitize import clean
 
     words = desk.client.words(desk.workspace)
     lines, kind = [], ""
@@ -107,7 +108,6 @@ async def _answer_resume(desk: SlashContext, rest: str) -> Said:
             return "You are already in that task."
         here = found in (info.task for info in others)
         return LeaveTask(found) if here else f"That task belongs to another folder. To open it: halo --resume {found}"
-    from halocline.surfaces.cli.output.table import format_time
 
     lines = [f"{info.task}  {format_time(info.changed_at)}  {' '.join(info.title.split())}" for info in others]
     more = [f"… and {len(lines) - LISTED_TASKS} more: halo tasks list"] if len(lines) > LISTED_TASKS else []
@@ -273,7 +273,6 @@ async def _answer_context(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_mcp(desk: SlashContext, rest: str) -> Said:
-    from halocline.surfaces.cli.output.sanitize import clean
 
     servers = desk.client.mcp_standings(desk.task)
     lines = [f"{clean(each.name)}  {each.state}  {format_plural(each.tools, 'tool')}" for each in servers]

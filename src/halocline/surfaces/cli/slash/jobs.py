@@ -3,6 +3,7 @@
 from halocline.client import Client
 from halocline.protocol.commands import StopJob
 from halocline.protocol.events.jobs import JobInfo, JobState
+from halocline.surfaces.figures import format_duration
 
 USAGE = "/jobs          list jobs\n/jobs show ID  show the end of a job's output\n/jobs stop ID  stop a job"
 
@@ -40,8 +41,6 @@ def _describe_status(job: JobInfo) -> str:
 
 def _describe_state(job: JobInfo) -> str:
     if job.state is not JobState.ENDED:
-        from halocline.surfaces.figures import format_duration  # not needed in unattended runs
-
         ports = f", port {', '.join(map(str, job.ports))}" if job.ports else ""
         return f"running for {format_duration(job.seconds)}{ports}"
     if job.stopped:

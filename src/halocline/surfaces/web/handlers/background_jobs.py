@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
+from halocline.services.imports import PROGRAMS, Done, ImportService
 from halocline.services.storage import PrunePlan, prune_plan as plan_of, prune_storage as prune_now
 from halocline.surfaces.web.background_jobs import Progress, Say, Stopped
 from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
@@ -78,7 +79,6 @@ async def list_importable(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
 
 
 def _list_importable() -> dict[str, Any]:
-    from halocline.services.imports import PROGRAMS, ImportService
 
     service = ImportService.open()
     found = service.found(PROGRAMS)
@@ -98,7 +98,6 @@ async def import_begin(tasks: OpenTasks, which: ImportRequest) -> bool:
 
 
 def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
-    from halocline.services.imports import PROGRAMS, Done, ImportService
 
     say("Looking for the conversations…", 0, len(chosen))
     service, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
