@@ -233,6 +233,8 @@ def _deletes_folders(simple: Simple, ground: Ground) -> bool:
 
 def _is_kept(word: Word, ground: Ground) -> bool:
     """Return True if a word leads to files that must not be deleted, or that no command may touch."""
+    if not ground.folders and any(leads_to_kept(text, ground) for text in (word.text, *_possible_names(word, ground))):
+        return True
     return any(
         one.place in _UNTOUCHED or ground.is_precious(one.path) or ground.holds_own_state(one.path)
         for one in ground.targets(word)
