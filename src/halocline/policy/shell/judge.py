@@ -29,6 +29,8 @@ from halocline.protocol.permission_rules import Effect
 MOST_COMMANDS = 40
 MOST_ANALYSED = 8_000
 """Longest text that is parsed, in characters."""
+LONGEST_FORM = 120_000
+"""Longest form that is run, in bytes: Linux passes no longer argument to a shell than 128 KiB."""
 MOST_PIECES = 1_000
 _CUT = re.compile(r"[\n;|&(){}`]+")
 _CUT_COMMANDS = re.compile(r"[\n;()`]+|\|\|?&?|&&|(?<!>)&")
@@ -58,6 +60,9 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
         return analysis
     form = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
+    if analysis.canonical and len(analysis.canonical.encode()) > LONGEST_FORM:
+        analysis.canonical, why = None, "it repeats so much that the form that would check it is too long to run"
+        analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
     return analysis
 
 
