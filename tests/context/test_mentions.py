@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.context.user_files.mentions import Kind, as_mention, find_mentions, quiet_mentions
+from halocline.context.user_files.mentions import Kind, escape_mentions, find_mentions, format_mention
 
 
 def seen(text):
@@ -86,12 +86,12 @@ def test_no_text_breaks_it_and_every_mention_stands_in_the_text(text):
 
 @given(st.text(alphabet='@`"\\/.:(ab \n', max_size=100))
 def test_quieted_words_mention_nothing(text):
-    assert find_mentions(quiet_mentions(text)) == ()
+    assert find_mentions(escape_mentions(text)) == ()
 
 
 @given(st.text(alphabet="a/ .:1()'é", min_size=1, max_size=30))
 def test_every_path_can_be_written_as_a_mention(path):
-    mentions = find_mentions(as_mention(path))
+    mentions = find_mentions(format_mention(path))
     assert any(path in (mention.target, mention.whole) and mention.kind is Kind.PATH for mention in mentions)
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from halocline.importers.programs import THEIRS, load_program
 from halocline.importers.to_events import to_events
-from halocline.importers.transcript import Found, Ground
+from halocline.importers.transcript import FoundTranscript, Ground
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import events as ev
 
 
-def read(tool: str, path: Path, redact: Callable[[str], str] = str) -> tuple[Found, list[ev.DurableEvent], Ground]:
+def read(
+    tool: str, path: Path, redact: Callable[[str], str] = str
+) -> tuple[FoundTranscript, list[ev.DurableEvent], Ground]:
     (found,) = load_program(tool).found_at(path)
     ground = Ground(put=blob_reference, redact=redact)
     return (

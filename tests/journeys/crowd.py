@@ -20,7 +20,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import Controller
-from halocline.runtime.history.undo_target import step_back
+from halocline.runtime.history.undo_target import find_undo_target
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
@@ -230,7 +230,7 @@ class Crowd:
         infos = await store.list(task)
         match chance.choice(("undo", "restore", "rewind")):
             case "undo":
-                step = await step_back(store, task, lambda name: client.time.plan(self.workspace, name))
+                step = await find_undo_target(store, task, lambda name: client.time.plan(self.workspace, name))
                 target = f"{task}/{step.to.n}" if step else ""
             case "restore":
                 target = f"{task}/{chance.choice(infos).n}" if infos else ""

@@ -8,7 +8,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Choice, Mode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.services.policy.approval_switches import MEANINGS
+from halocline.services.policy.approval_switches import SWITCH_MEANINGS
 
 DONE = Turn(text="done")
 ASK = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)
@@ -167,4 +167,4 @@ async def test_the_same_switch_twice_is_one_event(journey):
 
 
 def test_every_switch_of_the_settings_can_be_set_in_a_task_and_is_explained():
-    assert [*AutoApprove.__struct_fields__] == [switch.value for switch in ApprovalSwitch] == [*MEANINGS]
+    assert [*AutoApprove.__struct_fields__] == [switch.value for switch in ApprovalSwitch] == [*SWITCH_MEANINGS]

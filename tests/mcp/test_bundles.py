@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from halocline.mcp.registry.bundles import read_bundle, server_entry, unpack_bundle, wanted_fields
+from halocline.mcp.registry.bundles import build_server_entry, list_wanted_fields, read_bundle, unpack_bundle
 from halocline.protocol.errors import UsageError
 
 CONFIG = {
@@ -44,7 +44,7 @@ def test_what_will_be_run_is_known_before_anything_is_unpacked(bundle, tmp_path)
     found = read_bundle(bundle())
     folder = tmp_path / "mcp" / "x"
     values = {"folders": "/srv, /data", "key": "s3cret"}
-    assert server_entry(found, folder, values) == {
+    assert build_server_entry(found, folder, values) == {
         "command": "node",
         "args": [f"{folder}/server.js", "/srv", "/data"],
         "cwd": str(folder),
@@ -54,7 +54,7 @@ def test_what_will_be_run_is_known_before_anything_is_unpacked(bundle, tmp_path)
 
 
 def test_what_it_wants_to_be_told_is_what_has_no_default(bundle):
-    assert list(wanted_fields(read_bundle(bundle()), {"key": "k"})) == ["folders"]
+    assert list(list_wanted_fields(read_bundle(bundle()), {"key": "k"})) == ["folders"]
 
 
 def test_its_files_are_put_into_its_folder_and_programs_stay_programs(bundle, tmp_path):
@@ -104,17 +104,19 @@ def test_a_default_gets_no_variable_of_the_person(bundle, tmp_path):
     wishes = {"it": {"type": "string", "default": "${OPENAI_API_KEY}"}}
     config = {"command": "node", "args": ["${user_config.it}"]}
     found = read_bundle(bundle(user_config=wishes, server={"mcp_config": config}))
-    assert server_entry(found, tmp_path, {})["args"] == [""]
+    assert build_server_entry(found, tmp_path, {})["args"] == [""]
 
 
 def test_a_value_that_does_not_fit_is_refused(bundle, tmp_path):
     with pytest.raises(UsageError, match="from 1"):
-        server_entry(read_bundle(bundle()), tmp_path, {"folders": "/", "key": "k", "most": "12"})
+        build_server_entry(read_bundle(bundle()), tmp_path, {"folders": "/", "key": "k", "most": "12"})
 
 
 def test_what_is_different_on_this_system_is_taken(bundle, tmp_path):
     config = {**CONFIG, "platform_overrides": {sys.platform: {"command": "${__dirname}/run", "env": {"B": "1"}}}}
-    found = server_entry(read_bundle(bundle(server={"mcp_config": config})), tmp_path, {"folders": "/", "key": "k"})
+    found = build_server_entry(
+        read_bundle(bundle(server={"mcp_config": config})), tmp_path, {"folders": "/", "key": "k"}
+    )
     assert (found["command"], found["env"]) == (f"{tmp_path}/run", {"KEY": "k", "B": "1"})
 
 

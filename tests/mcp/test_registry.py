@@ -4,7 +4,7 @@ import pytest
 from tests.mcp.http import serving
 
 from halocline.mcp.registry.readme import fetch_readme, page_of
-from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, Offered, list_install_options, search_registry
+from halocline.mcp.registry.registry import OFFICIAL, PUBLISHER, OfferedServer, list_install_options, search_registry
 from halocline.net.network import DIRECT
 from halocline.protocol.errors import HaloclineError
 
@@ -17,10 +17,10 @@ def server(name="io.x/fs", **more):
     return {"name": name, "description": "Files for agents.", "version": "1.2", **more}
 
 
-def offered(**more) -> Offered:
+def offered(**more) -> OfferedServer:
     import msgspec
 
-    return msgspec.convert(server(**more), Offered)
+    return msgspec.convert(server(**more), OfferedServer)
 
 
 def given(values=None, **more):

@@ -9,7 +9,7 @@ import pytest
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.state.state import State
-from halocline.runtime.approval_folder import LARGEST, ApprovalFolder, Request
+from halocline.runtime.approval_folder import LARGEST, ApprovalFolder, FolderRequest
 from halocline.store.paths import Home
 
 TASK = "261122-120000-gold"
@@ -32,12 +32,12 @@ def folder(home):
 
 def request(**more):
     given = {"choices": ("allow", "deny"), "tool": "execute_command", "arguments": {"command": "touch a"}} | more
-    return Request(ID, TOKEN, "approval", TASK, "/work", "touch a", **given)
+    return FolderRequest(ID, TOKEN, "approval", TASK, "/work", "touch a", **given)
 
 
 LEAVE = {"choices": ("allow", "allow_always", "deny"), "always": Grant(ToolKind.EXECUTE, "touch a")}
 WIDER = LEAVE | {"wider": Grant(ToolKind.EXECUTE, argv=("touch",))}
-QUESTION = Request(ID, TOKEN, "question", TASK, "/work", "Which?", ("one", "two"))
+QUESTION = FolderRequest(ID, TOKEN, "question", TASK, "/work", "Which?", ("one", "two"))
 
 
 def decide(folder: ApprovalFolder, answer: object, name: str = ID) -> Path:
@@ -51,7 +51,7 @@ def problem(folder: ApprovalFolder, name: str = ID) -> str:
     return json.loads(file.read_text())["problem"] if file.exists() else ""
 
 
-def look(folder: ApprovalFolder, one: Request | None = None) -> list[str]:
+def look(folder: ApprovalFolder, one: FolderRequest | None = None) -> list[str]:
     waiting = {ID: one or request()}
     return [*folder.read_decisions(TASK, waiting)]
 

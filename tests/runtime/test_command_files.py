@@ -4,10 +4,18 @@ import pytest
 
 from halocline.context.user_files.commands import Places
 from halocline.protocol.errors import UsageError
-from halocline.runtime.prompts.command_files import Words
-from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Where, first_word, is_alone, nearest_names, words_in
+from halocline.runtime.prompts.command_files import SlashEntries
+from halocline.runtime.prompts.slash_commands import (
+    ROWS,
+    SLASH_COMMANDS,
+    SlashPlace,
+    is_alone,
+    nearest_names,
+    split_slash_command,
+    words_in,
+)
 
-HERE = Where.TERMINAL
+HERE = SlashPlace.TERMINAL
 
 
 def write(path: Path, text: str) -> None:
@@ -26,10 +34,10 @@ class Project:
     def skill(self, name: str, body: str = "Use me.") -> None:
         write(self.root / f".agents/skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: About.\n---\n{body}\n")
 
-    def words(self, *off: str) -> Words:
-        return Words(self.places, off)
+    def words(self, *off: str) -> SlashEntries:
+        return SlashEntries(self.places, off)
 
-    def expanded(self, text: str, where: Where = HERE, *off: str):
+    def expanded(self, text: str, where: SlashPlace = HERE, *off: str):
         return self.words(*off).expanded(text, where)
 
 
@@ -121,7 +129,7 @@ def test_ours_are_never_replaced_but_a_file_of_the_same_name_has_its_ending(proj
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.is_for_the_model], ids=lambda row: row.name)
-@pytest.mark.parametrize("where", Where)
+@pytest.mark.parametrize("where", SlashPlace)
 def test_a_word_for_the_model_becomes_a_note_or_a_tool_where_there_is_one(project, row, where):
     for name in row.names:
         found = project.expanded(f"/{name} more", where)
@@ -130,7 +138,7 @@ def test_a_word_for_the_model_becomes_a_note_or_a_tool_where_there_is_one(projec
 
 def test_deep_planning_offers_a_fresh_task_only_where_somebody_can_begin_it(project):
     assert project.expanded("/deep-planning x").offers == {"new_task"}
-    assert project.expanded("/deep-planning x", Where.RUN).offers == frozenset()
+    assert project.expanded("/deep-planning x", SlashPlace.RUN).offers == frozenset()
 
 
 def test_words_that_are_switched_off_are_none(project):
@@ -158,10 +166,10 @@ def test_a_path_a_sentence_and_a_known_word_are_nothing_to_complain_about(projec
     project.words().check(text, HERE)
 
 
-@pytest.mark.parametrize("name", [row.name for row in ROWS if Where.RUN not in row.where])
+@pytest.mark.parametrize("name", [row.name for row in ROWS if SlashPlace.RUN not in row.where])
 def test_a_word_for_a_person_is_refused_where_there_is_none(project, name):
     with pytest.raises(UsageError, match="works only in a terminal session"):
-        project.words().check(f"/{name} x", Where.RUN)
+        project.words().check(f"/{name} x", SlashPlace.RUN)
 
 
 def test_a_file_that_cannot_be_read_is_named(project):
@@ -175,7 +183,7 @@ def test_a_file_that_cannot_be_read_is_named(project):
 
 def test_names_are_unique():
     names = [name for row in ROWS for name in row.names]
-    assert len(names) == len(set(names)) == len(SLASH)
+    assert len(names) == len(set(names)) == len(SLASH_COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +200,7 @@ def test_names_are_unique():
     ],
 )
 def test_the_first_word_of_a_prompt(prompt, expected):
-    assert first_word(prompt) == expected
+    assert split_slash_command(prompt) == expected
 
 
 def test_a_word_is_alone_when_nothing_follows_it():

@@ -11,7 +11,7 @@ from halocline.net.network import Network
 from halocline.net.proxies import Proxy
 from halocline.providers.catalog.vendors import Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.runtime.models.connection_test import Connection, try_connection
+from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.resolve import build_client
 from halocline.testing.model_server import Fault, ModelServer, Turn
 from halocline.testing.proxy_server import ProxyServer
@@ -25,7 +25,7 @@ QUICK = Network(connect_timeout=5.0, first_byte_timeout=5.0, stall_timeout=5.0)
 
 async def tried(
     url: str, family: str = "openai_chat", model: str = "m", key: str = KEY, network: Network = QUICK, **more: str
-) -> Connection:
+) -> ModelConnection:
     """The way to a vendor of that family whose own server is at `url`."""
     vendor = Vendor("near", "Near", family, base_url=url, key_variable="NEAR_API_KEY", **more)
     at = Endpoint(vendor, model, key=key, key_source="NEAR_API_KEY", network=network)

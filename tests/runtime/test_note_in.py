@@ -1,6 +1,6 @@
 import pytest
 
-from halocline.runtime.rules.memory import note_in
+from halocline.runtime.rules.memory import parse_note
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from halocline.runtime.rules.memory import note_in
     ],
 )
 def test_a_note_is_one_line_behind_a_hash_and_a_space(typed: str, note: str):
-    assert note_in(typed) == note
+    assert parse_note(typed) == note

@@ -8,7 +8,7 @@ from tests.swapping import swapping
 
 from halocline.edits.diff import make_diff
 from halocline.protocol.errors import UsageError
-from halocline.runtime.history.revert_hunk import Swap, revert_hunk
+from halocline.runtime.history.revert_hunk import HunkReversal, revert_hunk
 from halocline.runtime.rules.memory import Memory
 from halocline.services.instructions import InstructionService
 
@@ -33,7 +33,7 @@ def outside(project: Path) -> dict[str, str]:
 async def revert(project: Path) -> None:
     name = f".halocline/{os.urandom(4).hex()}"
     with suppress(UsageError):
-        await revert_hunk(project, Swap(name, make_diff(name, "1\n", None).text, "deleted"))
+        await revert_hunk(project, HunkReversal(name, make_diff(name, "1\n", None).text, "deleted"))
 
 
 async def remember(project: Path) -> None:

@@ -80,7 +80,7 @@ def test_only_blobs_that_no_task_names_go_and_not_those_of_this_day(home: Home, 
     task(home, "t1", named)
     task(home, "t2", thrown, folder="trash")
     aged(places[named], places[thrown], places[old])
-    plan = storage.prune_plan(env)
+    plan = storage.plan_pruning(env)
     assert plan.blobs == (places[old],)
     storage.prune_storage(env, plan)
     assert [ref for ref, place in places.items() if place.exists()] == [named, thrown, fresh]
@@ -94,9 +94,9 @@ async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_tra
     task(home, "kept")
     task(home, "thrown", folder="trash")
     later = time.time() + 3 * 86400
-    plan = storage.prune_plan(env, now=later)
+    plan = storage.plan_pruning(env, now=later)
     assert [(one.task, one.keep, one.why) for one in plan.checkpoints] == [("gone", 0, "its task is deleted")]
-    assert not storage.prune_plan(env).checkpoints
+    assert not storage.plan_pruning(env).checkpoints
     done = storage.prune_storage(env, plan)
     assert (done.freed > 0, done.problems) == (True, ())
     (store,) = storage.measure_storage(env).stores
@@ -153,7 +153,7 @@ def test_a_content_that_an_open_task_may_be_about_to_name_stays(home: Home) -> N
 def test_a_content_that_was_put_again_after_the_plan_stays(home: Home, env) -> None:
     blob = DiskBlobs(home.blobs).put(b"again")
     aged(place(home, blob))
-    plan = storage.prune_plan(env)
+    plan = storage.plan_pruning(env)
     assert plan.blobs == (place(home, blob),)
     DiskBlobs(home.blobs).put(b"again")
     storage.prune_storage(env, plan)
@@ -177,11 +177,11 @@ async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env
         await checkpoint(home, tmp_path / "work", name)
         task(home, name)
     aged(home.log("old"))
-    plan = storage.prune_plan(env, older=30 * 86400)
+    plan = storage.plan_pruning(env, older=30 * 86400)
     assert [(one.task, one.count) for one in plan.checkpoints] == [("old", 1)]
     storage.prune_storage(env, plan)
     assert home.log("old").exists()
-    assert not storage.prune_plan(env, older=30 * 86400)
+    assert not storage.plan_pruning(env, older=30 * 86400)
 
 
 async def test_a_store_that_was_put_aside_as_damaged_is_freed(home: Home, env, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_a_store_that_was_put_aside_as_damaged_is_freed(home: Home, env, t
     task(home, "t1")
     (path,) = [place for place in home.checkpoints.iterdir() if place.is_dir()]
     path.rename(path.with_name(f"{path.name}.damaged-1.000"))
-    plan = storage.prune_plan(env)
+    plan = storage.plan_pruning(env)
     assert [store.workspace for store in plan.damaged] == [str(tmp_path / "work")]
     storage.prune_storage(env, plan)
     assert storage.measure_storage(env).stores == ()

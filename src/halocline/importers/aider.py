@@ -9,7 +9,16 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from halocline.files.regular import open_regular
-from halocline.importers.transcript import Found, Ground, Prompt, Reply, Said, first_line, parse_time, stamp_files
+from halocline.importers.transcript import (
+    FoundTranscript,
+    Ground,
+    Prompt,
+    Reply,
+    Said,
+    first_line,
+    parse_time,
+    stamp_files,
+)
 from halocline.protocol.messages import Text
 
 TOOL = "aider"
@@ -20,13 +29,13 @@ _MODEL = re.compile(r"> (?:Main model|Model): (\S+)")
 _PERSON, _PROGRAM = "#### ", ">"
 
 
-def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
+def found(home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
     """Yield the chats of this folder and of the home folder; aider stores its history in the project."""
     for folder in dict.fromkeys((Path(env.get("PWD") or "."), home)):
         yield from found_at(folder / NAME)
 
 
-def found_at(path: Path) -> Iterator[Found]:
+def found_at(path: Path) -> Iterator[FoundTranscript]:
     """Yield the chats of a file, or of the history file in a folder."""
     file = path / NAME if path.is_dir() else path
     if not file.is_file() or file.suffix != ".md":
@@ -38,7 +47,7 @@ def found_at(path: Path) -> Iterator[Found]:
         model = next((found[1] for line in lines if (found := _MODEL.match(line))), "")
         prompts = (line.removeprefix(_PERSON) for line in lines if line.startswith(_PERSON))
         if title := next(prompts, ""):
-            yield Found(
+            yield FoundTranscript(
                 tool=TOOL,
                 id=f"{file.parent.absolute()}#{number}",
                 path=str(file),
@@ -52,7 +61,7 @@ def found_at(path: Path) -> Iterator[Found]:
             )
 
 
-def said(found: Found, ground: Ground) -> Iterator[Said]:
+def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     """Yield the conversation of one chat in the file."""
     number = int(found.id.rpartition("#")[2])
     for count, (started, lines) in enumerate(_split_chats(Path(found.path)), start=1):

@@ -11,7 +11,7 @@ from pathlib import Path
 from halocline.importers import content_blocks, json_stream
 from halocline.importers.transcript import (
     Answer,
-    Found,
+    FoundTranscript,
     Ground,
     Prompt,
     Reply,
@@ -41,14 +41,14 @@ NOT_SAID = (
 UNREADABLE = "unreadable line"
 
 
-def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
+def found(home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
     """Yield the user's sessions."""
     named = [Path(place) for place in env.get("CLAUDE_CONFIG_DIR", "").split(",") if place]
     for root in {place.resolve() for place in (*named, home / ".claude", home / ".config/claude")}:
         yield from found_at(root / "projects")
 
 
-def found_at(path: Path) -> Iterator[Found]:
+def found_at(path: Path) -> Iterator[FoundTranscript]:
     """Yield the session of a file, or all below a folder, without those of sub-agents."""
     files = [path] if path.is_file() else sorted(path.rglob("*.jsonl")) if path.is_dir() else []
     for file in files:
@@ -56,7 +56,7 @@ def found_at(path: Path) -> Iterator[Found]:
             yield one
 
 
-def _read_session(file: Path) -> Found | None:
+def _read_session(file: Path) -> FoundTranscript | None:
     head = json_stream.read_head(file, HEAD)
     talk = [line for line in head if line.get("type") in ("user", "assistant") and "message" in line]
     if not talk:
@@ -66,7 +66,7 @@ def _read_session(file: Path) -> Found | None:
     prompts = (_words_of(line) for line in talk if _is_prompt(line))
     models = (as_text(as_table(line["message"]).get("model")) for line in talk if line["type"] == "assistant")
     model = next((name for name in models if name and name != MADE_UP), "")
-    return Found(
+    return FoundTranscript(
         tool=TOOL,
         id=file.stem,
         path=str(file),
@@ -109,7 +109,7 @@ def _queued_prompt(line: JsonObject) -> object:
     return given.get("prompt") if is_persons and given.get("commandMode", "prompt") == "prompt" else None
 
 
-def said(found: Found, ground: Ground) -> Iterator[Said]:
+def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     """Yield the latest branch of the conversation."""
     path = Path(found.path)
     session = _Session(ground, _overtaken_prompts(path))

@@ -13,7 +13,7 @@ import msgspec
 from halocline.importers import json_stream
 from halocline.importers.transcript import (
     Answer,
-    Found,
+    FoundTranscript,
     Ground,
     Prompt,
     Reply,
@@ -48,14 +48,14 @@ NOT_SAID = (
 UNREADABLE = "unreadable line"
 
 
-def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
+def found(home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
     """Yield the user's sessions, including archived ones."""
     root = Path(env.get("CODEX_HOME") or home / ".codex")
     yield from found_at(root / "sessions")
     yield from found_at(root / "archived_sessions")
 
 
-def found_at(path: Path) -> Iterator[Found]:
+def found_at(path: Path) -> Iterator[FoundTranscript]:
     """Yield the session of a file, or all below a folder, without those of sub-agents."""
     files = [path] if path.is_file() else sorted(path.rglob(PATTERN)) if path.is_dir() else []
     for file in files:
@@ -63,7 +63,7 @@ def found_at(path: Path) -> Iterator[Found]:
             yield one
 
 
-def _read_session(file: Path) -> Found | None:
+def _read_session(file: Path) -> FoundTranscript | None:
     head = [_read_entry(line) for line in json_stream.read_head(file, HEAD)]
     meta = next((payload for kind, payload, _ in head if kind == "session_meta"), {})
     said = [payload for kind, payload, _ in head if kind == "response_item" and payload.get("type")]
@@ -72,7 +72,7 @@ def _read_session(file: Path) -> Found | None:
     size, changed, stamp = stamp_files(file)
     titles = (first_line(_prompt_words(item)) for item in said)
     contexts = [payload for kind, payload, _ in head if kind == "turn_context"]
-    return Found(
+    return FoundTranscript(
         tool=TOOL,
         id=as_text(meta.get("id")) or file.stem,
         path=str(file),
@@ -107,7 +107,7 @@ def _prompt_words(item: JsonObject) -> str:
     return "" if text.startswith(NOT_SAID) else text
 
 
-def said(found: Found, ground: Ground) -> Iterator[Said]:
+def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     """Yield the conversation."""
     session = _Session(ground, found.model)
     for line in json_stream.read_lines(Path(found.path)):

@@ -20,7 +20,7 @@ LARGEST = 32_000_000
 KEY = "mcpServers"
 
 
-class Elsewhere(Value, frozen=True):
+class OtherServers(Value, frozen=True):
     """A server of another agent. `variables` and `headers` are named in `given`, or were left out."""
 
     name: str
@@ -30,7 +30,7 @@ class Elsewhere(Value, frozen=True):
     headers: tuple[str, ...] = ()
 
 
-def servers_elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[Elsewhere]:
+def servers_elsewhere(home: Path, env: Mapping[str, str], workspace: Path) -> Iterator[OtherServers]:
     """Yield all servers; of several with one name, the first."""
     seen: set[str] = set()
     for file, name, given in _list_tables(home, env, workspace):
@@ -59,14 +59,14 @@ def _read_toml(file: Path) -> JsonObject:
         return {}
 
 
-def _read_server(file: Path, name: str, given: JsonObject) -> Elsewhere | None:
+def _read_server(file: Path, name: str, given: JsonObject) -> OtherServers | None:
     variables = tuple(as_table(given.get("env")))
     if command := as_text(given.get("command")):
         args = [redact_text(str(part)) for part in given.get("args") or () if isinstance(part, str | int)]
         made: JsonObject = {"command": command, "args": args}
         made |= {"env": {name: f"${{{name}}}" for name in variables}} if variables else {}
         made |= {"cwd": cwd} if (cwd := as_text(given.get("cwd"))) else {}
-        return Elsewhere(name, str(file), made, variables)
+        return OtherServers(name, str(file), made, variables)
     if not (url := redact_text(as_text(given.get("url")))).startswith(("http://", "https://")):
         return None
     kind = as_text(given.get("type")) or as_text(given.get("transportType"))
@@ -74,4 +74,4 @@ def _read_server(file: Path, name: str, given: JsonObject) -> Elsewhere | None:
     token = as_text(given.get("bearer_token_env_var"))
     made = {"type": "sse" if kind == "sse" else "streamableHttp", "url": url}
     made |= {"headers": {"Authorization": f"Bearer ${{{token}}}"}} if token else {}
-    return Elsewhere(name, str(file), made, (token,) if token else (), headers)
+    return OtherServers(name, str(file), made, (token,) if token else (), headers)

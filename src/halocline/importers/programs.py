@@ -7,7 +7,7 @@ from typing import cast
 from halocline.importers.tool_names import CLAUDE, CLINE, CODEX, Theirs
 from halocline.importers.transcript import Program
 
-PROGRAMS = ("cline", "claude", "codex", "aider")
+IMPORTABLE_PROGRAMS = ("cline", "claude", "codex", "aider")
 _MODULES = {"cline": "cline.tasks"}
 THEIRS: Mapping[str, Mapping[str, Theirs]] = {"cline": CLINE, "claude": CLAUDE, "codex": CODEX}
 

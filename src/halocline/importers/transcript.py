@@ -64,7 +64,7 @@ class Plan(Value, frozen=True):
 Said = Prompt | Reply | Answer | Plan
 
 
-class Found(Value, frozen=True, omit_defaults=False):
+class FoundTranscript(Value, frozen=True, omit_defaults=False):
     """A transcript on disk. Times are Unix seconds; `cost` is in US dollars, None if not recorded."""
 
     tool: str
@@ -85,13 +85,13 @@ class Program(Protocol):
 
     TITLE: str
 
-    def found(self, home: Path, env: Mapping[str, str]) -> Iterator[Found]:
+    def found(self, home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
         """Yield the user's transcripts in all known locations below their home folder."""
 
-    def found_at(self, path: Path) -> Iterator[Found]:
+    def found_at(self, path: Path) -> Iterator[FoundTranscript]:
         """Yield the transcripts in a given file or folder."""
 
-    def said(self, found: Found, ground: "Ground") -> Iterator[Said]:
+    def said(self, found: FoundTranscript, ground: "Ground") -> Iterator[Said]:
         """Yield the conversation in order. Unreadable parts are skipped and counted in `ground.lost`."""
 
 

@@ -31,7 +31,7 @@ _WHERE = "Name a folder in {folder}; a relative path starts there."
 _WHOLE = "Write the file under another name in this folder, then rename it when it is complete."
 
 
-class Request(Value, frozen=True, omit_defaults=False):
+class FolderRequest(Value, frozen=True, omit_defaults=False):
     """The content of a request file. A decision repeats the `id` and the `token`.
 
     `kind` is approval or question. An approval has the whole call, the reason and the rule, the `parts` of a command,
@@ -59,7 +59,7 @@ class Request(Value, frozen=True, omit_defaults=False):
     version: int = 1
 
 
-class Answer(Value, frozen=True, forbid_unknown_fields=True):
+class FolderAnswer(Value, frozen=True, forbid_unknown_fields=True):
     """The content of a decision file.
 
     `always` is the scope of a permanent grant, `wider` chooses the more general grant. `note` is a message to the
@@ -76,14 +76,14 @@ class Answer(Value, frozen=True, forbid_unknown_fields=True):
     answer: str = ""
 
 
-_answer = Decoder(Answer)
+_answer = Decoder(FolderAnswer)
 
 
-def make_approval_request(event: ApprovalRequested, state: State) -> Request:
+def make_approval_request(event: ApprovalRequested, state: State) -> FolderRequest:
     """Build the request for an approval."""
     call = next((one.call for one in state.open_calls if one.call.id == event.call), None)
     always = ("allow_always",) if event.grant and "allow_always" in event.options else ()
-    return Request(
+    return FolderRequest(
         id=f"{state.task}.{event.request}",
         token=os.urandom(16).hex(),
         kind="approval",
@@ -104,10 +104,10 @@ def make_approval_request(event: ApprovalRequested, state: State) -> Request:
     )
 
 
-def make_question_request(event: QuestionAsked, state: State) -> Request:
+def make_question_request(event: QuestionAsked, state: State) -> FolderRequest:
     """Build the request for an answer; the `choices` are suggestions, any text is accepted."""
     name, token = f"{state.task}.{event.request}", os.urandom(16).hex()
-    return Request(name, token, "question", state.task, state.workspace, event.question, event.options)
+    return FolderRequest(name, token, "question", state.task, state.workspace, event.question, event.options)
 
 
 class ApprovalFolder:
@@ -152,16 +152,16 @@ class ApprovalFolder:
                     f"{self.path} is inside {folder}, where the task works.", "Set HALOCLINE_HOME to another folder."
                 )
 
-    def write_request(self, request: Request) -> None:
+    def write_request(self, request: FolderRequest) -> None:
         """Write a request; remove a decision file that was there before it."""
         self._remove(request.id + DECISION)
         self._write(request.id + REQUEST, msgspec.json.format(msgspec.json.encode(request), indent=1))
 
-    def remove_request(self, request: Request) -> None:
+    def remove_request(self, request: FolderRequest) -> None:
         """Remove a request that no longer waits."""
         self._remove(request.id + REQUEST)
 
-    def read_decisions(self, task: str, waiting: Mapping[str, Request]) -> dict[str, Answer]:
+    def read_decisions(self, task: str, waiting: Mapping[str, FolderRequest]) -> dict[str, FolderAnswer]:
         """Read the decisions on a task's requests. Each invalid one is answered with an error file."""
         if not os.fstat(self._fd).st_nlink:
             raise FileNotFoundError(2, "it was removed")
@@ -174,8 +174,8 @@ class ApprovalFolder:
             if file.startswith(f"{task}.") and file.endswith(DECISION):
                 yield file.removesuffix(DECISION)
 
-    def _take_decision(self, name: str, request: Request | None) -> Answer | None:
-        answer: Answer | None = None
+    def _take_decision(self, name: str, request: FolderRequest | None) -> FolderAnswer | None:
+        answer: FolderAnswer | None = None
         try:
             found = os.lstat(name + DECISION, dir_fd=self._fd)
             if (found.st_dev, found.st_ino) in self._left:
@@ -196,7 +196,7 @@ class ApprovalFolder:
             self._remove(name + file)
         return answer
 
-    def _read(self, file: str) -> Answer:
+    def _read(self, file: str) -> FolderAnswer:
         try:
             fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._fd)
         except FileNotFoundError:
@@ -244,7 +244,7 @@ class Refused(Exception):
     """An invalid decision; the text says why."""
 
 
-def problem_of(request: Request, answer: Answer) -> str:
+def problem_of(request: FolderRequest, answer: FolderAnswer) -> str:
     """Return why an answer is invalid for a request; empty if it is valid."""
     if answer.id != request.id or not hmac.compare_digest(answer.token.encode(), request.token.encode()):
         return "The id and token do not match the request."

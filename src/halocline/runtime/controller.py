@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from halocline.runtime.attach.remote_task import Attached
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.models.efforts import Efforts
-    from halocline.runtime.prompts.command_files import Words
+    from halocline.runtime.prompts.command_files import SlashEntries
     from halocline.runtime.prompts.uploads import Handing
     from halocline.runtime.rules.hooks import FolderHooks
     from halocline.task.stream import Stream
@@ -187,11 +187,11 @@ class Controller:
         """Prepare a command (see `prepared`), then send it. Raises UsageError."""
         return self.send(await self.prepared(command) if isinstance(command, cmd.SubmitPrompt) else command)
 
-    def words(self, workspace: Path) -> "Words":
+    def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
         return slash_commands_of(workspace, self.home, self.assembly.settings)
 
-    def _words_of(self, task: Task) -> "Callable[[], Words]":
+    def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
         return lambda: self.words(Path(task.state.workspace))
 
     async def prepared(self, command: cmd.SubmitPrompt) -> cmd.SubmitPrompt:

@@ -8,7 +8,7 @@ from halocline.task.stream import Caught, joined_with
 
 EVERY = 0.033
 """Seconds between batches."""
-MOST = 400
+MOST_BATCHED = 400
 """Largest number of events in a batch."""
 
 
@@ -20,7 +20,7 @@ async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncIterator[t
             batch: list[Event] = []
             fresh = False
             deadline: float | None = None
-            while len(batch) < MOST:
+            while len(batch) < MOST_BATCHED:
                 left: float | None = None if deadline is None else deadline - asyncio.get_running_loop().time()
                 await asyncio.wait([upcoming], timeout=left)
                 if not upcoming.done():

@@ -6,7 +6,7 @@ from halocline.protocol.kinds import ApprovalSwitch, allows_more, is_looser
 from halocline.protocol.values import Value
 from halocline.task.task import Task
 
-WORDS = {True: "on", False: "off", None: "mode"}
+SWITCH_WORDS = {True: "on", False: "off", None: "mode"}
 """The word to type for each state of a switch."""
 
 
@@ -23,7 +23,7 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
         case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
             return Loosening(f"the approval mode {mode}", f"/approvals {mode}")
         case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
-            setting = f"{switch} {WORDS[on]}"
+            setting = f"{switch} {SWITCH_WORDS[on]}"
             return Loosening(f"the approval switch {setting}", f"/auto-approve {setting}")
     return None
 

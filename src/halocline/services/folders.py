@@ -31,7 +31,7 @@ class Inside(Value, frozen=True, omit_defaults=False):
     is_project: bool
 
 
-class Looked(Value, frozen=True, omit_defaults=False):
+class FolderListing(Value, frozen=True, omit_defaults=False):
     """A folder, its parent (empty for the root), and its folders; `cut` if there are more."""
 
     path: str
@@ -41,7 +41,7 @@ class Looked(Value, frozen=True, omit_defaults=False):
     read_only: bool
 
 
-class Standing(Value, frozen=True, omit_defaults=False):
+class GitStatus(Value, frozen=True, omit_defaults=False):
     """Git status of a project: its branch (empty without git), and the number of uncommitted files."""
 
     branch: str
@@ -55,7 +55,7 @@ def list_workspaces(tasks: Iterable[TaskInfo], known: Sequence[Path]) -> list[Wo
     return [Workspace(path, Path(path).name or path, os.path.isdir(path), counts[path]) for path in names]
 
 
-def list_folder(path: Path, *, hidden: bool) -> Looked:
+def list_folder(path: Path, *, hidden: bool) -> FolderListing:
     """List the folders in a folder by name, `hidden` ones only on request. Raises UsageError."""
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name.lower())
@@ -64,12 +64,12 @@ def list_folder(path: Path, *, hidden: bool) -> Looked:
     folders = [entry for entry in entries if (hidden or not entry.name.startswith(".")) and _is_folder(entry)]
     found = (Inside(entry.path, entry.name, os.path.exists(f"{entry.path}/.git")) for entry in folders[:MOST])
     parent = "" if path.parent == path else str(path.parent)
-    return Looked(str(path), parent, tuple(found), len(folders) > MOST, not os.access(path, os.W_OK))
+    return FolderListing(str(path), parent, tuple(found), len(folders) > MOST, not os.access(path, os.W_OK))
 
 
-async def inspect_git(path: Path) -> Standing:
+async def inspect_git(path: Path) -> GitStatus:
     """Return the git status of a folder. Raises ToolFailure if git fails."""
-    return Standing(*await git_standing(path))
+    return GitStatus(*await git_standing(path))
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.importers.programs import PROGRAMS as PROGRAMS, THEIRS, load_program
+from halocline.importers.programs import THEIRS, load_program
 from halocline.importers.to_events import to_events
-from halocline.importers.transcript import Found as Found, Ground
+from halocline.importers.transcript import FoundTranscript, Ground
 from halocline.ports.blobs import blob_reference
 from halocline.protocol import codec
 from halocline.protocol.errors import HaloclineError
@@ -57,7 +57,7 @@ LEFT_AFTER = 3600.0
 """Seconds after which a log without a writer counts as the remains of a killed import."""
 
 
-class Done(Value, frozen=True, omit_defaults=False):
+class ImportResult(Value, frozen=True, omit_defaults=False):
     """The result for one transcript. `lost` lists what could not be imported, as text."""
 
     task: str
@@ -86,7 +86,7 @@ class ImportService:
         """Read the home and the settings. Raises UsageError and SettingsError."""
         return cls(Assembly.of(Choices()), Path(env.get("HOME") or Path.home()), env)
 
-    def found(self, programs: Sequence[str], path: Path | None = None, since: float = 0.0) -> list[Found]:
+    def found(self, programs: Sequence[str], path: Path | None = None, since: float = 0.0) -> list[FoundTranscript]:
         """Return the transcripts on this machine, or at `path`, newest first; of copies, the one changed last."""
         each = self._at(programs, path) if path else self._here(programs)
         newest = {(one.tool, one.id): one for one in sorted(each, key=lambda one: one.changed)}
@@ -96,19 +96,19 @@ class ImportService:
         """Return the display name of a program."""
         return load_program(name).TITLE
 
-    def _here(self, programs: Sequence[str]) -> Iterator[Found]:
+    def _here(self, programs: Sequence[str]) -> Iterator[FoundTranscript]:
         for name in programs:
             try:
                 yield from load_program(name).found(self._user, self._env)
             except OSError as error:
                 self.remarks.append(f"Cannot search for conversations of {load_program(name).TITLE}: {error}.")
 
-    def _at(self, programs: Sequence[str], path: Path) -> list[Found]:
+    def _at(self, programs: Sequence[str], path: Path) -> list[FoundTranscript]:
         """Return the transcripts at a path; a file belongs to the first program that can read it."""
         found = (list(load_program(name).found_at(path)) for name in programs)
         return next(filter(None, found), []) if path.is_file() else [one for each in found for one in each]
 
-    def standing(self, found: Found) -> str:
+    def standing(self, found: FoundTranscript) -> str:
         """Return the status of a transcript in this home."""
         log = self._home.log(task_of(found))
         if not log.exists():
@@ -118,7 +118,7 @@ class ImportService:
                 return HERE if origin.stamp == found.stamp else GROWN
         return GONE_ON
 
-    def take(self, found: Found, workspace: Path, *, always: bool = False, dry: bool = False) -> Done:
+    def take(self, found: FoundTranscript, workspace: Path, *, always: bool = False, dry: bool = False) -> ImportResult:
         """Import a transcript as a task. `workspace` applies if the transcript names none, or `always`.
 
         `dry` writes nothing.
@@ -130,7 +130,7 @@ class ImportService:
         place = str(workspace) if always else before or _usable_folder(found.workspace) or str(workspace)
         if standing == HERE and place != before:
             standing = MOVED
-        done = Done(task_of(found), standing, found.title, place)
+        done = ImportResult(task_of(found), standing, found.title, place)
         if standing in (HERE, GONE_ON):
             return done
         put = blob_reference if dry else self._assembly.blobs.put
@@ -143,12 +143,12 @@ class ImportService:
             self._write(task_of(found), stats.count_each(events), fresh=standing == NEW)
         return replace(done, turns=stats.turns, cost=stats.cost, lost=_text_words(ground))
 
-    def _workspace(self, found: Found) -> str:
+    def _workspace(self, found: FoundTranscript) -> str:
         """Return the workspace of a transcript's task; empty if it was not imported."""
         began = next(read_log(self._home.log(task_of(found))), None)
         return began.workspace if isinstance(began, TaskStarted) else ""
 
-    def _events(self, found: Found, workspace: str, ground: Ground) -> Iterator[DurableEvent]:
+    def _events(self, found: FoundTranscript, workspace: str, ground: Ground) -> Iterator[DurableEvent]:
         at = found.started
         origin = Origin(found.tool, found.id, found.path, found.stamp)
         yield _start_event(found, workspace, origin)
@@ -226,7 +226,7 @@ class ImportStats:
             pass
 
 
-def _start_event(found: Found, workspace: str, origin: Origin) -> TaskStarted:
+def _start_event(found: FoundTranscript, workspace: str, origin: Origin) -> TaskStarted:
     """Build the first event. It has no system prompt: the task gets the current one when it is resumed."""
     return TaskStarted(
         workspace=workspace,
@@ -266,7 +266,7 @@ def _clear_leftovers(folder: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def task_of(found: Found) -> str:
+def task_of(found: FoundTranscript) -> str:
     """Return the id of a transcript's task, which is always the same."""
     digest = sha256(f"{found.tool}\n{found.id}".encode()).digest()
     began = time.strftime("%y%m%d-%H%M%S-", time.gmtime(found.started))

@@ -30,7 +30,7 @@ _NAME = re.compile(r"\w[\w.-]{0,79}")
 BLANK = "# {title}\n\nWrite what the model should do, one short sentence per line.\n"
 
 
-class Listed(Value, frozen=True, omit_defaults=False):
+class ListedInstruction(Value, frozen=True, omit_defaults=False):
     """One rule file. `holds` says when it applies, `inert` why it never does. `size` is in characters."""
 
     path: str
@@ -42,7 +42,7 @@ class Listed(Value, frozen=True, omit_defaults=False):
     size: int
 
 
-class Verdict(Value, frozen=True, omit_defaults=False):
+class InstructionVerdict(Value, frozen=True, omit_defaults=False):
     """Result for one file: `holds` if it applies to the path, and the reason."""
 
     path: str
@@ -78,15 +78,15 @@ class InstructionService:
         found = ((row, self._roots.path(row)) for row in RULE_ROWS)
         return [(self._roots.shown(str(path)) if path else row.shown) + "/" * bool(row.endings) for row, path in found]
 
-    def found(self) -> list[Listed]:
+    def found(self) -> list[ListedInstruction]:
         """Return every rule file, including those that do not apply."""
         return [_list_file(file) for file in self._files()]
 
-    def why(self, path: str) -> list[Verdict]:
+    def why(self, path: str) -> list[InstructionVerdict]:
         """Return a verdict on every file for a path; with an empty path, on what always applies."""
         inside = self._inside(path) if path else ""
         files = self._files() if not inside else [*self._reader.all(), *_nested_for(self._reader, inside)]
-        return [Verdict(file.shown, *_judge_file(file, inside)) for file in files]
+        return [InstructionVerdict(file.shown, *_judge_file(file, inside)) for file in files]
 
     def examples(self) -> dict[str, str]:
         """Return the names of the examples, each with its title."""
@@ -179,8 +179,8 @@ def _nested_for(reader: Reader, path: str) -> tuple[RuleFile, ...]:
     return tuple(file for file in reader.nested(folders_of((path,))) if file.path not in known)
 
 
-def _list_file(file: RuleFile) -> Listed:
-    return Listed(
+def _list_file(file: RuleFile) -> ListedInstruction:
+    return ListedInstruction(
         file.shown, file.path, file.owner, _describe_scope(file), file.inert, file.remarks, len(file.rule.text)
     )
 

@@ -119,7 +119,7 @@ def measure_storage(env: Mapping[str, str]) -> Storage:
     )
 
 
-def prune_plan(
+def plan_pruning(
     env: Mapping[str, str], older: float | None = None, keep: int | None = None, now: float | None = None
 ) -> PrunePlan:
     """Plan to remove what no longer belongs to a task.

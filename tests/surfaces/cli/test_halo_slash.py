@@ -13,7 +13,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
-from halocline.runtime.prompts.slash_commands import ROWS, SLASH, Slash
+from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, SlashCommand
 from halocline.surfaces.cli.slash.dispatch import ANSWERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
@@ -106,12 +106,12 @@ def test_a_word_with_a_slash_lets_the_model_have_its_tool(halo: Halo) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_every_word_is_in_the_reference_and_is_answered_once(row: Slash) -> None:
+def test_every_word_is_in_the_reference_and_is_answered_once(row: SlashCommand) -> None:
     from docs.generate import words
 
     assert all(f"`/{name}`" in words() for name in row.names)
     assert (row.name in ANSWERS) is not row.is_for_the_model
-    assert [SLASH[name] for name in row.names] == [row] * len(row.names)
+    assert [SLASH_COMMANDS[name] for name in row.names] == [row] * len(row.names)
 
 
 ENTER, TAB, DOWN = "\r", "\t", "\x1b[B"

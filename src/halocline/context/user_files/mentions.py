@@ -76,12 +76,12 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
     return tuple(dict.fromkeys(mention for mention in seen if mention))
 
 
-def quiet_mentions(text: str) -> str:
+def escape_mentions(text: str) -> str:
     """Escape mentions, for text that the user did not write."""
     return _AT.sub(r"\\@", text) if find_mentions(text) else text
 
 
-def as_mention(path: str) -> str:
+def format_mention(path: str) -> str:
     """Write a path as a mention, in quotes if needed."""
     (one,) = find_mentions(f"@{path}") or (None,)
     plain = one is not None and one.text == f"@{path}" and one.target == path and one.kind is Kind.PATH

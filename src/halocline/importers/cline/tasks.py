@@ -13,7 +13,7 @@ from halocline.importers.cline.costs import Request, by_place, read_metrics, rea
 from halocline.importers.cline.screen import read_screen
 from halocline.importers.transcript import (
     Answer,
-    Found,
+    FoundTranscript,
     Ground,
     Plan,
     Prompt,
@@ -54,13 +54,13 @@ def list_roots(home: Path, env: Mapping[str, str]) -> list[Path]:
     return list({place.resolve(): None for place in places if place.is_dir()})
 
 
-def found(home: Path, env: Mapping[str, str]) -> Iterator[Found]:
+def found(home: Path, env: Mapping[str, str]) -> Iterator[FoundTranscript]:
     """Yield the user's tasks and sessions."""
     for root in list_roots(home, env):
         yield from _of_root(root)
 
 
-def found_at(path: Path) -> Iterator[Found]:
+def found_at(path: Path) -> Iterator[FoundTranscript]:
     """Yield the tasks of a path: a task's folder or file, a storage folder, or a session's file or folder."""
     if path.name.endswith(SESSION) or path.name == TALK or path.name in (SCREEN, OLD_SCREEN):
         path = path.parent
@@ -74,7 +74,7 @@ def found_at(path: Path) -> Iterator[Found]:
             yield from _of_root(path.parent)
 
 
-def _of_root(root: Path) -> Iterator[Found]:
+def _of_root(root: Path) -> Iterator[FoundTranscript]:
     history = _read_history(root)
     for folder in sorted((root / "tasks").glob("*")):
         if _is_task(folder) and (task := _read_task(folder, history)):
@@ -93,13 +93,13 @@ def _read_history(root: Path) -> dict[str, JsonObject]:
     return {as_text(row.get("id")): row for row in as_rows(json_stream.read_whole(root / "state" / "taskHistory.json"))}
 
 
-def _read_task(folder: Path, history: Mapping[str, JsonObject]) -> Found | None:
+def _read_task(folder: Path, history: Mapping[str, JsonObject]) -> FoundTranscript | None:
     screen = _screen_file(folder)
     row = history.get(folder.name, {})
     size, changed, stamp = stamp_files(folder / TALK, screen)
     title = first_line(as_text(row.get("task"))) or _first_words(screen) or _first_prompt(folder / TALK)
     started = parse_time(folder.name) or parse_time(row.get("ts")) or changed
-    return Found(
+    return FoundTranscript(
         tool=TOOL,
         id=folder.name,
         path=str(folder),
@@ -143,12 +143,12 @@ def _find_model(folder: Path, row: JsonObject) -> str:
     return as_text(row.get("modelId"))
 
 
-def _read_session(file: Path) -> Found:
+def _read_session(file: Path) -> FoundTranscript:
     name = file.name.removesuffix(SESSION)
     manifest = as_table(json_stream.read_whole(file.with_name(f"{name}.json")))
     size, changed, stamp = stamp_files(file)
     title = as_text(as_table(manifest.get("metadata")).get("title")) or as_text(manifest.get("prompt"))
-    return Found(
+    return FoundTranscript(
         tool=TOOL,
         id=name,
         path=str(file),
@@ -168,7 +168,7 @@ def _read_title(row: JsonObject) -> str:
     return first_line(markup.without_tags(said))
 
 
-def said(found: Found, ground: Ground) -> Iterator[Said]:
+def said(found: FoundTranscript, ground: Ground) -> Iterator[Said]:
     """Yield the conversation, and the final plan."""
     path = Path(found.path)
     if path.is_file():

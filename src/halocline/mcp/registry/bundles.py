@@ -121,13 +121,13 @@ def unpack_bundle(bundle: Bundle, folder: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def wanted_fields(bundle: Bundle, values: Mapping[str, str]) -> dict[str, BundleField]:
+def list_wanted_fields(bundle: Bundle, values: Mapping[str, str]) -> dict[str, BundleField]:
     """Return the required fields that still have no value."""
     fields = bundle.manifest.user_config.items()
     return {name: field for name, field in fields if field.required and field.default is None and not values.get(name)}
 
 
-def server_entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
+def build_server_entry(bundle: Bundle, folder: Path, values: Mapping[str, str]) -> JsonObject:
     """Build its entry for the settings. Raises UsageError for an invalid value."""
     filled = {name: _field_values(name, field, values.get(name)) for name, field in bundle.manifest.user_config.items()}
     config = _config_for_platform(bundle.manifest.server.mcp_config)
@@ -273,7 +273,7 @@ def describe_bundle(bundle: Bundle) -> str:
     return f"{plain_text(manifest.display_name or manifest.name, 100)} {plain_text(manifest.version, 40)}{by}"
 
 
-def name_of(bundle: Bundle) -> str:
+def name_bundle(bundle: Bundle) -> str:
     """Return the bundle's name as a server name. Raises HaloclineError."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", bundle.manifest.name).strip("-.")[:60]
     if not name:

@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from halocline.mcp.registry.download import Reach, fetch_bytes
-from halocline.mcp.registry.registry import LARGEST, Offered
+from halocline.mcp.registry.registry import LARGEST, OfferedServer
 from halocline.mcp.tool_names import plain_text
 from halocline.protocol.errors import HaloclineError
 
@@ -12,7 +12,7 @@ LONGEST = 60_000
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-async def fetch_readme(server: Offered, registry: str, reach: Reach, url: str = "") -> str:
+async def fetch_readme(server: OfferedServer, registry: str, reach: Reach, url: str = "") -> str:
     """Fetch and clean a server's README; `url` names another page. Raises HaloclineError."""
     if not url and server.readme and not server.readme.startswith(("http://", "https://")):
         return _make_harmless(server.readme)
@@ -25,7 +25,7 @@ async def fetch_readme(server: Offered, registry: str, reach: Reach, url: str = 
     return _make_harmless((await fetch_bytes(place, reach, LARGEST, "text/plain")).decode("utf-8", "replace"))
 
 
-def page_of(server: Offered) -> str:
+def page_of(server: OfferedServer) -> str:
     """Return the URL of a repository's README as raw text; empty when it is unknown."""
     repository = server.repository
     address = urlsplit(repository.url if repository else "")

@@ -70,7 +70,7 @@ class _Repository(Value, frozen=True):
     subfolder: str = ""
 
 
-class Offered(Value, frozen=True, rename="camel"):
+class OfferedServer(Value, frozen=True, rename="camel"):
     """A server in a registry."""
 
     name: str
@@ -112,7 +112,7 @@ class InstallOption(Value, frozen=True):
 
 async def search_registry(
     registry: str, words: str, reach: Reach, tags: Sequence[str] = (), order: Order | None = None
-) -> list[Offered]:
+) -> list[OfferedServer]:
     """Find servers that have all words in name, title or description, and all tags.
 
     Without `order` they come as the registry sorts them. Raises HaloclineError.
@@ -125,7 +125,7 @@ async def search_registry(
         page = json_input.decode(data, type=_Page)
     except msgspec.MsgspecError as error:
         raise HaloclineError(f"{registry} did not answer like an MCP registry: {error}.") from error
-    found: dict[str, Offered] = {}
+    found: dict[str, OfferedServer] = {}
     for server in _list_servers(page.servers):
         found.setdefault(server.name, server)  # the newest version comes first
     wanted, tagged = words.lower().split(), {tag.lower() for tag in tags}
@@ -133,7 +133,7 @@ async def search_registry(
     return in_order(fitting, order)[:MOST_FOUND]
 
 
-def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
+def in_order(servers: Sequence[OfferedServer], order: Order | None) -> list[OfferedServer]:
     """Sort servers; those without the value come last, in the registry's order."""
     match order:
         case "name":
@@ -148,7 +148,7 @@ def in_order(servers: Sequence[Offered], order: Order | None) -> list[Offered]:
             return [*servers]
 
 
-def list_install_options(server: Offered, values: dict[str, str]) -> Iterator[InstallOption]:
+def list_install_options(server: OfferedServer, values: dict[str, str]) -> Iterator[InstallOption]:
     """Yield every supported way to run or reach a server, packages first. `values` fill in what it needs."""
     for package in server.packages:
         if package.registry_type == "mcpb" and package.identifier.startswith("https://") and package.file_sha256:
@@ -177,7 +177,7 @@ def _read_file(file: str) -> bytes:
         raise UsageError(f"Cannot read the registry {file}: {error.strerror}.", "Check mcp.registry.") from error
 
 
-def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
+def _list_servers(entries: Iterable[JsonObject]) -> Iterator[OfferedServer]:
     """Yield the servers of a page, without invalid and deleted ones."""
     for entry in entries:
         given: Any = entry.get("server", entry)
@@ -195,7 +195,7 @@ def _list_servers(entries: Iterable[JsonObject]) -> Iterator[Offered]:
         }
         more["changedAt"] = str(official.get("updatedAt") or official.get("publishedAt") or more["changedAt"])
         try:
-            yield msgspec.convert({**given, **more}, Offered)
+            yield msgspec.convert({**given, **more}, OfferedServer)
         except msgspec.ValidationError:
             continue
 
@@ -213,7 +213,7 @@ def _is_plain(option: _Package | _Transport) -> bool:
     return b"${" not in msgspec.json.encode(option)
 
 
-def _has_words(server: Offered, words: Sequence[str]) -> bool:
+def _has_words(server: OfferedServer, words: Sequence[str]) -> bool:
     text = f"{server.name} {server.title} {server.description}".lower()
     return all(word in text for word in words)
 

@@ -61,8 +61,9 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
     form = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
     if analysis.canonical and len(analysis.canonical.encode()) > LONGEST_FORM:
-        analysis.canonical, why = None, "it repeats so much that the form that would check it is too long to run"
-        analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE))
+        reason = "it repeats so much that the form that would check it is too long to run"
+        analysis.canonical = None
+        analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE))
     return analysis
 
 

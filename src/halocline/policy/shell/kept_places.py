@@ -34,7 +34,10 @@ def has_unknown(text: str) -> bool:
 
 
 def leads_to_kept(text: str, ground: Ground) -> bool:
-    """Return True if a text may name a protected place, as far as it is known. Where the folder is unknown, any `.git` counts."""
+    """Return True if a text may name a protected place, as far as it is known.
+
+    Where the folder is unknown, any `.git` counts.
+    """
     if not ground.folders and is_history(text):
         return True
     folder, beneath, _ = text.partition(BENEATH)

@@ -16,7 +16,7 @@ from halocline.ports.web_search import WebQuery
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.vendors import Vendor
-from halocline.runtime.models.connection_test import Connection
+from halocline.runtime.models.connection_test import ModelConnection
 from halocline.runtime.models.keys import Keys
 from halocline.store.settings.settings import Settings
 
@@ -61,12 +61,12 @@ def engine_url(settings: Settings, name: str) -> str:
     return settings.web_search.url if settings.web_search.engine == name else ""
 
 
-async def try_engine(name: str, key: Secret, url: str, network: Callable[[str], Network]) -> Connection:
+async def try_engine(name: str, key: Secret, url: str, network: Callable[[str], Network]) -> ModelConnection:
     """Test a key with a search for one word."""
     began = time.monotonic()
     web = LocalWeb(network)
     engine = EngineSearch(ENGINES[name], url, web, partial(_as_secret, key))
-    tried = Connection(name, engine.host)
+    tried = ModelConnection(name, engine.host)
     try:
         await engine.find(WebQuery("test"), await web.lookup(urlsplit(url).hostname or ""))
     except KeyRefused as refused:

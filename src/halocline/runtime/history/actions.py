@@ -28,8 +28,8 @@ from halocline.runtime.history.rewind import (
     rewind_task,
 )
 from halocline.runtime.history.snapshots import (
-    Point,
     Snapshot,
+    SnapshotPoint,
     checkpoint_at,
     checkpoints_elsewhere,
     find_checkpoints_elsewhere,
@@ -66,7 +66,7 @@ class TaskHistory:
         """Return a task as it was after event `seq`. Raises TaskNotFound and UsageError."""
         return take_snapshot(self.past(task), seq)
 
-    def points(self, task: str) -> tuple[Point, ...]:
+    def points(self, task: str) -> tuple[SnapshotPoint, ...]:
         """Return the points worth rewinding to."""
         return tuple(list_points(self.past(task)))
 

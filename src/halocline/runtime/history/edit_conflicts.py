@@ -27,7 +27,7 @@ LINE = 400
 """Characters shown of a line."""
 
 
-class Clash(Value, frozen=True):
+class ConflictingEdit(Value, frozen=True):
     """One edit of `path` that has no unique place. `there` are the file's current lines from `first` on."""
 
     path: str
@@ -39,18 +39,18 @@ class Clash(Value, frozen=True):
     first: int
 
 
-class Clashes(Value, frozen=True, omit_defaults=False):
+class ConflictingEdits(Value, frozen=True, omit_defaults=False):
     """Conflicts of a call. `unread` files cannot be shown; in `fits`, all edits would apply now."""
 
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[ConflictingEdit, ...] = ()
     unread: tuple[str, ...] = ()
     fits: tuple[str, ...] = ()
 
 
-async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> Clashes:
+async def find_conflicting_edits(past: Sequence[DurableEvent], call: str, home: Home) -> ConflictingEdits:
     """Return the edits of a call that do not apply to its files as they are now. Raises UsageError."""
     policy, files = make_policy_context(fold_events(past), home.root), build_reading_files()
-    found: list[Clash] = []
+    found: list[ConflictingEdit] = []
     unread, fits = [], []
     for path, edits in _list_edits(_find_call(past, call)):
         text = await readable_text(path, policy, files)
@@ -58,7 +58,7 @@ async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> C
             unread.append(path)
         elif misses := find_conflicts(text.view, edits):
             found += [
-                Clash(
+                ConflictingEdit(
                     path,
                     one.name,
                     one.why,
@@ -71,7 +71,7 @@ async def find_clashes(past: Sequence[DurableEvent], call: str, home: Home) -> C
             ]
         else:
             fits.append(path)
-    return Clashes(tuple(found), tuple(unread), tuple(fits))
+    return ConflictingEdits(tuple(found), tuple(unread), tuple(fits))
 
 
 def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:

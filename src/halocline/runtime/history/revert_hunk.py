@@ -15,7 +15,7 @@ from halocline.runtime.assembly.optional_parts import files_within
 LARGEST = 20_000_000
 
 
-class Swap(Value, frozen=True):
+class HunkReversal(Value, frozen=True):
     """Hunks of the unified `diff` of a file. `kind` is what happened to the file: added, deleted, …
 
     `back` reverts them, otherwise they are applied again.
@@ -27,7 +27,7 @@ class Swap(Value, frozen=True):
     back: bool = True
 
 
-async def revert_hunk(workspace: Path, swap: Swap, roots: Sequence[str] = ()) -> None:
+async def revert_hunk(workspace: Path, swap: HunkReversal, roots: Sequence[str] = ()) -> None:
     """Revert or reapply hunks, in the workspace or in `roots`, the task's other folders.
 
     Raises:

@@ -24,7 +24,7 @@ class Snapshot(Value, frozen=True):
     checkpoint: str
 
 
-class Point(Value, frozen=True):
+class SnapshotPoint(Value, frozen=True):
     """A point worth rewinding to: a prompt, a checkpoint, the end of a turn."""
 
     seq: int
@@ -169,20 +169,20 @@ def last_completion(events: Sequence[ev.DurableEvent]) -> int:
     return ends[-1] if ends else 1
 
 
-def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[Point]:
+def list_points(events: Iterable[ev.DurableEvent]) -> Iterator[SnapshotPoint]:
     """Yield the points worth rewinding to, in order."""
     for event in events:
         match event:
             case ev.TurnStarted(content=content):
-                yield Point(event.seq, event.at, "prompt", _first_line(content))
+                yield SnapshotPoint(event.seq, event.at, "prompt", _first_line(content))
             case ev.CheckpointTaken(label=label, root=""):
-                yield Point(event.seq, event.at, "files", label)
+                yield SnapshotPoint(event.seq, event.at, "files", label)
             case ev.TurnEnded(reason=reason):
-                yield Point(event.seq, event.at, "end", reason.value.replace("_", " "))
+                yield SnapshotPoint(event.seq, event.at, "end", reason.value.replace("_", " "))
             case ev.ConversationRestored(to=to):
-                yield Point(event.seq, event.at, "back", f"conversation rewound to event {to}")
+                yield SnapshotPoint(event.seq, event.at, "back", f"conversation rewound to event {to}")
             case ev.CheckpointRestored(changed=changed):
-                yield Point(event.seq, event.at, "back", f"files restored: {len(changed)} changed")
+                yield SnapshotPoint(event.seq, event.at, "back", f"files restored: {len(changed)} changed")
 
 
 def _first_line(content: tuple[UserPart, ...]) -> str:

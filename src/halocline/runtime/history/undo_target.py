@@ -10,7 +10,6 @@ from halocline.protocol.values import Value
 OLDEST = 50
 """Checkpoints to search at most."""
 Checkpoint = CheckpointInfo
-Plan = RestorePlan
 """Types that surfaces show."""
 
 
@@ -21,12 +20,14 @@ class Step(Value, frozen=True):
     plan: RestorePlan
 
 
-async def newest_first(store: ShadowGit, task: str) -> list[CheckpointInfo]:
+async def list_newest_first(store: ShadowGit, task: str) -> list[CheckpointInfo]:
     """Return the checkpoints of a task, newest first."""
     return sorted(await store.list(task), key=lambda info: info.n, reverse=True)
 
 
-async def step_back(store: ShadowGit, task: str, planned: Callable[[str], Awaitable[RestorePlan]]) -> Step | None:
+async def find_undo_target(
+    store: ShadowGit, task: str, planned: Callable[[str], Awaitable[RestorePlan]]
+) -> Step | None:
     """Return the newest checkpoint that is older than the current state of the files and differs from it, or None.
 
     If the files match no checkpoint, they changed since the last one: return that one. If no checkpoint would change a
@@ -36,7 +37,7 @@ async def step_back(store: ShadowGit, task: str, planned: Callable[[str], Awaita
     newest: Step | None = None
     held: Step | None = None
     is_behind = False
-    for info in (await newest_first(store, task))[:OLDEST]:
+    for info in (await list_newest_first(store, task))[:OLDEST]:
         plan = await planned(f"{task}/{info.n}")
         if not plan.changes:
             is_behind = True

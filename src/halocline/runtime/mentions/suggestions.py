@@ -5,7 +5,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.context.user_files.mentions import as_mention as as_mention, quiet_mentions as quiet_mentions
 from halocline.policy.paths import is_hidden
 from halocline.ports.host import Search
 from halocline.ports.revisions import Revisions
@@ -84,7 +83,7 @@ async def mentionable_in(folder: Folder, home: Home, task: str = "", latest: tup
     return Mentionable(ordered, recent, commits, named, str(workspace), lines)
 
 
-def paths_beside(begun: str, found: Mentionable, most: int) -> list[str]:
+def list_paths_beside(begun: str, found: Mentionable, most: int) -> list[str]:
     """Complete paths that the list of files lacks: hidden ones, and those outside, as they are typed."""
     if not begun.startswith((".", "/", "~/")) and "/." not in begun:
         return []

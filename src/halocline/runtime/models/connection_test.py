@@ -33,7 +33,7 @@ _NOT_REACHED = frozenset(
 )
 
 
-class Connection(Value, frozen=True, omit_defaults=False):
+class ModelConnection(Value, frozen=True, omit_defaults=False):
     """Result of a connection test; `failure`, `hint` and `code` are empty on success.
 
     `accepted` is None if no key was sent, or the server may not check keys. `known` is True if the server has the
@@ -54,7 +54,7 @@ class Connection(Value, frozen=True, omit_defaults=False):
 
 async def check_connection(
     named: str, settings: Settings, env: Mapping[str, str], keys: Keys, blobs: Blobs, catalogue: Catalogue
-) -> Connection:
+) -> ModelConnection:
     """Test the connection to the named model, or to the default one. Raises UsageError and SecretsError."""
     vendor, model = await choose_model(named, settings, keys, catalogue)
     if vendor.family == "scripted":
@@ -63,7 +63,7 @@ async def check_connection(
     return await try_connection(at, build_client(at, blobs))
 
 
-async def try_connection(at: Endpoint, speaker: Model) -> Connection:
+async def try_connection(at: Endpoint, speaker: Model) -> ModelConnection:
     """Request the list of models; if the server has none, request a short reply from `speaker`, its client.
 
     Raises:
@@ -71,7 +71,7 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
     """
     began = time.monotonic()
     directory = ModelDirectory(at)
-    tried = Connection(at.name, directory.host, at.key_source)
+    tried = ModelConnection(at.name, directory.host, at.key_source)
     try:
         tried = await _ask_model(tried, directory, at, speaker)
     except ModelError as error:
@@ -82,7 +82,9 @@ async def try_connection(at: Endpoint, speaker: Model) -> Connection:
     return replace(tried, seconds=round(time.monotonic() - began, 3))
 
 
-async def _ask_model(tried: Connection, directory: ModelDirectory, at: Endpoint, speaker: Model) -> Connection:
+async def _ask_model(
+    tried: ModelConnection, directory: ModelDirectory, at: Endpoint, speaker: Model
+) -> ModelConnection:
     """Test server, key and model. Raises ModelError."""
     accepted = (await directory.knows_key()) or bool(at.key and at.at_home) or None
     try:
@@ -116,7 +118,7 @@ async def _request_reply(speaker: Model) -> None:
             raise
 
 
-def _failed_connection(tried: Connection, error: ModelError) -> Connection:
+def _failed_connection(tried: ModelConnection, error: ModelError) -> ModelConnection:
     reached = error.kind not in _NOT_REACHED
     accepted = False if error.kind is ModelErrorKind.AUTH else None
     return replace(tried, reached=reached, accepted=accepted, failure=error.text, hint=error.hint, code=error.code)

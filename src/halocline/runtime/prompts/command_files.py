@@ -28,23 +28,23 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note
 from halocline.protocol.values import Value
 from halocline.runtime.prompts.slash_commands import (
-    SLASH,
+    SLASH_COMMANDS,
     By,
-    Slash,
-    Where,
-    first_word,
+    SlashCommand,
+    SlashPlace,
     is_alone,
     nearest_names,
+    split_slash_command,
     words_in,
 )
 
 SKILL = "skill"
-MCP = "mcp:"
+MCP_PREFIX = "mcp:"
 """Prefix of an MCP server's prompt, which only the server can expand."""
 KINDS = ("workflow", "command", SKILL)
 
 
-class Word(Value, frozen=True):
+class SlashEntry(Value, frozen=True):
     """A slash command for menus and lists; `kind` is a section of the registry, workflow, command or skill."""
 
     name: str
@@ -62,7 +62,7 @@ class Expansion(Value, frozen=True):
     offers: frozenset[str] = frozenset()
 
 
-class Words:
+class SlashEntries:
     """The slash commands of a workspace; each kind is read once, on first use. `off` are patterns of `kind/name`."""
 
     def __init__(self, places: Places, off: Sequence[str] = ()) -> None:
@@ -89,26 +89,28 @@ class Words:
         """A sentence on each file or skill that should be a slash command but is not."""
         return (*self._files.skipped, *self.found_skills.skipped)
 
-    def listed(self, where: Where) -> list[Word]:
+    def listed(self, where: SlashPlace) -> list[SlashEntry]:
         """Return all slash commands of a surface. Reads the start of the files."""
-        rows = [row for name, row in SLASH.items() if name == row.name and where in row.where]
-        own = [Word(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section_rank)]
+        rows = [row for name, row in SLASH_COMMANDS.items() if name == row.name and where in row.where]
+        own = [SlashEntry(row.name, row.section, row.text, row.rest) for row in sorted(rows, key=_section_rank)]
         return [*own, *self._listed_files(), *self._listed_skills()]
 
-    def _listed_files(self) -> Iterator[Word]:
+    def _listed_files(self) -> Iterator[SlashEntry]:
         for name, file in sorted(self._files.files.items(), key=lambda found: (KINDS.index(found[1].kind), found[0])):
             try:
                 text = read_word(file)
             except OSError:
                 continue
-            yield Word(f"{name}.md" if name in SLASH else name, file.kind, text.description, text.hint, file.shown)
+            yield SlashEntry(
+                f"{name}.md" if name in SLASH_COMMANDS else name, file.kind, text.description, text.hint, file.shown
+            )
 
-    def _listed_skills(self) -> Iterator[Word]:
+    def _listed_skills(self) -> Iterator[SlashEntry]:
         for name, skill in self._skills.items():
-            if name not in SLASH and name not in self._files.files:
-                yield Word(name, SKILL, skill.description, source=shown_path(Path(skill.file), self._places))
+            if name not in SLASH_COMMANDS and name not in self._files.files:
+                yield SlashEntry(name, SKILL, skill.description, source=shown_path(Path(skill.file), self._places))
 
-    def expanded(self, text: str, where: Where) -> Expansion:
+    def expanded(self, text: str, where: SlashPlace) -> Expansion:
         """Expand the slash commands of a text. Raises UsageError if a file cannot be read."""
         found: list[Expansion] = []
         taken = ""
@@ -126,32 +128,32 @@ class Words:
             offers=frozenset[str]().union(*(one.offers for one in found)),
         )
 
-    def check(self, text: str, where: Where) -> None:
+    def check(self, text: str, where: SlashPlace) -> None:
         """Raise UsageError for a command that does not work here, or a prompt that is just an unknown command."""
-        name, _ = first_word(text)
-        row = SLASH.get(name)
-        if row and (where not in row.where or (where is Where.RUN and not row.is_for_the_model)):
+        name, _ = split_slash_command(text)
+        row = SLASH_COMMANDS.get(name)
+        if row and (where not in row.where or (where is SlashPlace.RUN and not row.is_for_the_model)):
             raise UsageError(
                 f"/{name} works only in a terminal session.", 'Start halo without "run" and -p, and type it there.'
             )
         if (
             row
             or not name
-            or name.startswith(MCP)
+            or name.startswith(MCP_PREFIX)
             or not is_alone(text)
             or self._file(name)
             or self._skill(name)
             or os.path.lexists(f"/{name}")
         ):
             return
-        known = [*SLASH, *self._files.files, *self._skills]
+        known = [*SLASH_COMMANDS, *self._files.files, *self._skills]
         meant = " or ".join(f"/{word}" for word in nearest_names(name.lower(), known))
         hint = f"Did you mean {meant}?" if meant else "List the slash commands: /help"
         raise UsageError(f"There is no slash command /{name}.", hint)
 
-    def _expand_one(self, name: str, rest: str, where: Where) -> Expansion | None:
+    def _expand_one(self, name: str, rest: str, where: SlashPlace) -> Expansion | None:
         """Expand one command that is not a skill. Raises UsageError if its file cannot be read."""
-        row = SLASH.get(name)
+        row = SLASH_COMMANDS.get(name)
         if row and row.is_for_the_model and where in row.where:
             return _expand_own(row, where)
         file = None if row else self._file(name)
@@ -168,15 +170,15 @@ class Words:
         return any(fnmatchcase(name, pattern) for pattern in self._off)
 
 
-def _section_rank(row: Slash) -> int:
+def _section_rank(row: SlashCommand) -> int:
     return list(type(row.section)).index(row.section)
 
 
-def _expand_own(row: Slash, where: Where) -> Expansion:
+def _expand_own(row: SlashCommand, where: SlashPlace) -> Expansion:
     """Expand a built-in command. Tools that need a person's approval are offered only in a terminal."""
     if row.by is By.TOOL:
         return Expansion(tool=row.tool)
-    offers = frozenset({row.tool} if row.tool and where is Where.TERMINAL else ())
+    offers = frozenset({row.tool} if row.tool and where is SlashPlace.TERMINAL else ())
     return Expansion((prompt_request(row.prompt),), offers=offers)
 
 

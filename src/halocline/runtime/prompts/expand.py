@@ -19,21 +19,21 @@ from halocline.task.inbox import Content
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
-    from halocline.runtime.prompts.command_files import Expansion, Words
+    from halocline.runtime.prompts.command_files import Expansion, SlashEntries
 
 PROMPT = "/mcp:"
 """Prefix of a prompt from an MCP server."""
 
 
-def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "Words":
+def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "SlashEntries":
     """Return the slash commands of a workspace."""
     from halocline.context.user_files.commands import Places
-    from halocline.runtime.prompts.command_files import Words
+    from halocline.runtime.prompts.command_files import SlashEntries
 
-    return Words(Places(workspace, home.root, Path.home()), settings.words_off)
+    return SlashEntries(Places(workspace, home.root, Path.home()), settings.words_off)
 
 
-def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False) -> Content:
+def expand_prompt(task: Task, content: Content, words: Callable[[], "SlashEntries"], *, only: bool = False) -> Content:
     """Return a prompt with its slash commands expanded ahead of it; offer the tools they need from now on.
 
     With `only`, raises UsageError if the whole text is an unknown slash command.
@@ -41,9 +41,9 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *,
     text = _first_text(content)
     if not _has_words(text):
         return content
-    from halocline.runtime.prompts.slash_commands import Where
+    from halocline.runtime.prompts.slash_commands import SlashPlace
 
-    where, known = Where.TERMINAL if task.inbox.can_ask else Where.RUN, words()
+    where, known = SlashPlace.TERMINAL if task.inbox.can_ask else SlashPlace.RUN, words()
     if only:
         known.check(text, where)
     expansion = known.expanded(text, where)
@@ -52,7 +52,7 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "Words"], *,
 
 
 async def expand_prompt_in_thread(
-    task: Task, content: Content, words: Callable[[], "Words"], *, only: bool = False
+    task: Task, content: Content, words: Callable[[], "SlashEntries"], *, only: bool = False
 ) -> Content:
     """Expand a prompt like `expand_prompt`, but read files in a thread, and support MCP prompts. Raises UsageError."""
     text = _first_text(content)
@@ -62,9 +62,9 @@ async def expand_prompt_in_thread(
         from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
 
         return (*await expand_mcp_prompt(task.host.tools.mcp, text), *content)
-    from halocline.runtime.prompts.slash_commands import Where
+    from halocline.runtime.prompts.slash_commands import SlashPlace
 
-    where = Where.TERMINAL if task.inbox.can_ask else Where.RUN
+    where = SlashPlace.TERMINAL if task.inbox.can_ask else SlashPlace.RUN
 
     def read() -> "Expansion":
         known = words()
@@ -83,12 +83,12 @@ class Steering:
     def __init__(self) -> None:
         self._reading: set[asyncio.Task[Content]] = set()
 
-    def say(self, task: Task, content: Content, words: Callable[[], "Words"], client: str) -> None:
+    def say(self, task: Task, content: Content, words: Callable[[], "SlashEntries"], client: str) -> None:
         """Send a message with its slash commands expanded. It answers all pending requests."""
         is_plain = not _has_words(_first_text(content))
         task.inbox.interject(content if is_plain else self._read(_expand_message(task, content, words)), client)
 
-    def say_what_became(self, task: Task, answer: str, words: Callable[[], "Words"]) -> None:
+    def say_what_became(self, task: Task, answer: str, words: Callable[[], "SlashEntries"]) -> None:
         """Send the expanded slash commands of an answer; the answer itself was already given."""
         if _has_words(answer):
             task.inbox.steer(self._read(_expand_message(task, (Text(answer),), words, alone=False)))
@@ -106,7 +106,9 @@ class Steering:
         await asyncio.gather(*self._reading, return_exceptions=True)
 
 
-async def _expand_message(task: Task, content: Content, words: Callable[[], "Words"], *, alone: bool = True) -> Content:
+async def _expand_message(
+    task: Task, content: Content, words: Callable[[], "SlashEntries"], *, alone: bool = True
+) -> Content:
     """Expand a message; on failure return nothing, and notify the person. `alone`: include the message itself."""
     try:
         expanded = await expand_prompt_in_thread(task, content, words)
@@ -116,12 +118,12 @@ async def _expand_message(task: Task, content: Content, words: Callable[[], "Wor
     return expanded if alone else expanded[: -len(content)]
 
 
-async def check_prompt(command: SubmitPrompt, words: Callable[[], "Words"]) -> None:
+async def check_prompt(command: SubmitPrompt, words: Callable[[], "SlashEntries"]) -> None:
     """Raise UsageError if a prompt for another process is an unknown slash command."""
     if _has_words(text := _first_text(command.content)):
-        from halocline.runtime.prompts.slash_commands import Where
+        from halocline.runtime.prompts.slash_commands import SlashPlace
 
-        await asyncio.to_thread(lambda: words().check(text, Where.TERMINAL))
+        await asyncio.to_thread(lambda: words().check(text, SlashPlace.TERMINAL))
 
 
 def _first_text(content: Content) -> str:

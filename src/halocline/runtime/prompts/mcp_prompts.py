@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from halocline.ports.mcp import Mcp, McpPrompt
 from halocline.protocol.errors import UsageError
 from halocline.protocol.messages import Note, Text, UserPart
-from halocline.runtime.prompts.command_files import Word
+from halocline.runtime.prompts.command_files import SlashEntry
 
 SOURCE = "mcp_prompt"
 _ABOUT = (
@@ -34,10 +34,10 @@ async def expand_mcp_prompt(mcp: Mcp | None, typed: str) -> tuple[UserPart, ...]
     return tuple(_labelled_parts(prompt, await mcp.prompt(prompt.server, prompt.name, arguments)))
 
 
-def list_prompts(prompts: Iterable[McpPrompt]) -> list[Word]:
+def list_prompts(prompts: Iterable[McpPrompt]) -> list[SlashEntry]:
     """Return the prompts as slash commands, for menus and lists."""
     return [
-        Word(prompt.command, "prompt", prompt.description, _describe_arguments(prompt), prompt.server)
+        SlashEntry(prompt.command, "prompt", prompt.description, _describe_arguments(prompt), prompt.server)
         for prompt in prompts
     ]
 

@@ -18,7 +18,7 @@ class By(StrEnum):
     PROMPT = "the model, by a prompt"
 
 
-class Where(StrEnum):
+class SlashPlace(StrEnum):
     """Places where a slash command is available: a terminal, or also a run without one."""
 
     TERMINAL = "terminal"
@@ -35,7 +35,7 @@ class Section(StrEnum):
     LOOK = "look"
 
 
-class Follows(StrEnum):
+class SlashArgument(StrEnum):
     """Completions that a menu offers after a slash command."""
 
     NOTHING = ""
@@ -50,11 +50,11 @@ class Follows(StrEnum):
     TASKS = "tasks"
 
 
-TERMINAL = (Where.TERMINAL,)
-EVERYWHERE = (Where.TERMINAL, Where.RUN)
+TERMINAL = (SlashPlace.TERMINAL,)
+EVERYWHERE = (SlashPlace.TERMINAL, SlashPlace.RUN)
 
 
-class Slash(Value, frozen=True):
+class SlashCommand(Value, frozen=True):
     """One slash command. `during`: it also works while a turn runs. `tool` and `prompt` are for the model."""
 
     name: str
@@ -65,9 +65,9 @@ class Slash(Value, frozen=True):
     aliases: tuple[str, ...] = ()
     tool: str = ""
     prompt: str = ""
-    where: tuple[Where, ...] = TERMINAL
+    where: tuple[SlashPlace, ...] = TERMINAL
     during: bool = False
-    follows: Follows = Follows.NOTHING
+    follows: SlashArgument = SlashArgument.NOTHING
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,12 +78,14 @@ class Slash(Value, frozen=True):
         return self.by in (By.TOOL, By.PROMPT)
 
 
-def _tool_command(name: str, text: str, tool: str, rest: str, where: tuple[Where, ...] = EVERYWHERE) -> Slash:
-    return Slash(name, text, By.TOOL, Section.WORK, rest, tool=tool, where=where)
+def _tool_command(
+    name: str, text: str, tool: str, rest: str, where: tuple[SlashPlace, ...] = EVERYWHERE
+) -> SlashCommand:
+    return SlashCommand(name, text, By.TOOL, Section.WORK, rest, tool=tool, where=where)
 
 
-def _prompt_command(name: str, text: str, prompt: str, rest: str, tool: str = "") -> Slash:
-    return Slash(name, text, By.PROMPT, Section.WORK, rest, prompt=prompt, tool=tool, where=EVERYWHERE)
+def _prompt_command(name: str, text: str, prompt: str, rest: str, tool: str = "") -> SlashCommand:
+    return SlashCommand(name, text, By.PROMPT, Section.WORK, rest, prompt=prompt, tool=tool, where=EVERYWHERE)
 
 
 ROWS = (
@@ -103,18 +105,18 @@ ROWS = (
     _tool_command("explain-changes", "explain a diff line by line", "generate_explanation", "[which changes]"),
     _tool_command("subagents", "have sub-agents investigate several things", "use_subagents", "[what to find out]"),
     _tool_command("reportbug", "prepare a bug report on Halocline; sends nothing", "report_bug", "[what happened]"),
-    Slash("clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
-    Slash("add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]"),
-    Slash(
+    SlashCommand("clear", "start a new task; this one is kept", By.SURFACE, Section.TASK, aliases=("new",)),
+    SlashCommand("add-dir", "list the folders of this task, or add one", By.SURFACE, Section.TASK, "[DIR]"),
+    SlashCommand(
         "resume",
         "list the tasks of this folder, or resume one",
         By.SURFACE,
         Section.TASK,
         "[ID]",
         aliases=("history",),
-        follows=Follows.TASKS,
+        follows=SlashArgument.TASKS,
     ),
-    Slash(
+    SlashCommand(
         "compact",
         "summarize the conversation to free context; say what matters most, or undo the last time",
         By.CONTROLLER,
@@ -122,62 +124,62 @@ ROWS = (
         "[what matters | undo]",
         aliases=("smol",),
         during=True,
-        follows=Follows.COMPACTIONS,
+        follows=SlashArgument.COMPACTIONS,
     ),
-    Slash("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
-    Slash(
+    SlashCommand("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
+    SlashCommand(
         "quit", "exit; you can resume the task later", By.SURFACE, Section.TASK, aliases=("exit",)
     ),
-    Slash(
+    SlashCommand(
         "fork", "continue from here, or from an event, in another task; this one stays", By.CONTROLLER, Section.TASK,
         "[EVENT]",
     ),
-    Slash("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
-    Slash(
+    SlashCommand("undo", "undo the last file changes; shows what it would do, and asks", By.CONTROLLER, Section.FILES),
+    SlashCommand(
         "checkpoint",
         "list this task's checkpoints, compare one with the files now, or restore one",
         By.CONTROLLER,
         Section.FILES,
         "[list | diff N | restore N]",
         aliases=("checkpoints",),
-        follows=Follows.CHECKPOINTS,
+        follows=SlashArgument.CHECKPOINTS,
     ),
-    Slash(
+    SlashCommand(
         "model", "show or change the model", By.CONTROLLER, Section.SETTINGS, "[NAME]",
-        follows=Follows.MODELS,
+        follows=SlashArgument.MODELS,
     ),
-    Slash(
+    SlashCommand(
         "effort",
         "show or set the reasoning effort for this task",
         By.CONTROLLER,
         Section.SETTINGS,
         "[LEVEL | TOKENS | default]",
         during=True,
-        follows=Follows.EFFORTS,
+        follows=SlashArgument.EFFORTS,
     ),
-    Slash(
+    SlashCommand(
         "mode", "switch to plan or act mode", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True,
-        follows=Follows.MODES
+        follows=SlashArgument.MODES
     ),
-    Slash(
+    SlashCommand(
         "approvals",
         "show or set the approval mode: what runs without asking",
         By.CONTROLLER,
         Section.SETTINGS,
         "[ask | accept-edits | auto | yolo]",
         during=True,
-        follows=Follows.APPROVALS,
+        follows=SlashArgument.APPROVALS,
     ),
-    Slash(
+    SlashCommand(
         "auto-approve",
         "approval switches for this task, one for each kind of action",
         By.CONTROLLER,
         Section.SETTINGS,
         "[NAME on | ask | mode [keep]]",
         during=True,
-        follows=Follows.SWITCHES,
+        follows=SlashArgument.SWITCHES,
     ),
-    Slash(
+    SlashCommand(
         "permissions",
         "list what is always allowed in this task, this project and everywhere; revoke one",
         By.CONTROLLER,
@@ -186,32 +188,36 @@ ROWS = (
         aliases=("leave",),
         during=True,
     ),
-    Slash("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True),
-    Slash("cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",),
+    SlashCommand("help", "list the slash commands", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand("cost", "tokens and cost of this task, step by step", By.SURFACE, Section.LOOK, aliases=("usage",),
           during=True),
-    Slash("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True),
-    Slash(
+    SlashCommand("todos", "show the to-do list", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
         "jobs",
         "list the background commands, show one's output, or stop one",
         By.SURFACE,
         Section.LOOK,
         "[show ID | stop ID]",
         during=True,
-        follows=Follows.JOBS,
+        follows=SlashArgument.JOBS,
     ),
-    Slash("context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True),
-    Slash("mcp", "list the MCP servers of this task and their status", By.SURFACE, Section.LOOK, during=True),
-    Slash("rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True),
-    Slash("skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
+        "context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True
+    ),
+    SlashCommand("mcp", "list the MCP servers of this task and their status", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand("rules", "list the rule files here, and when each applies", By.SURFACE, Section.LOOK, during=True),
+    SlashCommand(
+        "skills", "list the skills of this folder, and why one is left out", By.SURFACE, Section.LOOK, during=True
+    ),
 )  # fmt: skip
-SLASH = {name: row for row in ROWS for name in row.names}
+SLASH_COMMANDS = {name: row for row in ROWS for name in row.names}
 """The rows by name and alias."""
 
 _ALONE = re.compile(r"/[^\W_][\w.:-]*")
 _IN_TEXT = re.compile(r"(?<!\S)/(?P<name>[^\W_][\w.:-]*)(?=[\s,;!?)]|$)")
 
 
-def first_word(prompt: str) -> tuple[str, str]:
+def split_slash_command(prompt: str) -> tuple[str, str]:
     """Return the slash command that begins a prompt and the text after it; both empty if there is none."""
     word, _, rest = prompt.strip().partition(" ")
     word, _, more = word.partition("\n")

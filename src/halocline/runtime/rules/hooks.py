@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from halocline.ports.mcp_servers import Server
     from halocline.protocol.permission_rules import Rule
 
-SetUp = Hook
+HookSetup = Hook
 """The type that surfaces list."""
 
 WHY = {

@@ -30,13 +30,13 @@ OFF = "Memory is off, so no task would read this note."
 HOW_ON = "Turn it on with memory = true in settings.toml, or send the text to the agent without the hash."
 
 
-def note_in(prompt: str) -> str:
+def parse_note(prompt: str) -> str:
     """Return the note typed in place of a prompt; empty if it is not a note."""
     found = NOTE.fullmatch(prompt.strip())
     return found[1].strip() if found else ""
 
 
-class Remembered(Value, frozen=True):
+class MemoryNote(Value, frozen=True):
     """One note in `file`. `date` and `task` are empty if a person wrote it."""
 
     number: int
@@ -46,11 +46,11 @@ class Remembered(Value, frozen=True):
     file: Path
 
 
-class Source(Value, frozen=True):
+class MemoryFile(Value, frozen=True):
     """One file: its notes, the number of its other lines, and `is_cut` if it is longer than what tasks get."""
 
     file: Path
-    notes: tuple[Remembered, ...]
+    notes: tuple[MemoryNote, ...]
     beside: int
     is_cut: bool
 
@@ -70,14 +70,14 @@ class Memory:
         """The text that a new task gets."""
         return memory_section(*self._place)
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[MemoryFile]:
         """Return the files that are not empty, the person's own before the project's. Raises UsageError."""
         notes = [_number_memo(number, memo, file) for number, (memo, file) in enumerate(self._list_memos(), 1)]
         sources = []
         for file in self._files:
             text = _read_file(file)
             own = tuple(note for note in notes if note.file == file)
-            sources.append(Source(file, own, words_beside(text), len(text) > LONGEST))
+            sources.append(MemoryFile(file, own, words_beside(text), len(text) > LONGEST))
         return [source for source in sources if source.notes or source.beside]
 
     async def keep(self, text: str) -> Path:
@@ -109,7 +109,7 @@ class Memory:
         except OSError as error:
             raise _refuse_file(file, error) from error
 
-    async def forget(self, number: int) -> Remembered:
+    async def forget(self, number: int) -> MemoryNote:
         """Remove a note and return it. Raises UsageError."""
         found = self._list_memos()
         if not 0 < number <= len(found):
@@ -139,8 +139,8 @@ class Memory:
         return [(memo, file) for file in self._files for memo in parse_memos(_read_file(file))]
 
 
-def _number_memo(number: int, memo: Memo, file: Path) -> Remembered:
-    return Remembered(number, memo.text, memo.date, memo.task, file)
+def _number_memo(number: int, memo: Memo, file: Path) -> MemoryNote:
+    return MemoryNote(number, memo.text, memo.date, memo.task, file)
 
 
 def _read_file(file: Path) -> str:

@@ -17,7 +17,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import SandboxStanding
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.models.connection_test import Connection
+from halocline.runtime.models.connection_test import ModelConnection
 from halocline.runtime.models.resolve import local_models
 from halocline.services.doctor.finding import Finding as Finding
 from halocline.services.doctor.litter_checks import check_litter
@@ -189,7 +189,7 @@ async def _check_sandbox(workspace: Path, env: Mapping[str, str]) -> list[Findin
     return [Finding("sandbox", not found.lacks, text, hint, needed=wanted == "require")]
 
 
-async def check_model(trial: Awaitable[Connection]) -> Finding:
+async def check_model(trial: Awaitable[ModelConnection]) -> Finding:
     """Report the result of a connection test."""
     try:
         found = await trial

@@ -53,7 +53,7 @@ class ToolDetail(Value, frozen=True, omit_defaults=False):
     changed: str
 
 
-class Called(Value, frozen=True, omit_defaults=False):
+class ToolResponse(Value, frozen=True, omit_defaults=False):
     """Result of a call. If `asks` is set, nothing was run: it says why a person has to approve first."""
 
     ok: bool = False
@@ -145,7 +145,7 @@ class ServerService:
         fields = {"autoApprove": approved, "disabledTools": sorted(off | {tool} if way == "deny" else off)}
         return self.change(name, {field: value or None for field, value in fields.items()})
 
-    async def call(self, name: str, tool: str, arguments: JsonObject, *, agreed: bool) -> Called:
+    async def call(self, name: str, tool: str, arguments: JsonObject, *, agreed: bool) -> ToolResponse:
         """Start a server, call one of its tools as a model would, and stop it.
 
         The policy decides as it would for a model. Raises UsageError if it denies the call.
@@ -156,7 +156,7 @@ class ServerService:
         if decision.verdict is Verdict.DENY:
             raise UsageError(f"{name}/{tool} is denied: {decision.reason}.", "Change its permission first.")
         if decision.verdict is Verdict.ASK and not agreed:
-            return Called(asks=decision.reason)
+            return ToolResponse(asks=decision.reason)
         setup = self._folder.setup()
         each = Supervisor(server, setup)
         try:
@@ -196,20 +196,20 @@ def apply_changes(before: JsonObject, changes: JsonObject) -> JsonObject:
     return after
 
 
-async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> Called:
+async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> ToolResponse:
     each.begin(anyway=True)
     if each.is_used and not each.error:
         await each.settled.wait()
     known = next((one for one in each.tools if one.tool == tool), None)
     if each.standing is not Standing.READY or known is None:
         why = each.error or ("it is turned off" if not each.is_used else f"it offers no tool {tool}")
-        return Called(error=f"The server {each.server.name} could not run the call: {redact_text(why)}")
+        return ToolResponse(error=f"The server {each.server.name} could not run the call: {redact_text(why)}")
     began = time.monotonic()
     try:
         found = await each.call(known, arguments, Caller("try", lambda text: None, _ask_nobody))
     except ToolFailure as failure:
-        return Called(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
-    return Called(True, "", found, "", round(time.monotonic() - began, 2))
+        return ToolResponse(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
+    return ToolResponse(True, "", found, "", round(time.monotonic() - began, 2))
 
 
 async def _ask_nobody(question: str, options: Sequence[str]) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from halocline.hosts.web.oauth_callback import Loopback
-from halocline.importers.mcp_servers import Elsewhere as Elsewhere, servers_elsewhere
+from halocline.importers.mcp_servers import OtherServers, servers_elsewhere
 from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.hub import definitions_size
 from halocline.mcp.registry.bundles import LARGEST, read_bundle, unpack_bundle
@@ -36,14 +36,14 @@ from halocline.store.secrets.store import SecretStore
 
 if TYPE_CHECKING:
     from halocline.mcp.registry.bundles import Bundle
-    from halocline.mcp.registry.registry import InstallOption, Offered
+    from halocline.mcp.registry.registry import InstallOption, OfferedServer
 
 
 SIGN_IN_LIMIT = 300.0
 """Seconds to wait for a person to sign in."""
 
 
-class Listed(Value, frozen=True, omit_defaults=False):
+class ListedServer(Value, frozen=True, omit_defaults=False):
     """One server in a list. `tools` and `tokens` are from its last run; None if it never ran.
 
     `decisions` has allow, ask or deny for each tool, in the approval mode of the settings.
@@ -62,7 +62,7 @@ class Listed(Value, frozen=True, omit_defaults=False):
     decisions: dict[str, str] = {}
 
 
-class Tried(Value, frozen=True, omit_defaults=False):
+class ServerTrial(Value, frozen=True, omit_defaults=False):
     """Result of starting a server. `log` is the file with everything it printed."""
 
     name: str
@@ -98,12 +98,12 @@ class McpService:
         """True if the settings turn all servers off."""
         return not self._folder.settings.mcp.enabled
 
-    def listed(self) -> "list[Listed]":
+    def listed(self) -> "list[ListedServer]":
         """Return all configured servers without starting any."""
         setup = self._folder.setup()
         return [_list_server(Supervisor(server, setup)) for server in self._folder.servers().servers]
 
-    async def tried(self, names: Sequence[str]) -> list[Tried]:
+    async def tried(self, names: Sequence[str]) -> list[ServerTrial]:
         """Start servers, ask what they offer, and stop them. Raises UsageError if one is unknown."""
         setup = self._folder.setup()
         supervisors = [Supervisor(self._find_server(name), setup) for name in names]
@@ -133,7 +133,7 @@ class McpService:
         why = mcp_files.why_barred(managed, name, given)
         return f"The server {name} will not run: {why} (see {managed})." if why else ""
 
-    def elsewhere(self) -> list[Elsewhere]:
+    def elsewhere(self) -> list[OtherServers]:
         """Return servers configured for other agents that are not configured here."""
         known = {server.name for server in self._folder.servers().servers}
         env = self._folder.env
@@ -157,11 +157,11 @@ class McpService:
         mcp_files.change_server(server.file, name, {"disabled": not on})
         return server.file
 
-    async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[Offered]":
+    async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[OfferedServer]":
         """Search the registry named in the settings. Raises HaloclineError."""
         return await search_registry(self._folder.settings.mcp.registry, words, self._reach, tags, order)
 
-    async def named(self, name: str) -> "Offered":
+    async def named(self, name: str) -> "OfferedServer":
         """Return a server of the registry by its name or the last part of it. Raises HaloclineError."""
         found = await self.found(name.rpartition("/")[2])
         matching = [one for one in found if name in (one.name, one.name.rpartition("/")[2])]
@@ -172,11 +172,11 @@ class McpService:
             raise UsageError(f"Several servers are named {name}.", f"Choose one: {names}")
         return matching[0]
 
-    async def readme(self, one: "Offered", url: str) -> str:
+    async def readme(self, one: "OfferedServer", url: str) -> str:
         """Return a server's README; empty if there is none. Raises HaloclineError."""
         return await fetch_readme(one, self._folder.settings.mcp.registry, self._reach, url)
 
-    async def offered(self, name: str, values: dict[str, str]) -> "tuple[Offered, list[InstallOption]]":
+    async def offered(self, name: str, values: dict[str, str]) -> "tuple[OfferedServer, list[InstallOption]]":
         """Return a server of the registry and its install options. Raises HaloclineError."""
         one = await self.named(name)
         if not (known := list(list_install_options(one, values))):
@@ -230,7 +230,7 @@ class McpService:
     def _reach(self, url: str) -> Network:
         return network_to(url, self._folder.settings, self._folder.env)
 
-    async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> Tried:
+    async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> ServerTrial:
         """Sign in to a server; `show` receives the page to open. Raises UsageError."""
         server = self._find_server(name)
         if not server.entry.url:
@@ -308,7 +308,7 @@ class _Visitor:
         return await self._loopback.wait_for_redirect()
 
 
-def runs_as(given: JsonObject) -> str:
+def describe_server_entry(given: JsonObject) -> str:
     """Describe what a server's entry runs or connects to."""
     if "url" in given:
         headers = (f"{name}: {value}" for name, value in given.get("headers", {}).items())
@@ -317,10 +317,10 @@ def runs_as(given: JsonObject) -> str:
     return f"run {shlex.join((given['command'], *given['args']))}" + (f" with {' '.join(env)}" if env else "")
 
 
-def _list_server(each: Supervisor) -> Listed:
+def _list_server(each: Supervisor) -> ListedServer:
     server = each.server
     state = "off" if server.entry.disabled else "problem" if each.error else "on"
-    return Listed(
+    return ListedServer(
         name=server.name,
         state=state,
         owner=server.owner.value,
@@ -334,7 +334,7 @@ def _list_server(each: Supervisor) -> Listed:
     )
 
 
-async def _try_result(each: Supervisor) -> Tried:
+async def _try_result(each: Supervisor) -> ServerTrial:
     began = time.monotonic()
     each.begin(anyway=True)
     if each.is_used and not each.error:
@@ -343,9 +343,9 @@ async def _try_result(each: Supervisor) -> Tried:
     log = str(each.log.file)
     if each.standing is not Standing.READY or each.offer is None:
         why = each.error or ("it is turned off" if not each.is_used else "it did not start")
-        return Tried(each.server.name, False, seconds, error=why, log=log)
+        return ServerTrial(each.server.name, False, seconds, error=why, log=log)
     offer = each.offer
-    return Tried(
+    return ServerTrial(
         name=each.server.name,
         ok=True,
         seconds=seconds,

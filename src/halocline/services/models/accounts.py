@@ -19,7 +19,7 @@ from halocline.providers.endpoint import Endpoint, base_url_of
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.network import choose_network, network_to, with_short_timeouts
 from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
-from halocline.runtime.models.connection_test import Connection, try_connection
+from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.keys import FoundKey, Keys, environment_key
 from halocline.runtime.models.resolve import build_client, resolve_endpoint
 from halocline.runtime.models.vendors import find_vendor
@@ -50,7 +50,7 @@ class Account(Value, frozen=True):
         return bool(self.variable or self.stored)
 
 
-class Kept(Value, frozen=True):
+class StoredKey(Value, frozen=True):
     """A stored key; `place` is `file` or `keyring`.
 
     `server` is empty for the provider's own; `variable` names an environment variable that still overrides the key.
@@ -95,7 +95,7 @@ class Accounts:
             raise UsageError(*problem)
         return Secret(key)
 
-    async def tried(self, provider: str, key: Secret) -> Connection:
+    async def tried(self, provider: str, key: Secret) -> ModelConnection:
         """Test the connection with a key that is not stored yet. Raises UsageError if the base URL is invalid."""
         vendor = self._holder(provider)
         if vendor.family == "search":
@@ -106,13 +106,13 @@ class Accounts:
             at = replace(at, model="")  # another server may not have the vendor's usual model
         return await try_connection(at, build_client(at, self._blobs))
 
-    def keep(self, provider: str, key: Secret) -> Kept:
+    def keep(self, provider: str, key: Secret) -> StoredKey:
         """Store a key for the server named by settings and flags."""
         at = self._endpoint(provider)
         name = accounts.secret_name(at.vendor, at.url)
         place = self._store.put(name, key).value
         found = environment_key(at.vendor, self._env)
-        return Kept(place, str(self._home.credentials), name.partition("@")[2], found.source if found else "")
+        return StoredKey(place, str(self._home.credentials), name.partition("@")[2], found.source if found else "")
 
     def forget(self, provider: str) -> list[str]:
         """Delete a provider's stored keys for all its servers; return the servers, empty for the provider's own."""

@@ -14,7 +14,7 @@ from halocline.protocol.values import Value
 from halocline.services.policy.rules import GRID
 from halocline.task.calls.policy_input import make_policy_context
 
-MEANINGS = {
+SWITCH_MEANINGS = {
     ApprovalSwitch.READ: ("read files here", "Read and search files in the folder; never secrets."),
     ApprovalSwitch.READ_OUTSIDE: ("read files elsewhere", "Read your files outside the folder; never secrets."),
     ApprovalSwitch.EDIT: (
@@ -37,7 +37,7 @@ MEANINGS = {
 """Title of each switch, and a hint on what it allows while it is on."""
 
 
-class Standing(Value, frozen=True, omit_defaults=False):
+class SwitchStatus(Value, frozen=True, omit_defaults=False):
     """One switch: `on` (None: the approval mode decides), `set_here` if this task set it, and its verdict `now`."""
 
     switch: ApprovalSwitch
@@ -48,14 +48,14 @@ class Standing(Value, frozen=True, omit_defaults=False):
     now: Verdict
 
 
-def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[Standing, ...]:
+def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[SwitchStatus, ...]:
     """Return all switches of a task; `book` has the rules in force, without the task's own switches."""
     stands = switches_in(with_switches(book, state.switches))
     ground = make_policy_context(replace(state, rules=book), home, facts)
     return tuple(
-        Standing(
+        SwitchStatus(
             switch,
-            *MEANINGS[switch],
+            *SWITCH_MEANINGS[switch],
             stands[switch],
             switch in state.switches,
             decide_call(GRID[switch], ground).verdict,
@@ -64,7 +64,7 @@ def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) 
     )
 
 
-def summary_of(all: tuple[Standing, ...]) -> str:
+def summarize_switch(all: tuple[SwitchStatus, ...]) -> str:
     """Summarize in one line what is allowed without asking."""
     allowed = [one.title for one in all if one.now is Verdict.ALLOW]
     return f"Allowed without asking: {', '.join(allowed)}." if allowed else "Nothing is allowed without asking."

@@ -20,7 +20,7 @@ from halocline.protocol.values import Value
 from halocline.task.calls.policy_input import make_policy_context, summary_of
 
 
-class Reviewed(Value, frozen=True):
+class ReviewedCall(Value, frozen=True):
     """One call: the decision then with its rule and who answered, and the decision now.
 
     A call that a person edited counts twice: as requested, and as edited.
@@ -42,7 +42,7 @@ def review_task(
     toolset: Toolset,
     home: Path,
     book: Callable[[RuleBook], RuleBook] = lambda then: then,
-) -> Iterator[Reviewed]:
+) -> Iterator[ReviewedCall]:
     """Decide every call of a task again in the state it was made in, with the rules of that time mapped by `book`.
 
     Calls that cannot be decided (unknown tools, invalid arguments) are left out.
@@ -124,7 +124,7 @@ def _review_call(
     facts: LoggedFacts,
     book: Callable[[RuleBook], RuleBook],
     outcomes: Outcomes,
-) -> Reviewed | None:
+) -> ReviewedCall | None:
     tool = toolset.find(call.name, state)
     if tool is None or call.id not in outcomes:
         return None
@@ -135,7 +135,7 @@ def _review_call(
     except (msgspec.ValidationError, HaloclineError):
         return None
     verdict, rule, by = outcomes[call.id]
-    return Reviewed(
+    return ReviewedCall(
         task=state.task,
         call=call.id,
         title=summary.title,

@@ -22,7 +22,7 @@ from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.rules.workspace_roots import roots_of
 from halocline.services.mcp.policy import JudgedTools
-from halocline.services.policy.audit import Reviewed, review_task
+from halocline.services.policy.audit import ReviewedCall, review_task
 from halocline.store.permissions.grants import take_out
 from halocline.store.permissions.rules import Unreadable, read_rules
 from halocline.store.tasks import history
@@ -30,7 +30,7 @@ from halocline.task.calls.policy_input import other_roots
 from halocline.task.log import read_log
 
 if TYPE_CHECKING:
-    from halocline.services.policy.approval_switches import Standing
+    from halocline.services.policy.approval_switches import SwitchStatus
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
@@ -94,7 +94,7 @@ class PolicyService:
         hooks = self._assembly.hooks_of(workspace)
         return [] if hooks.is_trusted else hooks.allowing_rules
 
-    def switches(self, state: State) -> "tuple[Standing, ...]":
+    def switches(self, state: State) -> "tuple[SwitchStatus, ...]":
         """Return the approval switches of a task, by the rules it has read, or would read at its first call."""
         from halocline.services.policy.approval_switches import list_standings
 
@@ -123,11 +123,11 @@ class PolicyService:
         """Return allow, ask or deny for each kind of act."""
         return {name: decide_call(summary, posture).verdict.value for name, summary in GRID.items()}
 
-    def audit(self, task: str) -> list[Reviewed]:
+    def audit(self, task: str) -> list[ReviewedCall]:
         """Return the decision on each call of a task. Raises TaskNotFound and UsageError."""
         return list(self._review_log(history.find_task(self._assembly.home.tasks, task), None))
 
-    def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[Reviewed]:
+    def simulate(self, rules: Sequence[Rule], tasks: Sequence[str]) -> list[ReviewedCall]:
         """Decide the calls of tasks (default: all) as if these were the person's rules."""
         folder = self._assembly.home.tasks
         names = [history.find_task(folder, task) for task in tasks] or [
@@ -135,7 +135,7 @@ class PolicyService:
         ]
         return [row for name in names for row in self._review_log(name, rules)]
 
-    def _review_log(self, task: str, rules: Sequence[Rule] | None) -> Iterator[Reviewed]:
+    def _review_log(self, task: str, rules: Sequence[Rule] | None) -> Iterator[ReviewedCall]:
         def book(then: RuleBook) -> RuleBook:
             if rules is None:
                 return then
@@ -170,7 +170,7 @@ def explain_command(command: str, posture: PolicyContext) -> Explanation:
     return Explanation(decision.verdict.value, decision.rule, decision.reason, decision.parts, runs, scripts)
 
 
-def rules_in(file: Path) -> list[Rule]:
+def read_rule_file(file: Path) -> list[Rule]:
     """Read a rule file as the person's own. Raises UsageError if it is invalid or its examples fail."""
     if not file.is_file():
         raise UsageError(f"There is no file {file}.", "Name a rule file, which has [[rule]] tables.")

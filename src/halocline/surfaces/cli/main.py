@@ -6,9 +6,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TextIO
 
+from halocline.client import refuse_from_task, refuse_unwritable_home
 from halocline.protocol.errors import HaloclineError
-from halocline.runtime.own_program import refuse_from_task
-from halocline.runtime.read_only_home import refuse_unwritable_home
 from halocline.surfaces.cli.args.parser import parse_arguments
 from halocline.surfaces.cli.exit_codes import ExitCode, explain_error, of_error
 from halocline.surfaces.cli.stderr import print_message

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halocline.client import open_client
+from halocline.client import Choices, open_client
 from halocline.protocol.errors import UsageError
-from halocline.runtime.task_options import Choices
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
 from halocline.surfaces.web.auth import Keys

@@ -14,10 +14,10 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from halocline._version import __version__
+from halocline.client import MOST_BATCHED, batch_events
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, Event, ToolCallDelta
-from halocline.runtime.event_batches import MOST, batch_events
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
 from halocline.surfaces.web.handlers.route import Row, Rows
@@ -173,9 +173,9 @@ class PageConnection:
             if (now := log.stat().st_size if log.exists() else 0) != size:
                 size = now
                 past = [event for event in await asyncio.to_thread(self._client.past, task) if event.seq > after]
-                for begin in range(0, len(past), MOST) or (0,):
-                    part: list[Event] = list(past[begin : begin + MOST])
-                    is_all = begin + MOST >= len(past)
+                for begin in range(0, len(past), MOST_BATCHED) or (0,):
+                    part: list[Event] = list(past[begin : begin + MOST_BATCHED])
+                    is_all = begin + MOST_BATCHED >= len(past)
                     # What was running when it closed is not running any more.
                     await self._send_events(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
                 after, was_live = past[-1].seq if past else after, True

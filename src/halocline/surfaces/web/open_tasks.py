@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client import Choices, Client, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.events import (
     ApprovalRequested,
@@ -26,8 +26,6 @@ from halocline.protocol.events import (
 )
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
-from halocline.runtime.start import TaskOptions
-from halocline.runtime.task_options import Choices
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.background_jobs import BackgroundJobs
 from halocline.surfaces.web.sign_ins import SignIns

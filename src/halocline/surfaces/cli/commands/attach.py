@@ -4,12 +4,10 @@ import argparse
 from collections.abc import Sequence
 from contextlib import suppress
 
-from halocline.client import Client, open_client
+from halocline.client import Choices, Client, TaskOptions, open_client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import TaskBusy
 from halocline.protocol.messages import UserPart
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import on_terminal
 from halocline.surfaces.cli.exit_codes import ExitCode

@@ -6,14 +6,20 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from halocline.client import Client, open_client
+from halocline.client import (
+    CheckpointInfo as Checkpoint,
+    Choices,
+    Client,
+    Comparison,
+    FileDifference,
+    Restored,
+    RestorePlan,
+    open_client,
+)
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
 from halocline.protocol.errors import NotWhole, UsageError
 from halocline.protocol.events.rewind import brief_target
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.history.actions import Comparison, FileDifference, Restored, RestorePlan
-from halocline.runtime.history.undo_target import Checkpoint
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.commands.tasks import ask_yes_no

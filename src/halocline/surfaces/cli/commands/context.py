@@ -5,13 +5,12 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from halocline.client import Client, open_client
+from halocline.client import Client, TaskOptions, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.usage import CacheMiss, CacheReport, ContextPart, ContextReport, Rates, Shortened
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
-from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import choices_of, workspace_of
 from halocline.surfaces.cli.output.sanitize import clean, reveal

@@ -7,10 +7,8 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from halocline.client import open_client
+from halocline.client import Choices, TaskOptions, open_client
 from halocline.protocol.kinds import ApprovalMode
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode

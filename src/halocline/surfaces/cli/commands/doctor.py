@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from halocline._version import __version__
-from halocline.client import open_client
-from halocline.services.doctor.doctor import Finding, check_model, run_checks
+from halocline.client import Finding, check_model, open_client, run_checks
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import choices_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode

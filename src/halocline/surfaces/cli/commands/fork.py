@@ -3,10 +3,8 @@
 import argparse
 from pathlib import Path
 
-from halocline.client import Client, open_client
+from halocline.client import Choices, Client, Fork, open_client
 from halocline.protocol.errors import UsageError
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.history.forks import Fork
 from halocline.surfaces import event_loop
 
 

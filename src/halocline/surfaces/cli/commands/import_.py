@@ -7,9 +7,19 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.client import (
+    GONE_ON,
+    GROWN,
+    HERE,
+    IMPORTABLE_PROGRAMS,
+    MOVED,
+    NEW,
+    FoundTranscript,
+    ImportResult,
+    ImportService,
+)
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.services.imports import GONE_ON, GROWN, HERE, MOVED, NEW, PROGRAMS, Done, Found, ImportService
 from halocline.surfaces import figures
 from halocline.surfaces.cli.commands import import_mcp
 from halocline.surfaces.cli.commands.run import workspace_of
@@ -34,7 +44,7 @@ def command(arguments: argparse.Namespace) -> int:
     return _import_found(desk, found, arguments)
 
 
-def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[Found]:
+def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[FoundTranscript]:
     """Select conversations by program, place, name and time. Raises UsageError."""
     programs, named = _parse_source(arguments.program, arguments.path)
     path, since = Path(named).expanduser(), _parse_since(arguments.since)
@@ -53,14 +63,14 @@ def _select_found(desk: ImportService, arguments: argparse.Namespace) -> list[Fo
 
 def _parse_source(program: str, path: str) -> tuple[Sequence[str], str]:
     """Return the programs, and the path or name. A path may stand alone. Raises UsageError."""
-    if program in PROGRAMS:
+    if program in IMPORTABLE_PROGRAMS:
         return (program,), path
     if program in ("", "all"):
-        return PROGRAMS, path
+        return IMPORTABLE_PROGRAMS, path
     if not path and Path(program).expanduser().exists():
-        return PROGRAMS, program
+        return IMPORTABLE_PROGRAMS, program
     raise UsageError(
-        f"{program!r} is neither a known agent nor a file.", f"Use one of: {', '.join(PROGRAMS)}, all, mcp"
+        f"{program!r} is neither a known agent nor a file.", f"Use one of: {', '.join(IMPORTABLE_PROGRAMS)}, all, mcp"
     )
 
 
@@ -73,7 +83,7 @@ def _parse_since(text: str) -> float:
         raise UsageError(f"{text!r} is not a date.", "Use, for example: --since 2026-11-01") from error
 
 
-def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Namespace) -> int:
+def _list_found(desk: ImportService, found: list[FoundTranscript], arguments: argparse.Namespace) -> int:
     if arguments.json:
         for one in found:
             print(json_output.encode({"standing": desk.standing(one), **msgspec.structs.asdict(one)}).decode())
@@ -92,7 +102,7 @@ def _list_found(desk: ImportService, found: list[Found], arguments: argparse.Nam
     return 0
 
 
-def _list_facts(one: Found, standing: str) -> list[str]:
+def _list_facts(one: FoundTranscript, standing: str) -> list[str]:
     facts = [one.tool, _format_size(one.size)]
     facts += [figures.format_money(one.cost)] if one.cost is not None else []
     facts += [standing] if standing != NEW else []
@@ -103,7 +113,7 @@ def _format_size(number: int) -> str:
     return f"{number / 1e6:.1f} MB" if number >= 1e6 else f"{max(number / 1e3, 1):.0f} kB"
 
 
-def _import_found(desk: ImportService, found: list[Found], arguments: argparse.Namespace) -> int:
+def _import_found(desk: ImportService, found: list[FoundTranscript], arguments: argparse.Namespace) -> int:
     given = bool(arguments.workspace)
     workspace = workspace_of(arguments.workspace or ".")
     counts = dict.fromkeys((NEW, GROWN, MOVED, HERE, GONE_ON, "failed"), 0)
@@ -112,7 +122,7 @@ def _import_found(desk: ImportService, found: list[Found], arguments: argparse.N
             done = desk.take(one, workspace, always=given, dry=arguments.dry_run)
             counts[done.standing] += 1
         except HaloclineError as error:
-            done = Done("", "failed", one.title, one.workspace, error=error.text)
+            done = ImportResult("", "failed", one.title, one.workspace, error=error.text)
             counts["failed"] += 1
         print(json_output.encode(done).decode()) if arguments.json else _report_progress(done, one)
     if not arguments.json:
@@ -120,7 +130,7 @@ def _import_found(desk: ImportService, found: list[Found], arguments: argparse.N
     return ExitCode.ERROR if counts["failed"] else ExitCode.FINISHED
 
 
-def _report_progress(done: Done, one: Found) -> None:
+def _report_progress(done: ImportResult, one: FoundTranscript) -> None:
     if done.error:
         print(entry("not imported", text=one.title or one.id))
         print(f"  {clean(done.error)}")

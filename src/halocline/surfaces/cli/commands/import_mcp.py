@@ -3,9 +3,9 @@
 import argparse
 import sys
 
+from halocline.client import McpService, OtherServers, describe_server_entry
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.mcp.servers import Elsewhere, McpService, runs_as
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean, reveal
@@ -25,7 +25,7 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print(json_output.encode(one).decode())
         else:
-            print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(runs_as(one.given))}")
+            print(f"{reveal(one.name)}  (from {clean(one.file)})\n    {reveal(describe_server_entry(one.given))}")
             _describe_values(one.variables, one.headers)
         if not looks and (arguments.yes or ask_yes_no("    Add it, to be run as shown?")):
             _set_up(desk, one)
@@ -34,7 +34,7 @@ def command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _set_up(desk: McpService, one: Elsewhere) -> None:
+def _set_up(desk: McpService, one: OtherServers) -> None:
     try:
         file = desk.add(one.name, one.given, project=False)
     except UsageError as error:

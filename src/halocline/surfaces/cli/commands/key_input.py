@@ -4,8 +4,8 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
+from halocline.client import Account
 from halocline.protocol.errors import UsageError
-from halocline.services.models.accounts import Account
 
 LONGEST = 65_536
 

@@ -4,11 +4,9 @@ import argparse
 import asyncio
 import sys
 
-from halocline.client import open_client
+from halocline.client import Account, Accounts, ModelConnection, StoredKey, open_client
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret
-from halocline.runtime.models.connection_test import Connection
-from halocline.services.models.accounts import Account, Accounts, Kept
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.key_input import next_line, pick_option, piped_key, typed_key
 from halocline.surfaces.cli.commands.run import choices_of
@@ -65,7 +63,7 @@ async def _from_browser(accounts: Accounts, account: Account, *, opens: bool) ->
         return await sign_in.key(next_line)
 
 
-def _report_connection(tried: Connection) -> None:
+def _report_connection(tried: ModelConnection) -> None:
     """Report the result of the connection test. Raises HaloclineError when the key does not work."""
     if tried.failure and tried.known is None:
         hint = f"{tried.hint} {UNTRIED}" if tried.accepted is None else REFUSED
@@ -79,7 +77,7 @@ def _report_connection(tried: Connection) -> None:
         _print_text(f"{tried.failure} {tried.hint}")
 
 
-def _describe_kept(account: Account, kept: Kept, key: Secret) -> str:
+def _describe_kept(account: Account, kept: StoredKey, key: Secret) -> str:
     """Describe the place of the stored key, and how to undo it."""
     server = f" at {kept.server}" if kept.server else ""
     where = "in the system keyring" if kept.place == "keyring" else f"unencrypted in {kept.path}, readable only by you"

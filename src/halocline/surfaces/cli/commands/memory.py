@@ -7,11 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.client import open_client
+from halocline.client import Choices, Memory, MemoryFile, MemoryNote, open_client
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.rules.memory import Memory, Remembered, Source
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
@@ -44,7 +42,7 @@ def describe_memory(memory: Memory) -> str:
     return "\n\n".join("\n".join(_memory_lines(source, memory)) for source in memory.sources()) or NONE
 
 
-def _memory_lines(source: Source, memory: Memory) -> Iterator[str]:
+def _memory_lines(source: MemoryFile, memory: Memory) -> Iterator[str]:
     head = "Your notes" if source.file == memory.personal else "The project's notes"
     yield f"{head}, in {clean(str(source.file))}"
     yield from map(_note_line, source.notes)
@@ -54,7 +52,7 @@ def _memory_lines(source: Source, memory: Memory) -> Iterator[str]:
         yield "     The file is too long: only its beginning is sent to tasks."
 
 
-def _note_line(note: Remembered) -> str:
+def _note_line(note: MemoryNote) -> str:
     facts = [note.date, f"task {note.task}" if note.task else "written by hand"]
     return f"{note.number:>3}  {clean(note.text)}\n     {', '.join(filter(None, facts))}"
 

@@ -5,10 +5,8 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from halocline.client import open_client
+from halocline.client import Choices, OfferedModel, open_client
 from halocline.protocol import json_output
-from halocline.runtime.assembly.assembly import Choices
-from halocline.services.models.model_list import OfferedModel
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message

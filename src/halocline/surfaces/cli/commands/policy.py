@@ -9,12 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from halocline.client import Explanation, PolicyService, ReviewedCall, explain_command, read_rule_file
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
-from halocline.services.policy.audit import Reviewed
-from halocline.services.policy.rules import Explanation, PolicyService, explain_command, rules_in
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import reveal
@@ -169,12 +168,12 @@ def _test_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
             print(f"{format_plural(len(book.rules), 'rule')} in force, all examples pass.")
         return 1 if book.problems else 0
     for file in arguments.files:
-        print(f"{file}: {format_plural(len(rules_in(Path(file))), 'rule')}, all examples pass.")
+        print(f"{file}: {format_plural(len(read_rule_file(Path(file))), 'rule')}, all examples pass.")
     return 0
 
 
 def _simulate_rules(desk: PolicyService, arguments: argparse.Namespace) -> int:
-    rows = desk.simulate(rules_in(Path(arguments.file)), arguments.tasks)
+    rows = desk.simulate(read_rule_file(Path(arguments.file)), arguments.tasks)
     if arguments.json:
         return _as_lines(rows)
     tasks = len({row.task for row in rows})
@@ -205,7 +204,7 @@ def _audit_tasks(desk: PolicyService, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _as_lines(rows: Sequence[Reviewed]) -> int:
+def _as_lines(rows: Sequence[ReviewedCall]) -> int:
     for row in rows:
         print(json_output.encode(row).decode())
     return 0

@@ -2,10 +2,8 @@
 
 import argparse
 
-from halocline.client import open_client
+from halocline.client import Choices, Replay, open_client
 from halocline.protocol import json_output
-from halocline.runtime.assembly.assembly import Choices
-from halocline.services.replay.replay import Replay
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode

@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from halocline.client import InstructionService, InstructionVerdict, ListedInstruction
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.instructions import InstructionService, Listed, Verdict
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
@@ -46,12 +46,12 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
         print("  and in parent folders up to the repository's root")
 
 
-def describe_files(files: Sequence[Listed]) -> str:
+def describe_files(files: Sequence[ListedInstruction]) -> str:
     """List the files, and when each applies."""
     return "\n".join(line for file in files for line in _file_lines(file)) or NONE
 
 
-def _file_lines(file: Listed) -> Iterator[str]:
+def _file_lines(file: ListedInstruction) -> Iterator[str]:
     state = f"does not apply: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
     yield clean(file.path)
     yield f"    {file.of}, {clean(' '.join(state.split()))}"
@@ -59,7 +59,7 @@ def _file_lines(file: Listed) -> Iterator[str]:
         yield f"    note: {clean(' '.join(remark.split()))}"
 
 
-def _say_why(verdicts: Sequence[Verdict]) -> None:
+def _say_why(verdicts: Sequence[InstructionVerdict]) -> None:
     if not verdicts:
         print(NONE)
     for verdict in sorted(verdicts, key=lambda one: not one.holds):

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.client import Client, open_client
+from halocline.client import Choices, Client, TaskOptions, open_client
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.parser import APPROVALS
 from halocline.surfaces.cli.exit_codes import explain_error
@@ -82,7 +80,7 @@ def is_attended(arguments: argparse.Namespace) -> bool:
 
 def open_approver(client: Client, folder: str) -> "Approver":
     """Open the approval folder. Raises UsageError."""
-    from halocline.runtime.approval_folder import ApprovalFolder
+    from halocline.client import ApprovalFolder
     from halocline.surfaces.cli.input.approver import Approver
 
     return Approver(ApprovalFolder.open(client.home, folder))
@@ -129,7 +127,7 @@ def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
     """Read the JSON Schema of the answer. Raises UsageError."""
     if arguments.output_schema is None:
         return None
-    from halocline.runtime.prompts.output_schema import read_schema
+    from halocline.client import read_schema
 
     return read_schema(arguments.output_schema)
 
@@ -144,9 +142,9 @@ def _refuse_another_prompt(arguments: argparse.Namespace) -> None:
 
 def _check_word(client: Client, workspace: Path, prompt: str, *, attended: bool) -> None:
     """Raise UsageError for an unknown slash command before a task is created."""
-    from halocline.runtime.prompts.slash_commands import Where
+    from halocline.client import SlashPlace
 
-    client.words(workspace).check(prompt, Where.TERMINAL if attended else Where.RUN)
+    client.words(workspace).check(prompt, SlashPlace.TERMINAL if attended else SlashPlace.RUN)
 
 
 def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path, *, attended: bool) -> None:

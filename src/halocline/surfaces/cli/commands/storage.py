@@ -4,9 +4,9 @@ import argparse
 import os
 from pathlib import Path
 
+from halocline.client import PrunePlan, Storage, measure_storage, plan_pruning, prune_storage
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.services.storage import PrunePlan, Storage, measure_storage, prune_plan, prune_storage
 from halocline.surfaces.cli.commands.tasks import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry
@@ -73,7 +73,7 @@ def _show_tasks(kept: Storage) -> None:
 
 
 def _prune_storage(arguments: argparse.Namespace) -> int:
-    plan = prune_plan(os.environ, arguments.older, arguments.keep)
+    plan = plan_pruning(os.environ, arguments.older, arguments.keep)
     if not plan:
         print("Nothing to free.")
         return 0

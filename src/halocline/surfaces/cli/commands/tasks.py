@@ -5,14 +5,12 @@ import re
 import sys
 from pathlib import Path
 
-from halocline.client import Client, open_client
+from halocline.client import Choices, Client, Snapshot, open_client
 from halocline.protocol import json_output
 from halocline.protocol.commands import Label
 from halocline.protocol.errors import UsageError
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.protocol.state.reducer import fold_events
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.history.snapshots import Snapshot
 from halocline.surfaces import event_loop, figures
 from halocline.surfaces.cli.args.relative_time import parse_since
 from halocline.surfaces.cli.commands.run import workspace_of

@@ -5,12 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client, open_client
+from halocline.client import Choices, Client, FolderHooks, Hook as HookSetup, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookSource
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.rules.hooks import FolderHooks, SetUp
 from halocline.surfaces.cli.commands.key_input import pick_option
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
@@ -76,11 +74,11 @@ def _ask_trust(hooks: FolderHooks, folder: Path, *, changed: bool) -> None:
         print(OFF)
 
 
-def _project_hooks(hooks: Sequence[SetUp]) -> list[SetUp]:
+def _project_hooks(hooks: Sequence[HookSetup]) -> list[HookSetup]:
     return [hook for hook in hooks if hook.source is HookSource.PROJECT]
 
 
-def _show_hooks(hooks: Sequence[SetUp]) -> None:
+def _show_hooks(hooks: Sequence[HookSetup]) -> None:
     for hook in hooks:
         at = f" in {hook.file}" if hook.file != hook.name else ""
         print(f"  {reveal(hook.event or '?'):<16}  {' '.join(reveal(hook.name + at).split())}")
@@ -136,7 +134,7 @@ def _list_folders(hooks: FolderHooks) -> None:
         print(entry(format_time(decision.at), "trusted" if decision.trusted else "off    ", text=folder))
 
 
-def _list_hooks(hooks: Sequence[SetUp], *, as_json: bool) -> None:
+def _list_hooks(hooks: Sequence[HookSetup], *, as_json: bool) -> None:
     if as_json:
         for hook in hooks:
             print(json_output.encode(hook).decode())

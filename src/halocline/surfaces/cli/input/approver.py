@@ -5,18 +5,18 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from halocline.client import Client
+from halocline.client import (
+    ApprovalFolder,
+    Client,
+    FolderAnswer,
+    FolderRequest,
+    make_approval_request,
+    make_question_request,
+)
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, QuestionAsked
 from halocline.protocol.kinds import Choice, Scope
 from halocline.protocol.state.state import State
-from halocline.runtime.approval_folder import (
-    Answer,
-    ApprovalFolder,
-    Request,
-    make_approval_request,
-    make_question_request,
-)
 from halocline.surfaces.cli.input.decision import Decision
 
 LOOK_EVERY = 0.1
@@ -29,7 +29,7 @@ class Approver:
     def __init__(self, folder: ApprovalFolder) -> None:
         self._folder = folder
         self._state = State()
-        self._waiting: dict[str, tuple[Request, asyncio.Future[Answer]]] = {}
+        self._waiting: dict[str, tuple[FolderRequest, asyncio.Future[FolderAnswer]]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._broke: HaloclineError | None = None
 
@@ -62,11 +62,11 @@ class Approver:
     async def ask_question(self, event: QuestionAsked) -> str | None:
         return (await self._wait_for_answer(make_question_request(event, self._state))).answer
 
-    async def _wait_for_answer(self, request: Request) -> Answer:
+    async def _wait_for_answer(self, request: FolderRequest) -> FolderAnswer:
         """Wait for the decision on a request. Its file is removed in any case."""
         if self._broke:
             raise self._broke
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[FolderAnswer] = asyncio.get_running_loop().create_future()
         try:
             self._waiting[request.id] = (request, future)
             await asyncio.to_thread(self._folder.write_request, request)

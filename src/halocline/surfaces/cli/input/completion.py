@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, TimeoutError as TooLate
 from typing import TYPE_CHECKING
 
+from halocline.client import WORD_MEANINGS, Mentionable, format_mention, list_paths_beside
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.runtime.mentions.suggestions import WORD_MEANINGS, Mentionable, as_mention, paths_beside
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -122,8 +122,8 @@ class Known:
         for word, meaning in WORD_MEANINGS.items():
             if word.startswith(query):
                 yield f"@{word}", f"@{word}", meaning
-        for path in dict.fromkeys([*self.paths(query), *paths_beside(query, self._found, MOST)]):
-            yield as_mention(path), path, ""
+        for path in dict.fromkeys([*self.paths(query), *list_paths_beside(query, self._found, MOST)]):
+            yield format_mention(path), path, ""
         yield from self._others(query)
 
     def paths(self, query: str) -> list[str]:

@@ -8,8 +8,8 @@ import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from halocline.client import format_mention
 from halocline.protocol.messages import PASTED, Note, UserPart
-from halocline.runtime.mentions.suggestions import as_mention
 
 LONG_LINES, LONG_TEXT = 10, 2_000
 """Lines and characters above which pasted text becomes a chip."""
@@ -76,7 +76,7 @@ def mentions_of(pasted: str, workspace: Path) -> str:
     paths = [_existing_path(word) for word in words]
     if not paths or not all(paths):
         return ""
-    return " ".join(as_mention(_shown_path(path, workspace)) for path in paths if path) + " "
+    return " ".join(format_mention(_shown_path(path, workspace)) for path in paths if path) + " "
 
 
 def _pasted_words(line: str) -> list[str]:

@@ -7,16 +7,12 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from halocline.client import open_client
+from halocline.client import Choices, ListedServer, McpService, PolicyService, ServerTrial, TaskOptions, open_client
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.values import JsonObject
-from halocline.runtime.assembly.assembly import Choices
-from halocline.runtime.controller import TaskOptions
-from halocline.services.mcp.servers import Listed, McpService, Tried
-from halocline.services.policy.rules import PolicyService
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
@@ -67,7 +63,7 @@ def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _server_line(server: Listed) -> str:
+def _server_line(server: ListedServer) -> str:
     facts = [clean(server.name), server.transport, server.state]
     if server.tools is not None and server.tokens is not None:
         facts.append(f"{format_plural(server.tools, 'tool')}, about {server.tokens:,} tokens")
@@ -106,7 +102,7 @@ def _check_servers(desk: McpService, arguments: argparse.Namespace) -> int:
     return 0 if not broken and not desk.problems and all(each.ok for each in tried) else int(ExitCode.ERROR)
 
 
-def _show_result(tried: Tried, *, whole: bool) -> None:
+def _show_result(tried: ServerTrial, *, whole: bool) -> None:
     name = clean(tried.name)
     if not tried.ok:
         print(f"✗ {name}: {clean(tried.error)}")

@@ -10,20 +10,24 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from halocline.mcp.registry import bundles
-from halocline.mcp.registry.registry import list_install_options
+from halocline.client import (
+    McpService,
+    build_server_entry,
+    describe_bundle,
+    list_install_options,
+    list_wanted_fields,
+    name_bundle,
+)
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
-from halocline.services.mcp.servers import McpService
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.manage import parse_pairs, warn_not_allowed
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.figures import format_plural
 
 if TYPE_CHECKING:
-    from halocline.mcp.registry.bundles import Bundle, BundleField
-    from halocline.mcp.registry.registry import InstallOption, Offered
+    from halocline.client import Bundle, BundleField, InstallOption, OfferedServer
 
 SECRET = "••••"
 
@@ -45,7 +49,7 @@ def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
 
 
 def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
-    async def load_server() -> "tuple[Offered, list[InstallOption], str]":
+    async def load_server() -> "tuple[OfferedServer, list[InstallOption], str]":
 
         one = await desk.named(arguments.name)
         return one, list(list_install_options(one, {})), await desk.readme(one, arguments.readme)
@@ -97,13 +101,13 @@ def _install_bundle(desk: McpService, arguments: argparse.Namespace, values: dic
     if unknown := values.keys() - bundle.manifest.user_config.keys():
         names = ", ".join(bundle.manifest.user_config) or "none"
         raise UsageError(f"The bundle has no value {', '.join(sorted(unknown))}.", f"Its values: {names}.")
-    name = arguments.called or bundles.name_of(bundle)
+    name = arguments.called or name_bundle(bundle)
     folder = desk.place_of(name)
-    print(reveal(bundles.describe_bundle(bundle)))
+    print(reveal(describe_bundle(bundle)))
     print(f"  {' '.join(clean(bundle.manifest.description).split())[:300]}")
     print(f"  from {clean(arguments.name)}, SHA-256 {bundle.sha256[:16]}…. Halocline has not reviewed it.\n")
-    values |= {key: _ask_value(key, field) for key, field in bundles.wanted_fields(bundle, values).items()}
-    given = bundles.server_entry(bundle, folder, values)
+    values |= {key: _ask_value(key, field) for key, field in list_wanted_fields(bundle, values).items()}
+    given = build_server_entry(bundle, folder, values)
     print(f"  It will be unpacked to {clean(str(folder))} and run there:")
     print(f"  {reveal(_command_line(_redact_server(given, bundle, values)))}")
     warn_not_allowed(desk, name, given)
@@ -138,7 +142,7 @@ def _redact_server(given: JsonObject, bundle: "Bundle", values: dict[str, str]) 
     return {**given, "args": [redact_text(word) for word in given["args"]], "env": env}
 
 
-def _describe_server(one: "Offered") -> str:
+def _describe_server(one: "OfferedServer") -> str:
     old = "  (deprecated)" if one.is_deprecated else ""
     tags = f"  [{clean(', '.join(one.tags))}]" if one.tags else ""
     counts = [format_plural(count, what) for count, what in ((one.stars, "star"), (one.downloads, "download")) if count]

@@ -18,13 +18,12 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from halocline._version import __version__
-from halocline.client import Client
+from halocline.client import Client, TaskOptions
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import ApprovalRequested, Durable, QuestionAsked, ToolCallStarted, TurnEnded
 from halocline.protocol.messages import Text
 from halocline.protocol.state.final_answer import final_text
-from halocline.runtime.controller import TaskOptions
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.serve_forms import QUESTION, Asked, answer_to, form_of, is_open
 from halocline.surfaces.export import to_markdown

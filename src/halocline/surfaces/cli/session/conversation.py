@@ -224,9 +224,9 @@ class Conversation:
         """Save the text after `# ` as a note for future tasks. False when the prompt is not such a line."""
         if not prompt.lstrip().startswith("# "):
             return False
-        from halocline.runtime.rules.memory import note_in
+        from halocline.client import parse_note
 
-        if not (note := note_in(prompt)):
+        if not (note := parse_note(prompt)):
             return False
         try:
             file = await self._client.memory_of(Path(self._client.state(self._task).workspace)).keep(note)

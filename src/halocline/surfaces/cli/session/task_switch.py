@@ -4,12 +4,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.client import Client
+from halocline.client import (
+    Client,
+    TaskOptions,
+    escape_mentions,  # a model wrote it: it mentions nothing
+)
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.runtime.controller import TaskOptions
-from halocline.runtime.mentions.suggestions import quiet_mentions  # a model wrote it: it mentions nothing
 from halocline.surfaces.cli.commands.attach import before_the_turn
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
@@ -74,7 +76,7 @@ async def _start_successor(client: Client, task: str, handed: ev.HandedOver, opt
     """Start the task that continues another one's work, with that one's settings."""
     state = client.state(task)
     name = await client.start(Path(state.workspace), _as_now(client, task, options), handed.to)
-    return Next(name, 0, HANDED_OVER.format(context=quiet_mentions(handed.context), task=handed.task))
+    return Next(name, 0, HANDED_OVER.format(context=escape_mentions(handed.context), task=handed.task))
 
 
 async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:

@@ -3,15 +3,12 @@
 import asyncio
 import time
 
-from halocline.client import Client
+from halocline.client import SWITCH_WORDS, Client, PolicyService, SwitchStatus, summarize_switch
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import allows_more
-from halocline.runtime.loosening import WORDS
-from halocline.services.policy.approval_switches import Standing, summary_of
-from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.cli.output.view import View
 
-STANDS = {**{word: on for on, word in WORDS.items()}, "ask": False}
+STANDS = {**{word: on for on, word in SWITCH_WORDS.items()}, "ask": False}
 KEEP = "keep"
 USAGE = "To change one in this task: /auto-approve NAME on|ask|mode; for new tasks too: /auto-approve NAME on keep"
 NOW = {"allow": "allowed", "ask": "asks", "deny": "denied"}
@@ -24,7 +21,7 @@ async def answer_auto_approve(rest: str, client: Client, task: str, view: View) 
     named = {one.switch.value: one for one in all}
     match rest.replace("-", "_").split():
         case []:
-            return "\n".join([summary_of(all), *map(_switch_line, all), USAGE])
+            return "\n".join([summarize_switch(all), *map(_switch_line, all), USAGE])
         case [name, *_] if name not in named:
             return f"Unknown switch {name!r}. Use one of: {', '.join(named)}."
         case [name, word, *more] if word in STANDS and more in ([], [KEEP]):
@@ -32,7 +29,9 @@ async def answer_auto_approve(rest: str, client: Client, task: str, view: View) 
     return USAGE
 
 
-async def _change_switch(one: Standing, on: bool | None, client: Client, task: str, view: View, *, keep: bool) -> str:
+async def _change_switch(
+    one: SwitchStatus, on: bool | None, client: Client, task: str, view: View, *, keep: bool
+) -> str:
     if allows_more(on, one.on) and not await _confirm_switch(one, on, view):
         return f"{one.switch} is unchanged: {_SET[one.on]}"
     client.send(cmd.SetApprovalSwitch(task=task, switch=one.switch, on=on))
@@ -42,14 +41,14 @@ async def _change_switch(one: Standing, on: bool | None, client: Client, task: s
     return f"Saved for new tasks: auto_approve.{one.switch} in settings.toml."
 
 
-async def _confirm_switch(one: Standing, on: bool | None, view: View) -> bool:
+async def _confirm_switch(one: SwitchStatus, on: bool | None, view: View) -> bool:
     """Ask before a switch that allows more, showing what it covers."""
-    yes, no = f"Switch {one.switch} to {WORDS[on]}", "Keep it"
+    yes, no = f"Switch {one.switch} to {SWITCH_WORDS[on]}", "Keep it"
     text = f"{yes}? {one.hint if on else 'The approval mode then decides what needs approval.'}"
     asked = ev.QuestionAsked(f"switch {time.monotonic_ns()}", text, (yes, no))
     return await view.ask_question(asked) == yes
 
 
-def _switch_line(one: Standing) -> str:
+def _switch_line(one: SwitchStatus) -> str:
     here = ", in this task" if one.set_here else ""
     return f"  {one.switch:<14} {_SET[one.on] + here:<31} {NOW[one.now]:<8} {one.title}"

@@ -4,10 +4,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
 from halocline.protocol import events as ev
 from halocline.protocol.events.rewind import brief_target
-from halocline.runtime.history.undo_target import Checkpoint, Plan, newest_first, step_back
 from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
 from halocline.surfaces.cli.output.table import format_time
 from halocline.surfaces.cli.output.view import View
@@ -26,7 +25,7 @@ async def about_checkpoints(rest: str, client: Client, task: str, view: View) ->
     """Answer `/checkpoint`."""
     workspace = _workspace_of(client, task)
     store = client.checkpoints(workspace)
-    known = await newest_first(store, task)
+    known = await list_newest_first(store, task)
     match rest.split():
         case [] | ["list"]:
             return "\n".join(map(_checkpoint_line, known[:LISTED])) or NONE
@@ -44,13 +43,13 @@ async def about_checkpoints(rest: str, client: Client, task: str, view: View) ->
 async def undo_changes(client: Client, task: str, view: View) -> str:
     """Restore the previous checkpoint."""
     workspace = _workspace_of(client, task)
-    step = await step_back(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
+    step = await find_undo_target(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
     if step is None:
         return "Nothing to undo: the files match all checkpoints of this task."
     return await _put_back(f"{task}/{step.to.n}", step.plan, client, task, view, step.to.label)
 
 
-async def _put_back(name: str, plan: Plan, client: Client, task: str, view: View, label: str = "") -> str:
+async def _put_back(name: str, plan: RestorePlan, client: Client, task: str, view: View, label: str = "") -> str:
     if not plan.changes:
         reason = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
         return "\n".join([*describe_plan(plan), reason])

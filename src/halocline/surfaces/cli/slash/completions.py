@@ -9,13 +9,18 @@ from concurrent.futures import CancelledError as Gone, TimeoutError as TooLate
 from pathlib import Path
 from shutil import get_terminal_size
 
-from halocline.client import Client
+from halocline.client import (
+    MCP_PREFIX,
+    SLASH_COMMANDS,
+    Client,
+    SlashArgument,
+    SlashEntry,
+    SlashPlace,
+    list_newest_first,
+    list_prompts,
+)
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
-from halocline.runtime.history.undo_target import newest_first
-from halocline.runtime.prompts.command_files import MCP, Word
-from halocline.runtime.prompts.mcp_prompts import list_prompts
-from halocline.runtime.prompts.slash_commands import SLASH, Follows, Where
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import format_time
@@ -37,7 +42,7 @@ class Menu:
         self._client = client
         self._task = task
         self._loop = asyncio.get_running_loop()
-        self._words: Sequence[Word] | None = None
+        self._words: Sequence[SlashEntry] | None = None
         self._models: list[Choice] | None = None
 
     @staticmethod
@@ -67,17 +72,17 @@ class Menu:
         before, _, last = text.rpartition(" ")
         if last.startswith("/"):
             return self._match_names(last[1:], await self._all(), in_text=bool(before.strip()))
-        row = SLASH.get(text.partition(" ")[0][1:])
+        row = SLASH_COMMANDS.get(text.partition(" ")[0][1:])
         return await self._following(row.follows, before.split()[1:], last) if row else []
 
-    async def _all(self) -> Sequence[Word]:
+    async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
             words = self._client.words(Path(self._client.state(self._task).workspace))
             prompts = list_prompts(self._client.mcp_prompts(self._task))
-            self._words = [*await asyncio.to_thread(words.listed, Where.TERMINAL), *prompts]
+            self._words = [*await asyncio.to_thread(words.listed, SlashPlace.TERMINAL), *prompts]
         return self._words
 
-    def _match_names(self, typed: str, words: Iterable[Word], *, in_text: bool) -> list[Choice]:
+    def _match_names(self, typed: str, words: Iterable[SlashEntry], *, in_text: bool) -> list[Choice]:
         """Matching commands. Within a text, only those for the model and only by prefix, as it may become a path."""
         found = [word for word in words if not in_text or _is_for_the_model(word)]
         names = rank_names(typed, [word.name for word in found])
@@ -86,7 +91,7 @@ class Menu:
         by_name = {word.name: word for word in found}
         return [_offer_word(by_name[name], len(typed) + 1) for name in names[:MOST]]
 
-    async def _following(self, what: Follows, given: Sequence[str], typed: str) -> list[Choice]:
+    async def _following(self, what: SlashArgument, given: Sequence[str], typed: str) -> list[Choice]:
         try:
             known = await self._values(what, given)
         except HaloclineError:
@@ -97,40 +102,40 @@ class Menu:
             for offer in (by_text[name] for name in rank_names(typed, list(by_text))[:MOST])
         ]
 
-    async def _values(self, what: Follows, given: Sequence[str]) -> list[Choice]:
+    async def _values(self, what: SlashArgument, given: Sequence[str]) -> list[Choice]:
         """All values possible here, whatever is typed of them."""
         match what, given:
-            case Follows.MODES, []:
+            case SlashArgument.MODES, []:
                 return [_offer_value(mode) for mode in Mode]
-            case Follows.APPROVALS, []:
+            case SlashArgument.APPROVALS, []:
                 return [_offer_value(mode) for mode in ApprovalMode]
-            case Follows.SWITCHES, []:
-                from halocline.services.policy.approval_switches import MEANINGS  # it imports the gate
+            case SlashArgument.SWITCHES, []:
+                from halocline.client import SWITCH_MEANINGS  # it imports the gate
 
-                return [_offer_value(f"{switch} ", MEANINGS[switch][0]) for switch in ApprovalSwitch]
-            case Follows.SWITCHES, [_]:
+                return [_offer_value(f"{switch} ", SWITCH_MEANINGS[switch][0]) for switch in ApprovalSwitch]
+            case SlashArgument.SWITCHES, [_]:
                 return [_offer_value(word) for word in ("on", "ask", "mode")]
-            case Follows.MODELS, []:
+            case SlashArgument.MODELS, []:
                 return await self._known_models()
-            case Follows.EFFORTS, []:
+            case SlashArgument.EFFORTS, []:
                 state = self._client.state(self._task)
                 return [
                     _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
                 ]
-            case Follows.COMPACTIONS, []:
+            case SlashArgument.COMPACTIONS, []:
                 return [_offer_value("undo", "restore the conversation as it was before the last compaction")]
-            case Follows.CHECKPOINTS | Follows.JOBS, []:
-                verbs = ("list", "diff ", "restore ") if what is Follows.CHECKPOINTS else ("show ", "stop ")
+            case SlashArgument.CHECKPOINTS | SlashArgument.JOBS, []:
+                verbs = ("list", "diff ", "restore ") if what is SlashArgument.CHECKPOINTS else ("show ", "stop ")
                 return [_offer_value(verb) for verb in verbs]
-            case Follows.CHECKPOINTS, ["diff" | "restore"]:
+            case SlashArgument.CHECKPOINTS, ["diff" | "restore"]:
                 store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
                 return [
                     _offer_value(str(info.n), f"{format_time(info.at)}  {info.label}")
-                    for info in await newest_first(store, self._task)
+                    for info in await list_newest_first(store, self._task)
                 ]
-            case Follows.JOBS, ["show" | "stop"]:
+            case SlashArgument.JOBS, ["show" | "stop"]:
                 return [_offer_value(job.name, job.command) for job in self._client.jobs(self._task)]
-            case Follows.TASKS, []:
+            case SlashArgument.TASKS, []:
                 here = self._client.state(self._task).workspace
                 tasks = [info for info in self._client.history() if info.workspace == here and info.task != self._task]
                 return [_offer_value(info.task, info.title) for info in tasks]
@@ -143,9 +148,13 @@ class Menu:
         return self._models
 
 
-def _is_for_the_model(word: Word) -> bool:
+def _is_for_the_model(word: SlashEntry) -> bool:
     """True if the command works anywhere in a text. Prompts of MCP servers work only at the start."""
-    return SLASH[word.name].is_for_the_model if word.name in SLASH else not word.name.startswith(MCP)
+    return (
+        SLASH_COMMANDS[word.name].is_for_the_model
+        if word.name in SLASH_COMMANDS
+        else not word.name.startswith(MCP_PREFIX)
+    )
 
 
 def rank_names(typed: str, names: Sequence[str]) -> list[str]:
@@ -162,7 +171,7 @@ def _has_letters(letters: str, name: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _offer_word(word: Word, typed: int) -> Choice:
+def _offer_word(word: SlashEntry, typed: int) -> Choice:
     takes, columns = " " if word.rest or word.kind == "skill" else "", get_terminal_size().columns
     rest = f" {_first_line(word.rest)[:LONGEST_REST]}" if word.rest and columns >= WIDE else ""
     kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
 
-from halocline.client import Client
+from halocline.client import SLASH_COMMANDS, Client, SlashCommand, SlashPlace, list_prompts, split_slash_command
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode, TodoStatus, is_looser
 from halocline.protocol.values import Value
-from halocline.runtime.prompts.mcp_prompts import list_prompts
-from halocline.runtime.prompts.slash_commands import SLASH, Slash, Where, first_word
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import format_time
 from halocline.surfaces.cli.output.view import View
@@ -59,16 +57,16 @@ Said = str | LeaveTask
 """An empty text shows nothing: the event of the change is shown instead."""
 
 
-def find_own_command(prompt: str) -> Slash | None:
+def find_own_command(prompt: str) -> SlashCommand | None:
     """Return the slash command at the start of a prompt if it is answered here and not sent to a model."""
-    row = SLASH.get(first_word(prompt)[0])
+    row = SLASH_COMMANDS.get(split_slash_command(prompt)[0])
     return row if row and not row.is_for_the_model else None
 
 
 async def answer_command(prompt: str, desk: SlashContext) -> Said:
     """Answer a slash command that is ours; during a turn, only those that allow it."""
-    name, rest = first_word(prompt)
-    row = SLASH[name]
+    name, rest = split_slash_command(prompt)
+    row = SLASH_COMMANDS[name]
     if desk.client.state(desk.task).turn is not None and not row.during:
         return LATER.format(word=f"/{name}")
     try:
@@ -82,7 +80,7 @@ async def _answer_help(desk: SlashContext, rest: str) -> Said:
     words = desk.client.words(desk.workspace)
     lines, kind = [], ""
     prompts = list_prompts(desk.client.mcp_prompts(desk.task))
-    for word in [*words.listed(Where.TERMINAL), *prompts]:
+    for word in [*words.listed(SlashPlace.TERMINAL), *prompts]:
         if word.kind != kind:
             lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
             kind = word.kind
@@ -282,14 +280,14 @@ async def _answer_mcp(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_rules(desk: SlashContext, rest: str) -> Said:
-    from halocline.services.instructions import InstructionService
+    from halocline.client import InstructionService
     from halocline.surfaces.cli.commands.rules import describe_files
 
     return describe_files(InstructionService.open(desk.workspace).found())
 
 
 async def _answer_fork(desk: SlashContext, rest: str) -> Said:
-    from halocline.runtime.history.forks import Fork
+    from halocline.client import Fork
 
     last = desk.client.state(desk.task).seq
     if rest and not rest.isdecimal():

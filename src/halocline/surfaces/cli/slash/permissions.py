@@ -3,12 +3,10 @@
 import time
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client import Client, GivenGrant, PolicyService, list_grants
 from halocline.protocol import commands as cmd
 from halocline.protocol.kinds import Scope
 from halocline.protocol.permission_rules import Rule
-from halocline.services.policy.grants import GivenGrant, list_grants
-from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.row_words import brief_grant
 

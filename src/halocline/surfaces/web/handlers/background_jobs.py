@@ -5,10 +5,16 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
+from halocline.client import (
+    IMPORTABLE_PROGRAMS,
+    ImportResult,
+    ImportService,
+    PrunePlan,
+    plan_pruning as plan_of,
+    prune_storage as prune_now,
+)
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
-from halocline.services.imports import PROGRAMS, Done, ImportService
-from halocline.services.storage import PrunePlan, prune_plan as plan_of, prune_storage as prune_now
 from halocline.surfaces.web.background_jobs import Progress, Say, Stopped
 from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
@@ -81,10 +87,10 @@ async def list_importable(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
 def _list_importable() -> dict[str, Any]:
 
     service = ImportService.open()
-    found = service.found(PROGRAMS)
+    found = service.found(IMPORTABLE_PROGRAMS)
     shown = ("tool", "id", "title", "workspace", "changed", "size")
     return {
-        "programs": {name: service.title(name) for name in PROGRAMS},
+        "programs": {name: service.title(name) for name in IMPORTABLE_PROGRAMS},
         "found": [{name: getattr(one, name) for name in shown} | {"standing": service.standing(one)} for one in found],
         "remarks": service.remarks,
     }
@@ -100,8 +106,8 @@ async def import_begin(tasks: OpenTasks, which: ImportRequest) -> bool:
 def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list[Any]:
 
     say("Looking for the conversations…", 0, len(chosen))
-    service, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[Done]()
-    found = [one for one in service.found(PROGRAMS) if (one.tool, one.id) in wanted]
+    service, wanted, done = ImportService.open(), {(one.tool, one.id) for one in chosen}, list[ImportResult]()
+    found = [one for one in service.found(IMPORTABLE_PROGRAMS) if (one.tool, one.id) in wanted]
     for number, one in enumerate(reversed(found), start=1):
         try:
             say(one.title or one.id, number, len(found))
@@ -109,7 +115,7 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
         except Stopped:
             raise Stopped(done) from None
         except HaloclineError as error:
-            done.append(Done("", "failed", one.title or one.id, one.workspace, error=error.text))
+            done.append(ImportResult("", "failed", one.title or one.id, one.workspace, error=error.text))
     return done
 
 

@@ -1,6 +1,6 @@
 """Commits of a task's changes."""
 
-from halocline.services.commits import CommitPlan, Committed
+from halocline.client import CommitPlan, Committed
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 

@@ -3,15 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from halocline.client import Efforts, Mentionable, ModelConnection, OfferedModel, SlashEntry, SlashPlace
 from halocline.protocol.events.mentions import Mentioned
 from halocline.protocol.kinds import Mode
 from halocline.protocol.values import Value
-from halocline.runtime.mentions.suggestions import Mentionable
-from halocline.runtime.models.connection_test import Connection
-from halocline.runtime.models.efforts import Efforts
-from halocline.runtime.prompts.command_files import Word
-from halocline.runtime.prompts.slash_commands import Where
-from halocline.services.models.model_list import OfferedModel
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
@@ -46,11 +41,11 @@ class OfModelAndMode(Value, frozen=True):
     mode: Mode = Mode.ACT
 
 
-async def list_words(tasks: OpenTasks, which: OfEither) -> list[Word]:
+async def list_words(tasks: OpenTasks, which: OfEither) -> list[SlashEntry]:
     """List slash commands, including prompts of an open task's MCP servers."""
-    found = tasks.client.words(which.place(tasks)).listed(Where.TERMINAL)
+    found = tasks.client.words(which.place(tasks)).listed(SlashPlace.TERMINAL)
     prompts = tasks.client.mcp_prompts(which.task) if tasks.client.is_open(which.task) else []
-    return [*found, *(Word(prompt.command, "mcp", prompt.description) for prompt in prompts)]
+    return [*found, *(SlashEntry(prompt.command, "mcp", prompt.description) for prompt in prompts)]
 
 
 async def list_mentionable(tasks: OpenTasks, which: OfEither) -> Mentionable:
@@ -76,7 +71,7 @@ async def list_task_efforts(tasks: OpenTasks, which: OfModelAndMode) -> Efforts:
     return await asyncio.to_thread(tasks.client.efforts, which.model, which.mode)
 
 
-async def try_model(tasks: OpenTasks, which: OfModel) -> Connection:
+async def try_model(tasks: OpenTasks, which: OfModel) -> ModelConnection:
     """Test the connection to a model, or to the default one without a name."""
     return await tasks.client.connection(which.model)
 

@@ -4,19 +4,20 @@ import asyncio
 import os
 from typing import Any
 
-from halocline.protocol.events.hooks import HookSource
-from halocline.protocol.queries.tasks import TaskQuery
-from halocline.protocol.values import Value
-from halocline.runtime.rules.hooks import FolderHooks
-from halocline.services.folders import (
-    Looked,
-    Standing,
+from halocline.client import (
+    FolderHooks,
+    FolderListing,
+    GitStatus,
+    Storage,
     Workspace,
     inspect_git as git_of,
     list_folder,
     list_workspaces as workspaces_of,
+    measure_storage as storage_of,
 )
-from halocline.services.storage import Storage, measure_storage as storage_of
+from halocline.protocol.events.hooks import HookSource
+from halocline.protocol.queries.tasks import TaskQuery
+from halocline.protocol.values import Value
 from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
@@ -37,12 +38,12 @@ async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
 
 
-async def list_folders(tasks: OpenTasks, which: Look) -> Looked:
+async def list_folders(tasks: OpenTasks, which: Look) -> FolderListing:
     """List the folders in a folder."""
     return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
-async def git_standing(tasks: OpenTasks, which: OfFolder) -> Standing:
+async def git_standing(tasks: OpenTasks, which: OfFolder) -> GitStatus:
     """Return a folder's branch and number of uncommitted files."""
     return await git_of(find_folder(which.workspace))
 

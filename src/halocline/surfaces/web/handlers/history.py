@@ -5,12 +5,17 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from halocline.client import (
+    ConflictingEdits,
+    FileDifference,
+    Restored,
+    RestorePlan,
+    SnapshotPoint,
+    find_conflicting_edits,
+    preview_restore,
+)
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, ToolCallEnded
-from halocline.runtime.history.actions import FileDifference, Restored, RestorePlan
-from halocline.runtime.history.edit_conflicts import Clashes, find_clashes
-from halocline.runtime.history.restore_preview import preview_restore
-from halocline.runtime.history.snapshots import Point
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -43,7 +48,7 @@ class OfCheckpoint(OfTask, frozen=True):
     overwrite: bool = False
 
 
-async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[Point, ...]:
+async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[SnapshotPoint, ...]:
     """List points to rewind to."""
     return await asyncio.to_thread(tasks.client.time.points, tasks.known(which.task))
 
@@ -97,10 +102,10 @@ def _show_file(file: FileDifference) -> dict[str, Any]:
     return shown | {"status": shown.pop("kind")}
 
 
-async def read_conflict(tasks: OpenTasks, which: OfCall) -> Clashes:
+async def read_conflict(tasks: OpenTasks, which: OfCall) -> ConflictingEdits:
     """Compare a failed edit with its files: search text, closest text, replacement."""
     past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
-    return await find_clashes(past, which.call, tasks.client.home)
+    return await find_conflicting_edits(past, which.call, tasks.client.home)
 
 
 QUERIES: Rows = {

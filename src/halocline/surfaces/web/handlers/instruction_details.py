@@ -4,12 +4,11 @@ import asyncio
 from itertools import islice
 from pathlib import Path
 
-from halocline.client import Client
+from halocline.client import Client, InstructionService
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import HookRan
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
-from halocline.services.instructions import InstructionService
 from halocline.surfaces.web.handlers.instructions import OfPath
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder

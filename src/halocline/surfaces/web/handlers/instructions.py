@@ -5,9 +5,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from halocline.runtime.rules.hooks import SetUp
-from halocline.runtime.rules.memory import Remembered
-from halocline.services.instructions import InstructionService, Verdict
+from halocline.client import Hook as HookSetup, InstructionService, InstructionVerdict, MemoryNote
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
@@ -48,7 +46,7 @@ async def list_rules(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     return {"files": files, "places": place.places, "is_on": place.is_on, "examples": place.examples()}
 
 
-async def rule_why(tasks: OpenTasks, which: OfPath) -> list[Verdict]:
+async def rule_why(tasks: OpenTasks, which: OfPath) -> list[InstructionVerdict]:
     """Explain which rule files apply, to a path or in general."""
     return await asyncio.to_thread(InstructionService.open(find_folder(which.workspace)).why, which.path)
 
@@ -90,12 +88,12 @@ async def memory_keep(tasks: OpenTasks, which: OwnNote) -> str:
     return str(await tasks.client.memory_of(find_folder(which.workspace)).keep(which.text))
 
 
-async def memory_remove(tasks: OpenTasks, which: OfNote) -> Remembered:
+async def memory_remove(tasks: OpenTasks, which: OfNote) -> MemoryNote:
     """Remove a note by its number; returns it."""
     return await tasks.client.memory_of(find_folder(which.workspace)).forget(which.number)
 
 
-async def list_hooks(tasks: OpenTasks, which: OfFolder) -> list[SetUp]:
+async def list_hooks(tasks: OpenTasks, which: OfFolder) -> list[HookSetup]:
     """List a folder's hooks; inactive ones say why."""
     return await asyncio.to_thread(tasks.client.hooks_of(find_folder(which.workspace)).list)
 

@@ -5,18 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict, replace
 
+from halocline.client import McpService, PolicyService, ServerTrial, describe_server_entry
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
-from halocline.services.mcp.servers import McpService, Tried, runs_as
-from halocline.services.policy.rules import PolicyService
 from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 if TYPE_CHECKING:
-    from halocline.mcp.registry.registry import Offered
+    from halocline.client import OfferedServer
 
 TAIL = 400
 """Lines of server output."""
@@ -81,7 +80,7 @@ async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
     one, ways = await place.offered(which.name, which.values)
     name = one.name.rpartition("/")[2]
     options = [
-        {"runs": runs_as(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
+        {"runs": describe_server_entry(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
         for way in ways
         if not way.bundle
     ]
@@ -135,7 +134,7 @@ async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
 
 async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, list what it offers, and stop it."""
-    tried: Tried = (await _open_service(which).tried([which.name]))[0]
+    tried: ServerTrial = (await _open_service(which).tried([which.name]))[0]
     return asdict(tried) | {"error": redact_text(tried.error)}
 
 
@@ -146,7 +145,7 @@ def _list_folder(which: OfFolder) -> dict[str, Any]:
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 
 
-def _show_offer(one: "Offered") -> dict[str, Any]:
+def _show_offer(one: "OfferedServer") -> dict[str, Any]:
     return {
         "name": one.name,
         "title": one.title,

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Literal
 
+from halocline.client import ServerDetail, ServerService, ToolResponse
 from halocline.protocol.values import JsonObject
-from halocline.services.mcp.details import Called, ServerDetail, ServerService
 from halocline.surfaces.web.handlers.mcp import OfServer
 from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
@@ -50,7 +50,7 @@ async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
-async def mcp_call(tasks: OpenTasks, which: OfCall) -> Called:
+async def mcp_call(tasks: OpenTasks, which: OfCall) -> ToolResponse:
     """Start a server, call one tool as a model would, and stop it; runs nothing until the policy allows it."""
     place = await asyncio.to_thread(ServerService.open, find_folder(which.workspace))
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)

@@ -3,11 +3,10 @@
 import asyncio
 from typing import Any
 
+from halocline.client import Explanation, PolicyService, explain_command, list_grants
 from halocline.protocol.kinds import ApprovalMode, Mode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.protocol.values import Value
-from halocline.services.policy.grants import list_grants
-from halocline.services.policy.rules import Explanation, PolicyService, explain_command
 from halocline.surfaces.web.handlers.route import OfFolder, OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 

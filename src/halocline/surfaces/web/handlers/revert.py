@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from halocline.runtime.history.revert_hunk import Swap, revert_hunk
+from halocline.client import HunkReversal, revert_hunk
 from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -20,7 +20,9 @@ class OfChange(OfTask, frozen=True):
 async def revert_hunks(tasks: OpenTasks, which: OfChange) -> bool:
     """Revert hunks of a file, or apply them again (`back` false); refused unless exact."""
     state = await asyncio.to_thread(tasks.state, tasks.known(which.task))
-    await revert_hunk(Path(state.workspace), Swap(which.path, which.diff, which.status, which.back), state.roots)
+    await revert_hunk(
+        Path(state.workspace), HunkReversal(which.path, which.diff, which.status, which.back), state.roots
+    )
     return True
 
 

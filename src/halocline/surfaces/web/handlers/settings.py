@@ -3,12 +3,9 @@
 import asyncio
 from typing import Any
 
-from halocline.client import open_client
+from halocline.client import Choices, ModelConnection, Setting, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
-from halocline.runtime.models.connection_test import Connection
-from halocline.runtime.task_options import Choices
-from halocline.services.settings import Setting
 from halocline.surfaces.web.handlers.route import Nothing, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 
@@ -77,7 +74,7 @@ async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
     ]
 
 
-async def log_in(tasks: OpenTasks, which: Login) -> Connection:
+async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
     """Test a key, and store it unless its server rejects it; returns the test's result."""
     accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
     key = accounts.checked(which.provider, which.key)

@@ -5,11 +5,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from halocline.client import Choices, McpService, ModelConnection
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
-from halocline.runtime.models.connection_test import Connection
-from halocline.runtime.task_options import Choices
-from halocline.services.mcp.servers import McpService
 from halocline.surfaces.web.handlers.mcp import OfServer
 from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.handlers.settings import OfProvider
@@ -31,7 +29,7 @@ async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
     accounts = tasks.client.accounts
 
-    async def run(show: Show, pasted: Pasted) -> Connection:
+    async def run(show: Show, pasted: Pasted) -> ModelConnection:
         async with accounts.signing_in(which.provider) as begun:
             show(begun.url)
             key = await begun.key(pasted)

@@ -3,11 +3,10 @@
 import asyncio
 from typing import Any
 
+from halocline.client import Fork, PendingEdit
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport
-from halocline.runtime.history.forks import Fork
-from halocline.runtime.history.pending_edit import PendingEdit
 from halocline.surfaces.web.handlers.route import Nothing, OfTask, Row, Rows
 from halocline.surfaces.web.open_tasks import OpenTasks
 

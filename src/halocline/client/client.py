@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from halocline.runtime.history.pending_edit import PendingEdit
     from halocline.runtime.history.snapshots import Snapshot
     from halocline.runtime.mentions.suggestions import Mentionable
-    from halocline.runtime.models.connection_test import Connection
+    from halocline.runtime.models.connection_test import ModelConnection
     from halocline.runtime.models.efforts import Efforts
-    from halocline.runtime.prompts.command_files import Words
+    from halocline.runtime.prompts.command_files import SlashEntries
     from halocline.runtime.prompts.uploads import Handing
     from halocline.runtime.rules.hooks import FolderHooks
     from halocline.runtime.rules.memory import Memory
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from halocline.services.replay.replay import Replay
     from halocline.services.settings import SettingsService
     from halocline.services.tasks import TaskService
-    from halocline.store.web_sessions import Browsers as Browsers
+    from halocline.store.web_sessions import Browsers
     from halocline.task.stream import Caught
 
 
@@ -159,7 +159,7 @@ class Client:
         """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
         return self._controller.previewed(task, after)
 
-    def words(self, workspace: Path) -> "Words":
+    def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
         return self._controller.words(workspace)
 
@@ -405,7 +405,7 @@ class Client:
         """Return notices about an open task's model, skills and search engine; usually none."""
         return self._controller.remarks(task)
 
-    async def connection(self, model: str = "") -> "Connection":
+    async def connection(self, model: str = "") -> "ModelConnection":
         """Test the connection to a model, by default the one a new task would use. Raises UsageError."""
         from halocline.runtime.models.connection_test import check_connection
 

@@ -1,0 +1,214 @@
+"""The public face of Halocline: all that surfaces, and programs that use Halocline, import of it.
+
+Each name is loaded from its own module when it is first imported, so that importing one does not load all.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from halocline.checkpoints.restore.compare import Comparison as Comparison, FileDifference as FileDifference
+    from halocline.checkpoints.restore.restore import Restored as Restored, RestorePlan as RestorePlan
+    from halocline.checkpoints.saved import CheckpointInfo as CheckpointInfo
+    from halocline.client.client import Client as Client, open_client as open_client
+    from halocline.context.user_files.mentions import (
+        escape_mentions as escape_mentions,
+        format_mention as format_mention,
+    )
+    from halocline.importers.mcp_servers import OtherServers as OtherServers
+    from halocline.importers.programs import IMPORTABLE_PROGRAMS as IMPORTABLE_PROGRAMS
+    from halocline.importers.transcript import FoundTranscript as FoundTranscript
+    from halocline.mcp.registry.bundles import (
+        Bundle as Bundle,
+        BundleField as BundleField,
+        build_server_entry as build_server_entry,
+        describe_bundle as describe_bundle,
+        list_wanted_fields as list_wanted_fields,
+        name_bundle as name_bundle,
+    )
+    from halocline.mcp.registry.registry import (
+        InstallOption as InstallOption,
+        OfferedServer as OfferedServer,
+        list_install_options as list_install_options,
+    )
+    from halocline.ports.hooks import Hook as Hook
+    from halocline.ports.revisions import Committed as Committed
+    from halocline.runtime.approval_folder import (
+        ApprovalFolder as ApprovalFolder,
+        FolderAnswer as FolderAnswer,
+        FolderRequest as FolderRequest,
+        make_approval_request as make_approval_request,
+        make_question_request as make_question_request,
+    )
+    from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
+    from halocline.runtime.history.edit_conflicts import (
+        ConflictingEdits as ConflictingEdits,
+        find_conflicting_edits as find_conflicting_edits,
+    )
+    from halocline.runtime.history.forks import Fork as Fork
+    from halocline.runtime.history.pending_edit import PendingEdit as PendingEdit
+    from halocline.runtime.history.restore_preview import preview_restore as preview_restore
+    from halocline.runtime.history.revert_hunk import HunkReversal as HunkReversal, revert_hunk as revert_hunk
+    from halocline.runtime.history.snapshots import Snapshot as Snapshot, SnapshotPoint as SnapshotPoint
+    from halocline.runtime.history.undo_target import (
+        find_undo_target as find_undo_target,
+        list_newest_first as list_newest_first,
+    )
+    from halocline.runtime.loosening import SWITCH_WORDS as SWITCH_WORDS
+    from halocline.runtime.mentions.suggestions import (
+        WORD_MEANINGS as WORD_MEANINGS,
+        Mentionable as Mentionable,
+        list_paths_beside as list_paths_beside,
+    )
+    from halocline.runtime.models.connection_test import ModelConnection as ModelConnection
+    from halocline.runtime.models.efforts import Efforts as Efforts
+    from halocline.runtime.own_program import refuse_from_task as refuse_from_task
+    from halocline.runtime.prompts.command_files import MCP_PREFIX as MCP_PREFIX, SlashEntry as SlashEntry
+    from halocline.runtime.prompts.mcp_prompts import list_prompts as list_prompts
+    from halocline.runtime.prompts.output_schema import read_schema as read_schema
+    from halocline.runtime.prompts.slash_commands import (
+        SLASH_COMMANDS as SLASH_COMMANDS,
+        SlashArgument as SlashArgument,
+        SlashCommand as SlashCommand,
+        SlashPlace as SlashPlace,
+        split_slash_command as split_slash_command,
+    )
+    from halocline.runtime.read_only_home import refuse_unwritable_home as refuse_unwritable_home
+    from halocline.runtime.rules.hooks import FolderHooks as FolderHooks
+    from halocline.runtime.rules.memory import (
+        Memory as Memory,
+        MemoryFile as MemoryFile,
+        MemoryNote as MemoryNote,
+        parse_note as parse_note,
+    )
+    from halocline.runtime.start import TaskOptions as TaskOptions
+    from halocline.runtime.task_options import Choices as Choices
+    from halocline.services.commits import CommitPlan as CommitPlan
+    from halocline.services.doctor.doctor import check_model as check_model, run_checks as run_checks
+    from halocline.services.doctor.finding import Finding as Finding
+    from halocline.services.folders import (
+        FolderListing as FolderListing,
+        GitStatus as GitStatus,
+        Workspace as Workspace,
+        inspect_git as inspect_git,
+        list_folder as list_folder,
+        list_workspaces as list_workspaces,
+    )
+    from halocline.services.imports import (
+        GONE_ON as GONE_ON,
+        GROWN as GROWN,
+        HERE as HERE,
+        MOVED as MOVED,
+        NEW as NEW,
+        ImportResult as ImportResult,
+        ImportService as ImportService,
+    )
+    from halocline.services.instructions import (
+        InstructionService as InstructionService,
+        InstructionVerdict as InstructionVerdict,
+        ListedInstruction as ListedInstruction,
+    )
+    from halocline.services.mcp.details import (
+        ServerDetail as ServerDetail,
+        ServerService as ServerService,
+        ToolResponse as ToolResponse,
+    )
+    from halocline.services.mcp.servers import (
+        ListedServer as ListedServer,
+        McpService as McpService,
+        ServerTrial as ServerTrial,
+        describe_server_entry as describe_server_entry,
+    )
+    from halocline.services.models.accounts import Account as Account, Accounts as Accounts, StoredKey as StoredKey
+    from halocline.services.models.model_list import OfferedModel as OfferedModel
+    from halocline.services.policy.approval_switches import (
+        SWITCH_MEANINGS as SWITCH_MEANINGS,
+        SwitchStatus as SwitchStatus,
+        summarize_switch as summarize_switch,
+    )
+    from halocline.services.policy.audit import ReviewedCall as ReviewedCall
+    from halocline.services.policy.grants import GivenGrant as GivenGrant, list_grants as list_grants
+    from halocline.services.policy.rules import (
+        Explanation as Explanation,
+        PolicyService as PolicyService,
+        explain_command as explain_command,
+        read_rule_file as read_rule_file,
+    )
+    from halocline.services.replay.replay import Replay as Replay
+    from halocline.services.settings import Setting as Setting
+    from halocline.services.storage import (
+        PrunePlan as PrunePlan,
+        Storage as Storage,
+        measure_storage as measure_storage,
+        plan_pruning as plan_pruning,
+        prune_storage as prune_storage,
+    )
+    from halocline.store.web_sessions import Browsers as Browsers
+
+_PLACES = {
+    "store.web_sessions": "Browsers",
+    "checkpoints.restore.compare": "Comparison FileDifference",
+    "checkpoints.restore.restore": "RestorePlan Restored",
+    "checkpoints.saved": "CheckpointInfo",
+    "client.client": "Client open_client",
+    "context.user_files.mentions": "escape_mentions format_mention",
+    "importers.mcp_servers": "OtherServers",
+    "importers.programs": "IMPORTABLE_PROGRAMS",
+    "importers.transcript": "FoundTranscript",
+    "mcp.registry.bundles": "Bundle BundleField build_server_entry describe_bundle list_wanted_fields name_bundle",
+    "mcp.registry.registry": "InstallOption OfferedServer list_install_options",
+    "ports.hooks": "Hook",
+    "ports.revisions": "Committed",
+    "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
+    "runtime.event_batches": "MOST_BATCHED batch_events",
+    "runtime.history.edit_conflicts": "ConflictingEdits find_conflicting_edits",
+    "runtime.history.forks": "Fork",
+    "runtime.history.pending_edit": "PendingEdit",
+    "runtime.history.restore_preview": "preview_restore",
+    "runtime.history.revert_hunk": "HunkReversal revert_hunk",
+    "runtime.history.snapshots": "Snapshot SnapshotPoint",
+    "runtime.history.undo_target": "find_undo_target list_newest_first",
+    "runtime.loosening": "SWITCH_WORDS",
+    "runtime.mentions.suggestions": "Mentionable WORD_MEANINGS list_paths_beside",
+    "runtime.models.connection_test": "ModelConnection",
+    "runtime.models.efforts": "Efforts",
+    "runtime.own_program": "refuse_from_task",
+    "runtime.prompts.command_files": "MCP_PREFIX SlashEntry",
+    "runtime.prompts.mcp_prompts": "list_prompts",
+    "runtime.prompts.output_schema": "read_schema",
+    "runtime.prompts.slash_commands": "SLASH_COMMANDS SlashArgument SlashCommand SlashPlace split_slash_command",
+    "runtime.read_only_home": "refuse_unwritable_home",
+    "runtime.rules.hooks": "FolderHooks",
+    "runtime.rules.memory": "Memory MemoryFile MemoryNote parse_note",
+    "runtime.start": "TaskOptions",
+    "runtime.task_options": "Choices",
+    "services.commits": "CommitPlan",
+    "services.doctor.doctor": "check_model run_checks",
+    "services.doctor.finding": "Finding",
+    "services.folders": "FolderListing GitStatus Workspace inspect_git list_folder list_workspaces",
+    "services.imports": "GONE_ON GROWN HERE ImportResult ImportService MOVED NEW",
+    "services.instructions": "InstructionService InstructionVerdict ListedInstruction",
+    "services.mcp.details": "ServerDetail ServerService ToolResponse",
+    "services.mcp.servers": "ListedServer McpService ServerTrial describe_server_entry",
+    "services.models.accounts": "Account Accounts StoredKey",
+    "services.models.model_list": "OfferedModel",
+    "services.policy.approval_switches": "SWITCH_MEANINGS SwitchStatus summarize_switch",
+    "services.policy.audit": "ReviewedCall",
+    "services.policy.grants": "GivenGrant list_grants",
+    "services.policy.rules": "Explanation PolicyService explain_command read_rule_file",
+    "services.replay.replay": "Replay",
+    "services.settings": "Setting",
+    "services.storage": "PrunePlan Storage measure_storage plan_pruning prune_storage",
+}
+"""The public names of each module. The imports above say the same to type checkers."""
+_MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # so that type checkers report names that are not there
+
+    def __getattr__(name: str) -> object:
+        """Load a public name. Raises AttributeError if there is none."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"halocline.{_MODULES[name]}"), name)
+        globals()[name] = found
+        return found
