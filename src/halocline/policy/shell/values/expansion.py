@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import translate
-from itertools import product
+from itertools import islice, product
 
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.scanner import EXPANDS, join_pieces
@@ -154,8 +154,14 @@ def _list_alternatives(
     for some in choices:
         count *= max(1, len(some))
     if count > MOST_VALUES:
-        choices = [some if len(some) == 1 else [(Piece(UNKNOWN),)] for some in choices]
+        choices = [some if len(some) == 1 else _limit_choices(some) for some in choices]
     return [tuple(piece for some in one for piece in some) for one in product(*choices)]
+
+
+def _limit_choices(choices: list[tuple[Fragment, ...]]) -> list[tuple[Fragment, ...]]:
+    """Return one partly known choice, if there is one, and an unknown one."""
+    partly = (one for one in choices if any(UNKNOWN in piece.text for piece in one))
+    return [*islice(partly, 1), (Piece(UNKNOWN),)]
 
 
 def _make_fragment(value: str, part: Expansion) -> tuple[Fragment, ...]:
@@ -231,14 +237,17 @@ def _values_of_variable(part: Expansion, ground: Ground) -> Values:
         return tuple(str(len(value)) if UNKNOWN not in value else UNKNOWN for value in values)
     if operator == "[" or (part.name in "@*" and operator == ":"):
         return tuple(dict.fromkeys((*values, UNKNOWN)))
-    if part.argument is None or (operator[0] in "![#" and operator not in ("#", "##")):
+    if operator[0] in "![#" and operator not in ("#", "##"):
         return (UNKNOWN,)
+    if part.argument is None:
+        return tuple(dict.fromkeys((*values, UNKNOWN)))
     argument = _values_of_argument(part.argument, ground)
     if operator.lstrip(":") in ("-", "=", "?", "+"):
         return _apply_default(operator, values, argument)
     if operator in ("#", "##", "%", "%%") and len(argument) == 1:
-        return tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
-    return (UNKNOWN,)
+        found = tuple(_trim_value(value, operator, part.argument, argument[0]) for value in values)
+        return found if UNKNOWN not in found else tuple(dict.fromkeys((*values, *found)))
+    return tuple(dict.fromkeys((*values, UNKNOWN)))  # an operator may leave a value as it is
 
 
 def _values_of_argument(word: Word, ground: Ground) -> Values:

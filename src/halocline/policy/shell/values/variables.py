@@ -55,6 +55,23 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SET = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 
 
+def is_fully_known(value: str) -> bool:
+    """Return True if no part of a value is unknown."""
+    return UNKNOWN not in value
+
+
+def limit_values(values: Values) -> Values:
+    """Return the values without repeats; of too many, or too long ones, only those that are partly known.
+
+    Names that a search lists are partly known: they may be protected files, though no part of the text names one.
+    """
+    kept = tuple(dict.fromkeys(values))
+    if len(kept) <= MOST_VALUES and all(len(value) <= LONGEST_VALUE for value in kept):
+        return kept
+    partly = [value for value in kept if not is_fully_known(value) and len(value) <= LONGEST_VALUE]
+    return tuple(dict.fromkeys((*partly[: MOST_VALUES - 1], UNKNOWN)))
+
+
 @dataclass(frozen=True, slots=True)
 class Variables:
     """The values of variables. `known` are by name; if `lost`, any other may have been set too.
@@ -81,10 +98,7 @@ class Variables:
         return (*values, UNKNOWN) if self.lost or not values else values
 
     def with_value(self, name: str, values: Values) -> "Variables":
-        kept = tuple(dict.fromkeys(values))
-        if len(kept) > MOST_VALUES or any(len(value) > LONGEST_VALUE for value in kept):
-            kept = (UNKNOWN,)
-        return replace(self, known={**self.known, name: kept})
+        return replace(self, known={**self.known, name: limit_values(values)})
 
     def forgotten(self) -> "Variables":
         """Return the variables after something that may have set any of them. Known values stay possible."""
@@ -106,8 +120,10 @@ class Variables:
         """Return the variables after something that may have set these names, to these values or others."""
         found = self
         for name in names:
-            before = (value for value in self.known.get(name, ()) if value != UNKNOWN)
-            found = found.with_value(name, (*tuple(dict.fromkeys((*values, *before)))[: MOST_VALUES - 1], UNKNOWN))
+            before = [value for value in self.known.get(name, ()) if value != UNKNOWN]
+            if len(kept := tuple(dict.fromkeys((*values, *before)))) >= MOST_VALUES:
+                kept = tuple(sorted(kept, key=is_fully_known))[: MOST_VALUES - 1]
+            found = found.with_value(name, (*kept, UNKNOWN))
         return found
 
     def before_loop(self, block: Block) -> "Variables":
