@@ -22,10 +22,10 @@ def choose(kind: str) -> Decide:
 
 
 class Editor:
-    """`decides` gets a call and the options, and gives an option's id; None means cancelled."""
+    """`decides` gets a call and the options, and gives an option's id, or None for cancelled. Without it, it allows."""
 
-    def __init__(self, decides: Decide = choose("allow_once")) -> None:
-        self.decides = decides
+    def __init__(self, decides: Decide | None = None) -> None:
+        self.decides = decides or choose("allow_once")
         self.updates: list[Any] = []
         self.asked: list[tuple[schema.ToolCallUpdate, list[schema.PermissionOption]]] = []
         self.news = asyncio.Event()

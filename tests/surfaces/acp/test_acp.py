@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,119 @@ async def test_what_cannot_be_answered_is_an_error_and_the_process_lives(tmp_pat
                 await asked
         await connection.prompt(session_id=session.session_id, prompt=prompt("and now?"))
     assert editor.said == "Still here."
+
+
+async def test_a_cancelled_turn_ends_as_cancelled(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    slow = Turn(text="word " * 400, pace=0.05)
+    async with ModelServer([slow]) as server, connect(editor, tmp_path, *flags(server)) as connection:
+        _, session = await begin(connection, folder)
+        asked = asyncio.create_task(connection.prompt(session_id=session.session_id, prompt=prompt("talk")))
+        await editor.until(lambda: editor.said)
+        await connection.cancel(session_id=session.session_id)
+        assert (await asked).stop_reason == "cancelled"
+
+
+async def test_a_cancelled_permission_ends_the_turn(tmp_path: Path, folder: Path) -> None:
+    editor = Editor(lambda call, options: None)
+    async with (
+        ModelServer([Turn(calls=(ECHO,)), Turn(text="Never said.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        ended = await connection.prompt(session_id=session.session_id, prompt=prompt("touch"))
+    assert (ended.stop_reason, (folder / "made.txt").exists()) == ("cancelled", False)
+
+
+async def test_a_question_with_answers_is_a_choice(tmp_path: Path, folder: Path) -> None:
+    ask = Call("ask_followup_question", {"question": "Which color?", "options": ["red", "blue"]})
+    editor = Editor(lambda call, options: options[1].option_id)
+    async with (
+        ModelServer([Turn(calls=(ask,)), Turn(text="Blue it is.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("paint"))
+        assert "blue" in str(server.requests[-1])
+    ((call, options),) = editor.asked
+    assert (call.title, [one.name for one in options]) == ("Which color?", ["red", "blue", "Type another answer"])
+    assert editor.said == "Blue it is."
+
+
+async def test_an_open_question_is_answered_by_the_next_prompt(tmp_path: Path, folder: Path) -> None:
+    ask = Call("ask_followup_question", {"question": "Which name?"})
+    editor = Editor()
+    async with (
+        ModelServer([Turn(calls=(ask,)), Turn(text="Hello Ada.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        first = await connection.prompt(session_id=session.session_id, prompt=prompt("greet"))
+        assert (first.stop_reason, editor.said.strip()) == ("end_turn", "Which name?")
+        await connection.prompt(session_id=session.session_id, prompt=prompt("Ada"))
+        assert "Ada" in str(server.requests[-1])
+    assert editor.said.endswith("Hello Ada.")
+
+
+async def test_modes_and_options_change_and_are_told(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(calls=(WRITE,)), Turn(text="Done.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        assert session.modes.current_mode_id == "ask"
+        assert {one.id for one in session.config_options} >= {"mode", "model"}
+        await connection.set_session_mode(session_id=session.session_id, mode_id="accept-edits")
+        await editor.until(
+            lambda: [one for one in editor.of(schema.CurrentModeUpdate) if one.current_mode_id == "accept-edits"]
+        )
+        changed = await connection.set_config_option(session_id=session.session_id, config_id="mode", value="yolo")
+        assert next(one for one in changed.config_options if one.id == "mode").current_value == "yolo"
+        await connection.prompt(session_id=session.session_id, prompt=prompt("write"))
+    assert (editor.asked, (folder / "new.txt").exists()) == ([], True)
+
+
+async def test_attached_files_images_and_links_reach_the_model(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+    unsaved = schema.TextResourceContents(uri=f"file://{folder}/open.py", text="print('unsaved')")
+    blocks = [
+        schema.TextContentBlock(text="Look at", type="text"),
+        schema.ResourceContentBlock(uri=f"file://{folder}/old.txt", name="old.txt", type="resource_link"),
+        schema.EmbeddedResourceContentBlock(resource=unsaved, type="resource"),
+        schema.ImageContentBlock(data=pixel, mime_type="image/png", type="image"),
+    ]
+    async with (
+        ModelServer([Turn(text="Seen.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=blocks)
+        sent = str(server.requests[-1])
+    assert "@old.txt" in sent
+    assert "1 | a" in sent
+    assert "unsaved" in sent
+    assert "[image: image/png" in sent
+
+
+async def test_a_fork_goes_on_from_the_conversation_and_leaves_the_original(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(text="One."), Turn(text="Two.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("first words"))
+        fork = await connection.fork_session(session_id=session.session_id, cwd=str(folder))
+        assert fork.session_id != session.session_id
+        await connection.prompt(session_id=fork.session_id, prompt=prompt("more words"))
+        assert "first words" in str(server.requests[-1])
+
+
+async def test_sessions_without_a_prompt_leave_nothing_behind(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer([]) as server, connect(Editor(), tmp_path, *flags(server)) as connection:
+        await begin(connection, folder)
+        _, second = await begin(connection, folder)
+        await connection.close_session(session_id=second.session_id)
+    assert list((tmp_path / "home" / "tasks").glob("*")) == []
