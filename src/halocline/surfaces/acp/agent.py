@@ -10,7 +10,7 @@ from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.client import Client, Fork, SlashPlace, TaskOptions
+from halocline.client import Client, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.acp.prompts import Block, read_prompt
@@ -93,15 +93,15 @@ class HaloAgent:
         **meta: Any,
     ) -> schema.NewSessionResponse:
         workspace = find_folder(cwd)
-        options = replace(self._opening, roots=tuple(str(find_folder(root)) for root in additional_directories or ()))
+        roots = tuple(str(find_folder(root)) for root in additional_directories or ())
         try:
-            task = await self._client.start(workspace, options)
+            task = await self._client.start(workspace, replace(self._opening, roots=roots))
         except HaloclineError as error:
             raise explain_failure(error) from error
-        session = await self._add(task)
-        return schema.NewSessionResponse(
-            session_id=task, modes=session.modes(), config_options=await session.config_options()
-        )
+        session = self._add(task)
+        options = await session.config_options()
+        session.announce()
+        return schema.NewSessionResponse(session_id=task, modes=session.modes(), config_options=options)
 
     async def load_session(
         self,
@@ -117,7 +117,9 @@ class HaloAgent:
         for event in self._client.past(session.task):
             for update in updates.of(event):
                 await self._editor.session_update(session_id, update)
-        return schema.LoadSessionResponse(modes=session.modes(), config_options=await session.config_options())
+        options = await session.config_options()
+        session.announce()
+        return schema.LoadSessionResponse(modes=session.modes(), config_options=options)
 
     async def resume_session(
         self,
@@ -129,7 +131,9 @@ class HaloAgent:
     ) -> schema.ResumeSessionResponse:
         """Open a past session whose conversation the client still has."""
         session = await self._open(cwd, session_id, additional_directories)
-        return schema.ResumeSessionResponse(modes=session.modes(), config_options=await session.config_options())
+        options = await session.config_options()
+        session.announce()
+        return schema.ResumeSessionResponse(modes=session.modes(), config_options=options)
 
     async def fork_session(
         self,
@@ -145,9 +149,9 @@ class HaloAgent:
         except HaloclineError as error:
             raise explain_failure(error) from error
         session = await self._open(cwd, fork, additional_directories)
-        return schema.ForkSessionResponse(
-            session_id=fork, modes=session.modes(), config_options=await session.config_options()
-        )
+        options = await session.config_options()
+        session.announce()
+        return schema.ForkSessionResponse(session_id=fork, modes=session.modes(), config_options=options)
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **meta: Any
@@ -206,7 +210,7 @@ class HaloAgent:
             info = self._client.info(task)
             if info is None:
                 raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
-            if os.path.realpath(info.workspace) != str(workspace):
+            if not is_same_folder(info.workspace, workspace):
                 raise RequestError.invalid_params(
                     {"details": f"Session {task} works in {info.workspace}, not in {cwd}."}
                 )
@@ -218,22 +222,10 @@ class HaloAgent:
                 await self._client.resume(task, opening)
         except HaloclineError as error:
             raise explain_failure(error) from error
-        return await self._add(task)
+        return self._add(task)
 
-    async def _add(self, task: str) -> Session:
+    def _add(self, task: str) -> Session:
         session = self._sessions[task] = Session(self._client, self._editor, task, self._opening)
-        commands = [
-            schema.AvailableCommand(
-                name=entry.name,
-                description=entry.about,
-                input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=entry.rest))
-                if entry.rest
-                else None,
-            )
-            for entry in self._client.words(session.workspace).listed(SlashPlace.RUN)
-        ]
-        update = schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")
-        await self._editor.session_update(task, update)
         return session
 
     def _find(self, name: str) -> Session:
@@ -252,6 +244,11 @@ def find_folder(path: str) -> Path:
     if not folder.is_dir():
         raise RequestError.invalid_params({"details": f"{path} is not a folder."})
     return folder
+
+
+def is_same_folder(path: str, folder: Path) -> bool:
+    """True if a path leads to a folder, given without links."""
+    return os.path.realpath(path) == str(folder)
 
 
 def describe_task(info: TaskInfo) -> schema.SessionInfo:

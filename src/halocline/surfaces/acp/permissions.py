@@ -4,6 +4,7 @@ from acp import schema
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Choice, Scope
+from halocline.surfaces.row_words import brief_grant
 
 _NAMES = {
     Choice.ALLOW_ONCE: "Allow",
@@ -24,7 +25,7 @@ def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
     found: list[schema.PermissionOption] = []
     for choice in sorted(event.options, key=[*Choice].index):
         if choice is Choice.ALLOW_ALWAYS:
-            subject = event.grant.subject if event.grant and event.grant.subject else "this"
+            subject = brief_grant(event.grant) if event.grant else "this"
             found += [
                 _make_option(f"{choice}:{scope}", f"Always allow {subject} {where}", choice)
                 for scope, where in _SCOPES.items()

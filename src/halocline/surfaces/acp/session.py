@@ -10,7 +10,7 @@ from acp import RequestError, schema
 from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
-from halocline.client import Client, TaskOptions, escape_mentions
+from halocline.client import Client, SlashPlace, TaskOptions, escape_mentions
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import StopReason, Text, UserPart
@@ -45,6 +45,7 @@ class Session:
         self._question: ev.QuestionAsked | None = None
         """A question that the next prompt answers."""
         self._asking: dict[str, asyncio.Task[None]] = {}
+        """What is sent to the person or awaited from them, by request."""
         self._failure = ""
         self._pump = asyncio.create_task(self._send_events(client.state(name).seq), name=f"ACP session {name}")
 
@@ -111,6 +112,10 @@ class Session:
         models = [one for one in await self._client.models() if one.usable]
         efforts = self._client.efforts(state.model, state.mode)
         return options.list_config_options(self._mode(), state.model, models, state.effort, efforts)
+
+    def announce(self) -> None:
+        """Send the slash commands once the answer that names the session is on its way: it goes first."""
+        self._asking["commands"] = asyncio.create_task(self._send_commands())
 
     async def close(self) -> None:
         """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked."""
@@ -186,6 +191,20 @@ class Session:
         await self._client.let_go(old)
         text = HANDED_OVER.format(context=escape_mentions(event.context), task=old)
         self._send(cmd.SubmitPrompt(task=self.task, content=(Text(text),), verbatim=True))
+
+    async def _send_commands(self) -> None:
+        commands = [
+            schema.AvailableCommand(
+                name=entry.name,
+                description=entry.about,
+                input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=entry.rest))
+                if entry.rest
+                else None,
+            )
+            for entry in self._client.words(self.workspace).listed(SlashPlace.RUN)
+        ]
+        update = schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")
+        await self._editor.session_update(self.name, update)
 
     async def _send_options(self) -> None:
         mode = schema.CurrentModeUpdate(current_mode_id=self._mode(), session_update="current_mode_update")
