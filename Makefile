@@ -45,6 +45,7 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(MAKE) --no-print-directory lint types
 	@$(BIN)/python -m tests.hosts.language_servers.set_up
 	@$(BIN)/python -m tests.mcp.set_up
+	@$(BIN)/python -m tests.surfaces.acp.set_up
 
 check: setup lint types unit  ## the everyday check: lint, types, unit tests; under four minutes
 

@@ -17,6 +17,7 @@ MODULES = {
     "run": "run",
     "demo": "demo",
     "web": "halocline.surfaces.web.command",
+    "acp": "halocline.surfaces.acp.command",
     "attach": "attach",
     "tasks": "tasks",
     "fork": "fork",

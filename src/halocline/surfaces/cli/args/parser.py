@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "run one prompt and exit",
     "demo": "watch a scripted model fix a small project: no key, no network",
     "web": "open the chat view in a browser",
+    "acp": "serve an editor that speaks the Agent Client Protocol",
     "attach": "join a task that another process is running",
     "tasks": "list, search, show, rename, tag or delete tasks",
     "fork": "start a new task from any point of a task",
@@ -333,6 +334,15 @@ def _login_parser() -> Parser:
     return parser
 
 
+def _acp_parser() -> Parser:
+    about = "Serve an editor over stdin and stdout. Add it there as an agent with the command: halo acp"
+    parser = Parser(prog="halo acp", description=about)
+    _model_options(parser)
+    parser.add_argument("--mode", choices=("plan", "act"), help="mode of new sessions")
+    parser.add_argument("--approval-mode", choices=APPROVAL_MODES, help="approval mode of new sessions")
+    return parser
+
+
 def _logout_parser() -> Parser:
     parser = Parser(prog="halo logout", description="Remove the stored keys of a provider.")
     parser.add_argument("provider", nargs="?", default="", help="the provider")
@@ -353,6 +363,7 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     "run": _run_parser,
     "demo": _demo_parser,
     "web": partial(_of_tasks, "web"),
+    "acp": _acp_parser,
     "attach": partial(_of_tasks, "attach"),
     "tasks": partial(_of_tasks, "tasks"),
     "fork": partial(_of_tasks, "fork"),

@@ -1,0 +1,264 @@
+"""The agent that an ACP client sees: its abilities, and its sessions."""
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from acp import PROTOCOL_VERSION, RequestError, schema
+from acp.interfaces import Client as Editor
+from msgspec.structs import replace
+
+from halocline._version import __version__
+from halocline.client import Client, Fork, TaskOptions
+from halocline.protocol.errors import HaloclineError, TaskNotFound
+from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.surfaces.acp.prompts import Block, read_prompt
+from halocline.surfaces.acp.session import Session, explain_failure
+from halocline.surfaces.acp.updates import Updates
+
+LOGIN = "halo-login"
+PAGE = 50
+"""Sessions in one page of a list."""
+_LOGGER = logging.getLogger(__name__)
+McpServers = list[schema.HttpMcpServer | schema.SseMcpServer | schema.AcpMcpServer | schema.McpServerStdio]
+
+
+class HaloAgent:
+    """Serves one connection. `opening` are the options of new tasks. Its methods are those of `acp.Agent`."""
+
+    def __init__(self, client: Client, opening: TaskOptions) -> None:
+        self._client = client
+        self._opening = replace(opening, attended=True)
+        self._sessions: dict[str, Session] = {}
+        self._editor: Editor
+        self._abilities = schema.ClientCapabilities()
+
+    def on_connect(self, conn: Editor) -> None:
+        self._editor = conn
+
+    async def close(self) -> None:
+        """End all sessions."""
+        for session in [*self._sessions.values()]:
+            await session.close()
+        self._sessions.clear()
+
+    async def initialize(
+        self,
+        protocol_version: int,
+        client_capabilities: schema.ClientCapabilities | None = None,
+        client_info: schema.Implementation | None = None,
+        **meta: Any,
+    ) -> schema.InitializeResponse:
+        self._abilities = client_capabilities or self._abilities
+        return schema.InitializeResponse(
+            protocol_version=min(protocol_version, PROTOCOL_VERSION) or PROTOCOL_VERSION,
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(image=True, embedded_context=True, audio=False),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities(),
+                    fork=schema.SessionForkCapabilities(),
+                    resume=schema.SessionResumeCapabilities(),
+                    close=schema.SessionCloseCapabilities(),
+                    additional_directories=schema.SessionAdditionalDirectoriesCapabilities(),
+                ),
+            ),
+            auth_methods=[self._describe_login()],
+            agent_info=schema.Implementation(name="halocline", title="Halocline", version=__version__),
+        )
+
+    def _describe_login(self) -> schema.TerminalAuthMethod | schema.AuthMethodAgent:
+        """Describe how to sign in: in a terminal of the editor if it has one for that."""
+        name, text = "Sign in with a key", "Run `halo login` in a terminal, or set a provider's variable."
+        if self._abilities.auth and self._abilities.auth.terminal:
+            return schema.TerminalAuthMethod(id=LOGIN, name=name, description=text, args=["login"], type="terminal")
+        return schema.AuthMethodAgent(id=LOGIN, name=name, description=text)
+
+    async def authenticate(self, method_id: str, **meta: Any) -> schema.AuthenticateResponse:
+        """Check that there is a model to use: signing in itself happens in a terminal."""
+        if method_id != LOGIN:
+            raise RequestError.invalid_params({"details": f"There is no way to sign in named {method_id!r}."})
+        if not any(one.usable for one in await self._client.models()):
+            raise RequestError.auth_required({"details": "No key was found. Run `halo login` in a terminal."})
+        return schema.AuthenticateResponse()
+
+    # Sessions.
+
+    async def new_session(
+        self,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: McpServers | None = None,
+        **meta: Any,
+    ) -> schema.NewSessionResponse:
+        workspace = find_folder(cwd)
+        roots = tuple(str(find_folder(root)) for root in additional_directories or ())
+        try:
+            task = await self._client.start(workspace, replace(self._opening, roots=roots))
+        except HaloclineError as error:
+            raise explain_failure(error) from error
+        session = self._add(task)
+        options = await session.config_options()
+        session.announce()
+        return schema.NewSessionResponse(session_id=task, modes=session.modes(), config_options=options)
+
+    async def load_session(
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: McpServers | None = None,
+        additional_directories: list[str] | None = None,
+        **meta: Any,
+    ) -> schema.LoadSessionResponse:
+        """Open a past session and send its whole conversation again, before the answer."""
+        session = await self._open(cwd, session_id, additional_directories)
+        updates = Updates(str(session.workspace), replays=True)
+        for event in self._client.past(session.task):
+            for update in updates.of(event):
+                await self._editor.session_update(session_id, update)
+        options = await session.config_options()
+        session.announce()
+        return schema.LoadSessionResponse(modes=session.modes(), config_options=options)
+
+    async def resume_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: McpServers | None = None,
+        **meta: Any,
+    ) -> schema.ResumeSessionResponse:
+        """Open a past session whose conversation the client still has."""
+        session = await self._open(cwd, session_id, additional_directories)
+        options = await session.config_options()
+        session.announce()
+        return schema.ResumeSessionResponse(modes=session.modes(), config_options=options)
+
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: McpServers | None = None,
+        **meta: Any,
+    ) -> schema.ForkSessionResponse:
+        """Copy a session up to its newest event, and open the copy."""
+        try:
+            fork = await self._client.time.fork(Fork("", self._client.find(session_id)))
+        except HaloclineError as error:
+            raise explain_failure(error) from error
+        session = await self._open(cwd, fork, additional_directories)
+        options = await session.config_options()
+        session.announce()
+        return schema.ForkSessionResponse(session_id=fork, modes=session.modes(), config_options=options)
+
+    async def list_sessions(
+        self, cwd: str | None = None, cursor: str | None = None, **meta: Any
+    ) -> schema.ListSessionsResponse:
+        """List tasks, newest first. A cursor is the number of those before the page."""
+        before = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
+        workspace = str(find_folder(cwd)) if cwd else ""
+        found = self._client.history(TaskQuery(workspace=workspace, limit=before + PAGE + 1))[before:]
+        following = str(before + PAGE) if len(found) > PAGE else None
+        return schema.ListSessionsResponse(sessions=[describe_task(one) for one in found[:PAGE]], next_cursor=following)
+
+    async def close_session(self, session_id: str, **meta: Any) -> schema.CloseSessionResponse:
+        session = self._find(session_id)
+        del self._sessions[session_id]
+        await session.close()
+        return schema.CloseSessionResponse()
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **meta: Any) -> schema.SetSessionModeResponse:
+        self._find(session_id).set_mode(mode_id)
+        return schema.SetSessionModeResponse()
+
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str | bool, **meta: Any
+    ) -> schema.SetSessionConfigOptionResponse:
+        session = self._find(session_id)
+        try:
+            await session.set_option(config_id, value)
+        except HaloclineError as error:
+            raise explain_failure(error) from error
+        return schema.SetSessionConfigOptionResponse(config_options=await session.config_options())
+
+    async def prompt(self, session_id: str, prompt: list[Block], **meta: Any) -> schema.PromptResponse:
+        session = self._find(session_id)
+        try:
+            attach = lambda name, data: self._client.attach(session.task, name, data)
+            return await session.prompt(await read_prompt(prompt, session.workspace, attach))
+        except HaloclineError as error:
+            raise explain_failure(error) from error
+
+    async def cancel(self, session_id: str, **meta: Any) -> None:
+        if session := self._sessions.get(session_id):
+            session.cancel()
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        raise RequestError.method_not_found(f"_{method}")
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Ignore notifications of extensions that we do not know, as the protocol asks."""
+
+    async def _open(self, cwd: str, task: str, roots: list[str] | None) -> Session:
+        """Open a task as a session, or join the process that has it open. Raises RequestError."""
+        workspace = find_folder(cwd)
+        if open_session := self._sessions.pop(task, None):
+            await open_session.close()
+        try:
+            info = self._client.info(task)
+            if info is None:
+                raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
+            if not is_same_folder(info.workspace, workspace):
+                raise RequestError.invalid_params(
+                    {"details": f"Session {task} works in {info.workspace}, not in {cwd}."}
+                )
+            folders = tuple(str(find_folder(root)) for root in roots or ())
+            opening = TaskOptions(attended=True, asks_again=True, roots=folders)
+            if self._client.writer(task):
+                await self._client.join(task, opening)
+            else:
+                await self._client.resume(task, opening)
+        except HaloclineError as error:
+            raise explain_failure(error) from error
+        return self._add(task)
+
+    def _add(self, task: str) -> Session:
+        session = self._sessions[task] = Session(self._client, self._editor, task, self._opening)
+        return session
+
+    def _find(self, name: str) -> Session:
+        if name not in self._sessions:
+            raise RequestError.invalid_params(
+                {"details": f"Session {name!r} is not open. Load it, or begin a new one."}
+            )
+        return self._sessions[name]
+
+
+def find_folder(path: str) -> Path:
+    """Return a folder that a client names. Raises RequestError unless it is absolute and exists."""
+    if not path.startswith("/") or "\0" in path:
+        raise RequestError.invalid_params({"details": f"{path!r} is not an absolute path."})
+    folder = Path(path).resolve()
+    if not folder.is_dir():
+        raise RequestError.invalid_params({"details": f"{path} is not a folder."})
+    return folder
+
+
+def is_same_folder(path: str, folder: Path) -> bool:
+    """True if a path leads to a folder, given without links."""
+    return os.path.realpath(path) == str(folder)
+
+
+def describe_task(info: TaskInfo) -> schema.SessionInfo:
+    """Return a task as a session."""
+    from datetime import UTC, datetime
+
+    return schema.SessionInfo(
+        session_id=info.task,
+        cwd=info.workspace,
+        additional_directories=list(info.roots) or None,
+        title=info.name or info.title or None,
+        updated_at=datetime.fromtimestamp(info.changed_at, UTC).isoformat(),
+    )

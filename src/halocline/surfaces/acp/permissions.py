@@ -1,0 +1,66 @@
+"""Approvals and questions as ACP permission requests, and their outcomes as commands."""
+
+from acp import schema
+
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import Choice, Scope
+from halocline.surfaces.row_words import brief_grant
+
+_NAMES = {
+    Choice.ALLOW_ONCE: "Allow",
+    Choice.REJECT_ONCE: "Reject",
+    Choice.REJECT_ALWAYS: "Reject, also from now on",
+}
+_SCOPES = {
+    Scope.TASK: "in this task",
+    Scope.PROJECT: "in this project",
+    Scope.EVERYWHERE: "everywhere",
+}
+TYPED = "type"
+"""The option of a question that lets the person type an answer: the next prompt."""
+
+
+def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
+    """Return the options of an approval, the most careful way to allow first."""
+    found: list[schema.PermissionOption] = []
+    for choice in sorted(event.options, key=[*Choice].index):
+        if choice is Choice.ALLOW_ALWAYS:
+            subject = brief_grant(event.grant) if event.grant else "this"
+            found += [
+                _make_option(f"{choice}:{scope}", f"Always allow {subject} {where}", choice)
+                for scope, where in _SCOPES.items()
+            ]
+        else:
+            found.append(_make_option(choice.value, _NAMES[choice], choice))
+    return found
+
+
+def make_decision(task: str, event: ev.ApprovalRequested, option: str) -> cmd.ResolveApproval:
+    """Return the command for a chosen option. An unknown option rejects."""
+    name, _, scope = option.partition(":")
+    try:
+        choice, reach = Choice(name), Scope(scope) if scope else Scope.TASK
+    except ValueError:
+        choice, reach = Choice.REJECT_ONCE, Scope.TASK
+    if choice not in event.options:
+        choice = Choice.REJECT_ONCE
+    return cmd.ResolveApproval(task=task, request=event.request, decision=choice, scope=reach)
+
+
+def list_answers(event: ev.QuestionAsked) -> list[schema.PermissionOption]:
+    """Return the answers on offer for a question, and one to type another."""
+    answers = [
+        schema.PermissionOption(option_id=str(number), name=answer, kind="allow_once")
+        for number, answer in enumerate(event.options)
+    ]
+    return [*answers, schema.PermissionOption(option_id=TYPED, name="Type another answer", kind="reject_once")]
+
+
+def read_answer(event: ev.QuestionAsked, option: str) -> str | None:
+    """Return the chosen answer; None if the person wants to type one."""
+    names = {str(number): answer for number, answer in enumerate(event.options)}
+    return names.get(option)
+
+
+def _make_option(option: str, name: str, choice: Choice) -> schema.PermissionOption:
+    return schema.PermissionOption(option_id=option, name=name, kind=choice.value)

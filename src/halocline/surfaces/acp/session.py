@@ -1,0 +1,268 @@
+"""One ACP session: a task, the pump that sends its events, and the prompts that wait for the end of their turns."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+
+from acp import RequestError, schema
+from acp.interfaces import Client as Editor
+from msgspec.structs import replace
+
+from halocline.client import Client, SlashPlace, TaskOptions, escape_mentions
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.messages import StopReason, Text, UserPart
+from halocline.surfaces.acp import options, permissions
+from halocline.surfaces.acp.updates import Updates, make_message
+
+HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
+_STOPS: dict[StopReason, schema.StopReason] = {
+    StopReason.END_TURN: "end_turn",
+    StopReason.MAX_TOKENS: "max_tokens",
+    StopReason.MAX_TURN_REQUESTS: "max_turn_requests",
+    StopReason.REFUSAL: "refusal",
+    StopReason.CANCELLED: "cancelled",
+}
+_OPTION_CHANGES = (ev.ModeChanged, ev.PolicyChanged, ev.ModelChanged, ev.EffortChanged)
+_LOGGER = logging.getLogger(__name__)
+
+
+class Session:
+    """A session of one editor. `name` is the session's id: the id of its first task, also after a hand-over."""
+
+    def __init__(self, client: Client, editor: Editor, name: str, opening: TaskOptions) -> None:
+        self._client = client
+        self._editor = editor
+        self._opening = opening
+        self.name = name
+        self.task = name
+        self._updates = Updates(client.state(name).workspace)
+        self._turns: asyncio.Queue[schema.PromptResponse | RequestError] = asyncio.Queue()
+        """Ends of turns, for the prompt that waits."""
+        self._prompting = asyncio.Lock()
+        self._question: ev.QuestionAsked | None = None
+        """A question that the next prompt answers."""
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        """What is sent to the person or awaited from them, by request."""
+        self._failure = ""
+        self._pump = asyncio.create_task(self._send_events(client.state(name).seq), name=f"ACP session {name}")
+
+    @property
+    def workspace(self) -> Path:
+        """The folder of the task."""
+        return Path(self._client.state(self.task).workspace)
+
+    async def prompt(self, content: tuple[UserPart, ...]) -> schema.PromptResponse:
+        """Start a turn, or answer the pending question, and wait for the end. Raises RequestError and UsageError."""
+        if self._prompting.locked():
+            raise RequestError.invalid_request({"details": "A prompt is already running. Cancel it, or wait."})
+        async with self._prompting:
+            while not self._turns.empty():
+                self._turns.get_nowait()  # ends of turns that another client started
+            if question := self._question:
+                self._question = None
+                answer = "\n".join(part.text for part in content if isinstance(part, Text))
+                self._send(cmd.AnswerQuestion(task=self.task, request=question.request, answer=answer))
+            else:
+                submit = cmd.SubmitPrompt(task=self.task, content=content)
+                self._send(await self._client.prepared(submit))
+            found = await self._turns.get()
+        if isinstance(found, RequestError):
+            raise found
+        return found
+
+    def cancel(self) -> None:
+        """End the running turn."""
+        self._question = None
+        self._send(cmd.Interrupt(task=self.task))
+
+    def set_mode(self, mode: str) -> None:
+        """Switch the mode. Raises RequestError for an unknown one."""
+        try:
+            commands = options.list_mode_commands(self.task, mode)
+        except KeyError:
+            raise RequestError.invalid_params({"details": f"There is no mode {mode!r}."}) from None
+        for command in commands:
+            self._send(command)
+
+    async def set_option(self, name: str, value: str | bool) -> None:
+        """Change one option. Raises RequestError and UsageError."""
+        match name:
+            case options.MODE:
+                self.set_mode(str(value))
+            case options.MODEL:
+                await self._client.change_model(self.task, str(value))
+            case options.EFFORT:
+                try:
+                    self._send(options.make_effort_command(self.task, str(value)))
+                except ValueError:
+                    raise RequestError.invalid_params({"details": f"There is no effort {value!r}."}) from None
+            case _:
+                raise RequestError.invalid_params({"details": f"There is no option {name!r}."})
+
+    def modes(self) -> schema.SessionModeState:
+        """Return the modes, with the current one."""
+        return options.list_modes(self._mode())
+
+    async def config_options(self) -> list[schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean]:
+        """Return all options with their values."""
+        state = self._client.state(self.task)
+        models = [one for one in await self._client.models() if one.usable]
+        efforts = self._client.efforts(state.model, state.mode)
+        return options.list_config_options(self._mode(), state.model, models, state.effort, efforts)
+
+    def announce(self) -> None:
+        """Send the slash commands once the answer that names the session is on its way: it goes first."""
+        self._asking["commands"] = asyncio.create_task(self._send_commands())
+
+    async def close(self) -> None:
+        """End the session: its turn ends, its task is closed, and deleted if nothing was ever asked."""
+        for asking in [*self._asking.values(), self._pump]:
+            asking.cancel()
+        await asyncio.gather(self._pump, *self._asking.values(), return_exceptions=True)
+        if not self._client.is_open(self.task):
+            return
+        is_empty = self._client.state(self.task).is_empty and not self._client.is_attached(self.task)
+        with suppress(HaloclineError):
+            await self._client.let_go(self.task)
+            if is_empty:
+                self._client.forget(self.task)
+
+    def _mode(self) -> str:
+        state = self._client.state(self.task)
+        return options.to_mode(state.mode, state.approval_mode)
+
+    def _send(self, command: cmd.AnyCommand) -> None:
+        self._client.send(command)
+
+    async def _send_events(self, after: int) -> None:
+        """Send what happens as updates, until the session ends. An error ends the prompt that waits."""
+        try:
+            while await self._follow(after):
+                after = 0
+        except (HaloclineError, ConnectionError) as error:
+            self._turns.put_nowait(RequestError.internal_error({"details": str(error)}))
+        except Exception as error:
+            _LOGGER.exception("The events of session %s could not be sent.", self.name)
+            self._turns.put_nowait(RequestError.internal_error({"details": f"{type(error).__name__}: {error}"}))
+
+    async def _follow(self, after: int) -> bool:
+        """Follow one task. True if another one takes over its work."""
+        async for event in self._client.previewed(self.task, after):
+            for update in self._updates.of(event):
+                await self._editor.session_update(self.name, update)
+            match event:
+                case ev.ApprovalRequested():
+                    self._ask(event.request, self._decide(event))
+                case ev.QuestionAsked():
+                    self._ask(event.request, self._answer(event))
+                case ev.ApprovalResolved(request=request) | ev.QuestionAnswered(request=request):
+                    self._stop_asking(request)
+                case ev.ErrorRaised():
+                    self._failure = f"{event.text} {event.hint}".rstrip()
+                case ev.HandedOver():
+                    await self._continue_in(event)
+                    return True
+                case ev.TurnEnded():
+                    self._end_turn(event)
+                case _ if isinstance(event, _OPTION_CHANGES):
+                    await self._send_options()
+        if self._prompting.locked():
+            self._turns.put_nowait(RequestError.internal_error({"details": "The task ended. Load it to continue."}))
+        return False
+
+    def _end_turn(self, event: ev.TurnEnded) -> None:
+        self._question = None
+        failure, self._failure = self._failure, ""
+        if event.reason is StopReason.ERROR:
+            details = failure or event.text or "The turn failed."
+            self._turns.put_nowait(RequestError(-32603, details, {"details": details}))
+        else:
+            self._turns.put_nowait(schema.PromptResponse(stop_reason=_STOPS[event.reason]))
+
+    async def _continue_in(self, event: ev.HandedOver) -> None:
+        """Start the task that continues this one's work, in the same session."""
+        old, state = self.task, self._client.state(self.task)
+        now = replace(self._opening, model=self._client.only_model(old) or None, mode=state.mode)
+        now = replace(now, approval_mode=state.approval_mode, roots=state.roots)
+        self.task = await self._client.start(Path(state.workspace), now, event.to)
+        await self._client.let_go(old)
+        text = HANDED_OVER.format(context=escape_mentions(event.context), task=old)
+        self._send(cmd.SubmitPrompt(task=self.task, content=(Text(text),), verbatim=True))
+
+    async def _send_commands(self) -> None:
+        commands = [
+            schema.AvailableCommand(
+                name=entry.name,
+                description=entry.about,
+                input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=entry.rest))
+                if entry.rest
+                else None,
+            )
+            for entry in self._client.words(self.workspace).listed(SlashPlace.RUN)
+        ]
+        update = schema.AvailableCommandsUpdate(available_commands=commands, session_update="available_commands_update")
+        await self._editor.session_update(self.name, update)
+
+    async def _send_options(self) -> None:
+        mode = schema.CurrentModeUpdate(current_mode_id=self._mode(), session_update="current_mode_update")
+        await self._editor.session_update(self.name, mode)
+        changed = schema.ConfigOptionUpdate(
+            config_options=await self.config_options(), session_update="config_option_update"
+        )
+        await self._editor.session_update(self.name, changed)
+
+    # Requests to the person.
+
+    def _ask(self, request: str, asking: Coroutine[None, None, None]) -> None:
+        self._asking[request] = asyncio.create_task(asking)
+
+    def _stop_asking(self, request: str) -> None:
+        """Stop waiting for an answer that came another way."""
+        if self._question and self._question.request == request:
+            self._question = None
+        if (asking := self._asking.pop(request, None)) and asking is not asyncio.current_task():
+            asking.cancel()
+
+    async def _decide(self, event: ev.ApprovalRequested) -> None:
+        """Ask for a decision. An editor that cannot ask, or that answers nonsense, rejects the call."""
+        call = schema.ToolCallUpdate(tool_call_id=event.call, title=event.title)
+        option = ""
+        try:
+            found = await self._editor.request_permission(self.name, call, permissions.list_options(event))
+            if isinstance(found.outcome, schema.DeniedOutcome):
+                self.cancel()
+                return
+            option = found.outcome.option_id
+        except (RequestError, ValueError) as error:
+            _LOGGER.warning("The editor did not decide on %s: %s", event.request, error)
+        self._send(permissions.make_decision(self.task, event, option))
+
+    async def _answer(self, event: ev.QuestionAsked) -> None:
+        """Offer the answers of a question; without any, or to type one, the turn of the protocol ends with it."""
+        if event.options:
+            call = schema.ToolCallUpdate(tool_call_id=event.call or event.request, title=event.question)
+            try:
+                found = await self._editor.request_permission(self.name, call, permissions.list_answers(event))
+            except (RequestError, ValueError) as error:
+                _LOGGER.warning("The editor did not answer %s: %s", event.request, error)
+            else:
+                if isinstance(found.outcome, schema.DeniedOutcome):
+                    self.cancel()
+                    return
+                if (answer := permissions.read_answer(event, found.outcome.option_id)) is not None:
+                    self._send(cmd.AnswerQuestion(task=self.task, request=event.request, answer=answer))
+                    return
+        lines = [f"\n\n{event.question}", *(f"- {option}" for option in event.options)]
+        await self._editor.session_update(self.name, make_message("\n".join(lines)))
+        self._question = event
+        self._turns.put_nowait(schema.PromptResponse(stop_reason="end_turn"))
+
+
+def explain_failure(error: HaloclineError) -> RequestError:
+    """Return an error of ours as one of the protocol."""
+    text = " ".join(part for part in (getattr(error, "text", str(error)), getattr(error, "hint", "")) if part)
+    code = -32602 if isinstance(error, UsageError) else -32603
+    return RequestError(code, text, {"details": text})

@@ -1,0 +1,96 @@
+"""An editor made of the official SDK's client side: it starts the real `halo acp` and writes down all that it gets."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import acp
+from acp import schema
+
+HALO = (sys.executable, "-m", "halocline", "acp")
+Decide = Callable[[schema.ToolCallUpdate, list[schema.PermissionOption]], str | None]
+PATIENCE = 60.0
+
+
+def choose(kind: str) -> Decide:
+    """Decide by the kind of an option."""
+    return lambda call, options: next((one.option_id for one in options if one.kind == kind), None)
+
+
+class Editor:
+    """`decides` gets a call and the options, and gives an option's id, or None for cancelled. Without it, it allows."""
+
+    def __init__(self, decides: Decide | None = None) -> None:
+        self.decides = decides or choose("allow_once")
+        self.updates: list[Any] = []
+        self.asked: list[tuple[schema.ToolCallUpdate, list[schema.PermissionOption]]] = []
+        self.news = asyncio.Event()
+
+    async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
+        self.updates.append(update)
+        self.news.set()
+
+    async def request_permission(
+        self, session_id: str, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **meta: Any
+    ) -> schema.RequestPermissionResponse:
+        self.asked.append((tool_call, options))
+        chosen = self.decides(tool_call, options)
+        if chosen is None:
+            return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
+        return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(option_id=chosen, outcome="selected"))
+
+    def on_connect(self, conn: acp.Agent) -> None:
+        """Nothing to do."""
+
+    async def until(self, found: Callable[[], Any]) -> Any:
+        """Wait until something is true of what came."""
+        async with asyncio.timeout(PATIENCE):
+            while not (value := found()):
+                self.news.clear()
+                await self.news.wait()
+        return value
+
+    def of(self, kind: type) -> list[Any]:
+        return [one for one in self.updates if isinstance(one, kind)]
+
+    @property
+    def said(self) -> str:
+        """All text for the person, joined."""
+        return "".join(one.content.text for one in self.of(schema.AgentMessageChunk))
+
+    def calls(self) -> dict[str, list[Any]]:
+        """The updates of each call."""
+        found: dict[str, list[Any]] = {}
+        for one in self.of(schema.ToolCallStart) + self.of(schema.ToolCallProgress):
+            found.setdefault(one.tool_call_id, []).append(one)
+        return found
+
+
+@asynccontextmanager
+async def connect(
+    editor: Editor, root: Path, *words: str, **settings: Any
+) -> AsyncIterator[acp.core.ClientSideConnection]:
+    """Start `halo acp` with a home below `root`."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), "HALOCLINE_HOME": str(root / "home"), "LANG": "C.UTF-8"}
+    async with acp.spawn_agent_process(
+        editor, *HALO, *words, env=env, cwd=root, use_unstable_protocol=True, transport_kwargs={"limit": 2**26}
+    ) as (connection, process):
+        yield connection
+    await process.wait()
+
+
+async def begin(
+    connection: acp.core.ClientSideConnection, folder: Path, **given: Any
+) -> tuple[schema.InitializeResponse, schema.NewSessionResponse]:
+    """Initialize, and start a session."""
+    ready = await connection.initialize(1, schema.ClientCapabilities())
+    return ready, await connection.new_session(cwd=str(folder), mcp_servers=[], **given)
+
+
+def prompt(text: str) -> list[schema.TextContentBlock]:
+    """A prompt of one text."""
+    return [schema.TextContentBlock(text=text, type="text")]

@@ -1,0 +1,221 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+from acp import RequestError, schema
+from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
+
+from halocline.providers.scripted.script import Call, Turn
+from halocline.testing.model_server import ModelServer
+
+WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\ntwo\n"})
+ECHO = Call("execute_command", {"command": "touch made.txt"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "old.txt").write_text("a\nb\nc\n")
+    return folder
+
+
+def flags(server: ModelServer) -> tuple[str, ...]:
+    return "-m", "openai/x", "--base-url", server.url("openai")
+
+
+async def test_a_turn_streams_its_text_and_ends(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(text="Hello there.", thinking="Hm.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        ready, session = await begin(connection, folder)
+        ended = await connection.prompt(session_id=session.session_id, prompt=prompt("say hello"))
+    assert ready.agent_capabilities.load_session
+    assert ended.stop_reason == "end_turn"
+    assert editor.said == "Hello there."
+    assert "".join(one.content.text for one in editor.of(schema.AgentThoughtChunk)) == "Hm."
+
+
+async def test_an_edit_shows_its_diff_before_it_is_approved(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(calls=(WRITE,)), Turn(text="Done.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("write"))
+    assert (folder / "new.txt").read_text() == "one\ntwo\n"
+    ((call, options),) = editor.asked
+    assert {one.kind for one in options} >= {"allow_once", "allow_always", "reject_once"}
+    shown = [one.content for one in editor.calls()[call.tool_call_id] if one.content]
+    diffs = [part for content in shown for part in content if isinstance(part, schema.FileEditToolCallContent)]
+    assert (diffs[0].path, diffs[0].old_text, diffs[0].new_text) == (str(folder / "new.txt"), None, "one\ntwo\n")
+    assert [one.status for one in editor.calls()[call.tool_call_id]][-1] == "completed"
+
+
+async def test_a_rejected_call_does_not_run(tmp_path: Path, folder: Path) -> None:
+    editor = Editor(choose("reject_once"))
+    async with (
+        ModelServer([Turn(calls=(ECHO,)), Turn(text="I see.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("touch"))
+    assert not (folder / "made.txt").exists()
+    assert [one.status for one in editor.calls()[editor.asked[0][0].tool_call_id]][-1] == "failed"
+
+
+async def test_a_loaded_session_sends_its_whole_conversation_first(tmp_path: Path, folder: Path) -> None:
+    turns = [Turn(calls=(WRITE,)), Turn(text="Done."), Turn(text="Again.")]
+    first, second = Editor(), Editor()
+    async with ModelServer(turns) as server:
+        async with connect(first, tmp_path, *flags(server)) as connection:
+            _, session = await begin(connection, folder)
+            await connection.prompt(session_id=session.session_id, prompt=prompt("write"))
+        async with connect(second, tmp_path, *flags(server)) as connection:
+            await connection.initialize(1, schema.ClientCapabilities())
+            listed = await connection.list_sessions(cwd=str(folder))
+            assert [one.session_id for one in listed.sessions] == [session.session_id]
+            await connection.load_session(cwd=str(folder), session_id=session.session_id, mcp_servers=[])
+            assert second.said == "Done."
+            assert [one.content.text for one in second.of(schema.UserMessageChunk)] == ["write"]
+            await connection.prompt(session_id=session.session_id, prompt=prompt("again"))
+    assert second.said == "Done.Again."
+
+
+async def test_what_cannot_be_answered_is_an_error_and_the_process_lives(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(text="Still here.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        for asked in (
+            connection.new_session(cwd="relative", mcp_servers=[]),
+            connection.new_session(cwd="/nowhere", mcp_servers=[]),
+            connection.prompt(session_id="none", prompt=prompt("x")),
+            connection.set_session_mode(session_id=session.session_id, mode_id="bold"),
+            connection.load_session(cwd=str(folder), session_id="../x", mcp_servers=[]),
+        ):
+            with pytest.raises(RequestError):
+                await asked
+        await connection.prompt(session_id=session.session_id, prompt=prompt("and now?"))
+    assert editor.said == "Still here."
+
+
+async def test_a_cancelled_turn_ends_as_cancelled(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    slow = Turn(text="word " * 400, pace=0.05)
+    async with ModelServer([slow]) as server, connect(editor, tmp_path, *flags(server)) as connection:
+        _, session = await begin(connection, folder)
+        asked = asyncio.create_task(connection.prompt(session_id=session.session_id, prompt=prompt("talk")))
+        await editor.until(lambda: editor.said)
+        await connection.cancel(session_id=session.session_id)
+        assert (await asked).stop_reason == "cancelled"
+
+
+async def test_a_cancelled_permission_ends_the_turn(tmp_path: Path, folder: Path) -> None:
+    editor = Editor(lambda call, options: None)
+    async with (
+        ModelServer([Turn(calls=(ECHO,)), Turn(text="Never said.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        ended = await connection.prompt(session_id=session.session_id, prompt=prompt("touch"))
+    assert (ended.stop_reason, (folder / "made.txt").exists()) == ("cancelled", False)
+
+
+async def test_a_question_with_answers_is_a_choice(tmp_path: Path, folder: Path) -> None:
+    ask = Call("ask_followup_question", {"question": "Which color?", "options": ["red", "blue"]})
+    editor = Editor(lambda call, options: options[1].option_id)
+    async with (
+        ModelServer([Turn(calls=(ask,)), Turn(text="Blue it is.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("paint"))
+        assert "blue" in str(server.requests[-1])
+    ((call, options),) = editor.asked
+    assert (call.title, [one.name for one in options]) == ("Which color?", ["red", "blue", "Type another answer"])
+    assert editor.said == "Blue it is."
+
+
+async def test_an_open_question_is_answered_by_the_next_prompt(tmp_path: Path, folder: Path) -> None:
+    ask = Call("ask_followup_question", {"question": "Which name?"})
+    editor = Editor()
+    async with (
+        ModelServer([Turn(calls=(ask,)), Turn(text="Hello Ada.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        first = await connection.prompt(session_id=session.session_id, prompt=prompt("greet"))
+        assert (first.stop_reason, editor.said.strip()) == ("end_turn", "Which name?")
+        await connection.prompt(session_id=session.session_id, prompt=prompt("Ada"))
+        assert "Ada" in str(server.requests[-1])
+    assert editor.said.endswith("Hello Ada.")
+
+
+async def test_modes_and_options_change_and_are_told(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(calls=(WRITE,)), Turn(text="Done.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        assert session.modes.current_mode_id == "ask"
+        assert {one.id for one in session.config_options} >= {"mode", "model"}
+        await connection.set_session_mode(session_id=session.session_id, mode_id="accept-edits")
+        await editor.until(
+            lambda: [one for one in editor.of(schema.CurrentModeUpdate) if one.current_mode_id == "accept-edits"]
+        )
+        changed = await connection.set_config_option(session_id=session.session_id, config_id="mode", value="yolo")
+        assert next(one for one in changed.config_options if one.id == "mode").current_value == "yolo"
+        await connection.prompt(session_id=session.session_id, prompt=prompt("write"))
+    assert (editor.asked, (folder / "new.txt").exists()) == ([], True)
+
+
+async def test_attached_files_images_and_links_reach_the_model(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+    unsaved = schema.TextResourceContents(uri=f"file://{folder}/open.py", text="print('unsaved')")
+    blocks = [
+        schema.TextContentBlock(text="Look at", type="text"),
+        schema.ResourceContentBlock(uri=f"file://{folder}/old.txt", name="old.txt", type="resource_link"),
+        schema.EmbeddedResourceContentBlock(resource=unsaved, type="resource"),
+        schema.ImageContentBlock(data=pixel, mime_type="image/png", type="image"),
+    ]
+    async with (
+        ModelServer([Turn(text="Seen.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=blocks)
+        sent = str(server.requests[-1])
+    assert "@old.txt" in sent
+    assert "1 | a" in sent
+    assert "unsaved" in sent
+    assert "[image: image/png" in sent
+
+
+async def test_a_fork_goes_on_from_the_conversation_and_leaves_the_original(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    async with (
+        ModelServer([Turn(text="One."), Turn(text="Two.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("first words"))
+        fork = await connection.fork_session(session_id=session.session_id, cwd=str(folder))
+        assert fork.session_id != session.session_id
+        await connection.prompt(session_id=fork.session_id, prompt=prompt("more words"))
+        assert "first words" in str(server.requests[-1])
+
+
+async def test_sessions_without_a_prompt_leave_nothing_behind(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer([]) as server, connect(Editor(), tmp_path, *flags(server)) as connection:
+        await begin(connection, folder)
+        _, second = await begin(connection, folder)
+        await connection.close_session(session_id=second.session_id)
+    assert list((tmp_path / "home" / "tasks").glob("*")) == []

@@ -1,0 +1,90 @@
+"""Clients that others wrote drive the real `halo acp`: acpx, and the official TypeScript SDK."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.surfaces.acp import set_up
+
+from halocline.providers.scripted.script import Call, Turn
+from halocline.testing.model_server import ModelServer
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(set_up.node() is None, reason=set_up.MISSING),
+]
+CALLS = (
+    Call("write_to_file", {"path": "new.txt", "content": "one\n"}),
+    Call("execute_command", {"command": "touch x"}),
+)
+TURNS = [Turn(text="I'll do it.", calls=CALLS), Turn(text="All done.")]
+LIMIT = 120
+DENIED = 5
+"""Exit code of acpx when a permission was denied."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def agent(server: ModelServer) -> list[str]:
+    return [sys.executable, "-m", "halocline", "acp", "-m", "openai/x", "--base-url", server.url("openai")]
+
+
+async def run_node(tmp_path: Path, *words: str, cwd: Path) -> str:
+    """Run a script in Node; gives what it printed."""
+    node = set_up.node()
+    assert node
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "HALOCLINE_HOME": str(tmp_path / "home"),
+        "LANG": "C.UTF-8",
+    }
+    ran = await asyncio.to_thread(
+        subprocess.run, [node, *words], cwd=cwd, env=env, capture_output=True, text=True, timeout=LIMIT
+    )
+    assert ran.returncode in (0, DENIED), ran.stdout + ran.stderr
+    return ran.stdout
+
+
+async def run_acpx(tmp_path: Path, folder: Path, server: ModelServer, *words: str) -> list[dict[str, object]]:
+    """Run acpx; gives the messages of both sides."""
+    options = ("--agent", " ".join(agent(server)), "--format", "json", *words)
+    printed = await run_node(tmp_path, str(set_up.acpx()), *options, cwd=folder)
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+
+async def test_acpx_approves_and_everything_is_done(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer(TURNS) as server:
+        messages = await run_acpx(tmp_path, folder, server, "--approve-all", "exec", "do it")
+    assert ((folder / "new.txt").read_text(), (folder / "x").exists()) == ("one\n", True)
+    assert '"stopReason": "end_turn"' in json.dumps(messages)
+
+
+async def test_acpx_denies_and_nothing_is_done(tmp_path: Path, folder: Path) -> None:
+    async with ModelServer(TURNS) as server:
+        messages = await run_acpx(tmp_path, folder, server, "--deny-all", "exec", "do it")
+    assert list(folder.iterdir()) == []
+    assert '"stopReason": "end_turn"' in json.dumps(messages)
+
+
+async def test_the_official_typescript_sdk_takes_part_in_a_whole_turn(tmp_path: Path, folder: Path) -> None:
+    script = Path(__file__).with_name("client.mjs")
+    async with ModelServer(TURNS) as server:
+        printed = await run_node(
+            tmp_path, str(script), str(set_up.PLACE), str(folder), "do it", *agent(server), cwd=folder
+        )
+    found = json.loads(printed)
+    assert found["ended"]["stopReason"] == "end_turn"
+    assert [one["title"] for one in found["asked"]] == ["Write new.txt", "touch x"]
+    said = [one["content"]["text"] for one in found["updates"] if one["sessionUpdate"] == "agent_message_chunk"]
+    assert "".join(said) == "I'll do it.All done."
+    assert (folder / "new.txt").read_text() == "one\n"
