@@ -55,8 +55,9 @@ from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices as Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.permissions.rules import RuleFiles
-from halocline.store.settings.settings import Settings, load_settings, with_overrides
+from halocline.store.permissions.rule_files import RuleFiles
+from halocline.store.settings.load import load_settings, with_overrides
+from halocline.store.settings.settings import Settings
 from halocline.store.tasks.history import new_task_id
 from halocline.task.calls.policy_input import OUTPUTS
 from halocline.task.governor import Governor
