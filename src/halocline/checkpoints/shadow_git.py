@@ -9,38 +9,24 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
-import msgspec
-
+from halocline.checkpoints.announcements import Announcements
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.queries import CLOSING as _CLOSING, Others as Others, Queries
-from halocline.checkpoints.saved import describe_left_out, describe_loss
+from halocline.checkpoints.queries import CLOSING, Others as Others, Queries
+from halocline.checkpoints.request import Request
+from halocline.checkpoints.saved import FIRST, FOUND, Limits, Saved
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.background_reading import (
-    LATE,
-    READY,
-    BackgroundReading,
-    describe_delay,
-    describe_unread,
-)
+from halocline.checkpoints.store.background_reading import READY, BackgroundReading, describe_unread
+from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.store.contents import name_of
-from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Runner, Stopped, TakesLong
-from halocline.checkpoints.store.reading import Kept
-from halocline.checkpoints.store.repository import FIRST, FOUND, Limits, Repository, Saved
+from halocline.checkpoints.store.git import CheckpointsOff, TakesLong
+from halocline.checkpoints.store.repository import Repository
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import CheckpointTaken, Noticed
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from halocline.protocol.events import CheckpointTaken
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
-_WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
-_WORTH_A_WARNING = 1.0
-_SECONDS = 20.0
-"""Longest time to free space in the background."""
 _COPYING = 1.0
 """Longest wait in seconds of a command for borrowed objects to be copied."""
 _FEW = 2
@@ -49,34 +35,6 @@ _FRESHEN_AFTER = 2
 """Number of full scans, the first included, before the index is refreshed: more commands are likely to follow."""
 MOST_OVERTAKEN = 8
 """Number of pending checkpoints that may keep file contents in memory; beyond that, edits wait."""
-
-
-class _Request(msgspec.Struct):
-    """A requested checkpoint. `paths` of None means that any file may have changed.
-
-    `kept` has the contents of files that changed before they could be read. Without `always`, nothing is saved if
-    nothing changed. A request that `is_late` took too long, so the task no longer waits for it; `changed_meanwhile`
-    means that files changed before it was saved.
-    """
-
-    labels: list[str]
-    paths: set[str] | None
-    is_saved: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
-    always: bool = False
-    asked: float = msgspec.field(default_factory=time.time)
-    is_late: bool = False
-    changed_meanwhile: bool = False
-
-    def add(self, label: str, paths: Sequence[str] | None) -> None:
-        self.asked = time.time()
-        if label not in self.labels:
-            self.labels = [one for one in (*self.labels, label) if one != FOUND]
-        self.paths = None if self.paths is None or paths is None else self.paths | set(paths)
-
-    @property
-    def label(self) -> str:
-        return "; ".join(self.labels) + (LATE if self.changed_meanwhile else "")
 
 
 class ShadowGit(Queries):
@@ -109,33 +67,31 @@ class ShadowGit(Queries):
         self._home = home or Path.home()
         self._delay = delay
         self._pause = pause
-        self._idle = idle
         self._patience = (limits or Limits()).seconds
         self._is_busy = is_busy
-        self._has_warned = False
-        self._quota = quota
-        self._freeing = Runner()
-        self._folder, self._task = store, task
-        self._until_upkeep: asyncio.TimerHandle | None = None
-        self._upkeep: asyncio.Task[None] | None = None
-        self._copying: asyncio.Task[None] | None = None
-        self._emit: Emit = lambda event: None
-        self._waiting: deque[_Request] = deque()
-        self._running: _Request | None = None
-        self._late: _Request | None = None
+        self._announcements = Announcements(self._repository.claims, self._patience)
+        self._upkeep = BackgroundUpkeep(
+            self._repository.upkeep,
+            store,
+            task,
+            idle=idle,
+            quota=quota,
+            is_off=lambda: self._is_off,
+            notify=self._announcements.notify,
+        )
+        self._waiting: deque[Request] = deque()
+        self._running: Request | None = None
+        self._late: Request | None = None
         self._reading = BackgroundReading(self._repository.read_on, self._catch_up, self._read_failed)
         self._worker: asyncio.Task[None] | None = None
         self._is_off = False
         # Until all files were read once, a checkpoint of named files would lack the others.
         self._is_whole = False
         self._looks = 0
-        self._has_announced = False
-        self._has_complained = False
-        self._has_reported_left_out = False
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` for each one."""
-        self._emit = emit
+        self._announcements.emit = emit
         self._ask(FIRST, None)
         asyncio.get_running_loop().call_later(self._delay, self._start)
 
@@ -151,7 +107,7 @@ class ShadowGit(Queries):
     def mark(self, label: str) -> None:
         """Request a checkpoint even if nothing changed here: another folder of the task did."""
         if not self._is_off and self._late in (None, self._running):
-            self._waiting.append(_Request([label], set(), always=True))
+            self._waiting.append(Request([label], set(), always=True))
             self._start()
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
@@ -173,7 +129,7 @@ class ShadowGit(Queries):
             await self._go_on_without(self._late)
         self._repository.claims.begin(paths, ran=ran)
 
-    async def _go_on_without(self, late: _Request) -> None:
+    async def _go_on_without(self, late: Request) -> None:
         """Let files change without a checkpoint; waits a while for one that is already being saved."""
         if late is self._running or late in self._waiting:
             with suppress(TimeoutError):
@@ -196,7 +152,7 @@ class ShadowGit(Queries):
 
     async def _look_at(self, paths: Sequence[str]) -> None:
         """Save the present contents of these files; waits only if they cannot be kept in memory."""
-        self._waiting.append(request := _Request([FOUND], set(paths)))
+        self._waiting.append(request := Request([FOUND], set(paths)))
         if await self._keep(request, paths):
             asyncio.get_running_loop().call_later(self._pause, self._start)
         else:
@@ -214,7 +170,7 @@ class ShadowGit(Queries):
                 await request.is_saved.wait()
         return is_looked_at
 
-    async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
+    async def _keep(self, request: Request, paths: Sequence[str] | None) -> bool:
         """Keep the contents of files that may change before a checkpoint reads them. False if that is impossible."""
         reads_all = request.paths is None or not self._is_whole
         concerns = paths if reads_all else sorted(request.paths or ())
@@ -240,18 +196,13 @@ class ShadowGit(Queries):
 
         Borrowed objects are copied first, as far as there is time; the next user of the store does the rest.
         """
-        await self._stand_alone(_CLOSING)
+        await self._stand_alone(CLOSING)
         self._turn_off()
         self._repository.stop()
-        self._freeing.stop()
+        self._upkeep.stop()
         await self.settle()
         await self._reading.end()
-        if self._copying is not None:
-            await self._copying
-        if self._until_upkeep is not None:
-            self._until_upkeep.cancel()
-        if self._upkeep is not None and not self._upkeep.done():
-            await self._upkeep
+        await self._upkeep.end()
 
     @property
     def mended(self) -> str:
@@ -265,16 +216,7 @@ class ShadowGit(Queries):
         return describe_unread(count) if count else ""
 
     async def _stand_alone(self, seconds: float) -> None:
-        """Copy borrowed objects and wait at most `seconds`; the copying goes on after that."""
-        if self._is_off or not self._repository.is_borrowing:
-            return
-        if self._copying is None or self._copying.done():
-            self._copying = asyncio.create_task(self._copy())
-        await asyncio.wait([self._copying], timeout=seconds)
-
-    async def _copy(self) -> None:
-        with suppress(HaloclineError, OSError):  # the next user of the store tries again
-            await asyncio.to_thread(self._repository.stand_alone)
+        await self._upkeep.stand_alone(seconds)
 
     def _ask(self, label: str, paths: Sequence[str] | None) -> None:
         if self._is_off:
@@ -284,7 +226,7 @@ class ShadowGit(Queries):
         elif self._waiting and not self._waiting[-1].kept:
             self._waiting[-1].add(label, paths)
         else:
-            self._waiting.append(_Request([label], None if paths is None else set(paths)))
+            self._waiting.append(Request([label], None if paths is None else set(paths)))
 
     def _start(self) -> None:
         if self._waiting and (self._worker is None or self._worker.done()):
@@ -300,7 +242,7 @@ class ShadowGit(Queries):
                 self._running = None
             if self._looks == _FRESHEN_AFTER and not self._waiting:
                 await self._freshen()
-        self._plan_upkeep()
+        self._upkeep.plan()
 
     async def _freshen(self) -> None:
         """Refresh the index, once per task. A failure only makes later scans slower."""
@@ -308,35 +250,8 @@ class ShadowGit(Queries):
         with suppress(HaloclineError, OSError):
             await asyncio.to_thread(self._repository.freshen)
 
-    def _plan_upkeep(self) -> None:
-        """Schedule upkeep for when there were no requests for a while; once per task."""
-        if self._until_upkeep is not None:
-            self._until_upkeep.cancel()
-        if self._upkeep is None and not self._is_off:
-            self._until_upkeep = asyncio.get_running_loop().call_later(self._idle, self._begin_upkeep)
-
-    def _begin_upkeep(self) -> None:
-        if self._upkeep is None and not self._is_off:
-            self._upkeep = asyncio.create_task(self._keep_up())
-
-    async def _keep_up(self) -> None:
-        # The next task tries again what fails now. `close` ends the git that the thread waits for.
-        with suppress(HaloclineError, OSError):
-            await asyncio.to_thread(self._repository.keep_up)
-        if self._quota is not None and not self._is_off:
-            await self._keep_within(self._quota)
-
-    async def _keep_within(self, quota: int) -> None:
-        from halocline.checkpoints.store.stores import keep_within  # not needed at the start
-
-        with suppress(HaloclineError, OSError):
-            lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
-            if lost:
-                whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
-                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were deleted."))
-
-    async def _serve(self, request: _Request) -> None:
-        warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
+    async def _serve(self, request: Request) -> None:
+        warning = asyncio.get_running_loop().call_later(self._patience / 2, self._announcements.warn)
         try:
             saved = await asyncio.to_thread(self._save, request)
         except TakesLong as late:
@@ -352,24 +267,18 @@ class ShadowGit(Queries):
             warning.cancel()
         self._is_whole = True
         self._looks += request.paths is None
-        self._report(saved)
+        self._report_mended()
+        self._announcements.report(saved)
         taken = [CheckpointTaken(checkpoint=sha, label=label) for sha, label in saved.before]
         if saved.is_new:
             is_late = request.changed_meanwhile
             taken.append(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
-        self._announce(taken)
+        self._announcements.announce(taken)
         if request.is_late:
             self._late = None
-            self._emit(Noticed(READY))
+            self._announcements.notify(READY)
 
-    def _announce(self, taken: Sequence[CheckpointTaken]) -> None:
-        for event in taken:
-            self._emit(event)
-            if not self._has_announced:  # it may be the task's first, which the next process checks
-                self._repository.claims.note_known(event.checkpoint)
-        self._has_announced |= bool(taken)
-
-    def _fall_behind(self, request: _Request, late: TakesLong) -> None:
+    def _fall_behind(self, request: Request, late: TakesLong) -> None:
         """Stop blocking the task: the rest of this checkpoint is read in the background."""
         try:
             if request.is_late:
@@ -378,13 +287,13 @@ class ShadowGit(Queries):
         except CheckpointsOff as error:
             self._complain(error)
             return
-        self._late, self._has_warned = request, True
+        self._late = request
         request.changed_meanwhile = bool(request.kept or self._waiting)
         request.is_late, request.paths, request.kept = True, None, {}
         for label in (label for other in self._waiting for label in other.labels):
             request.add(label, None)
         self._drop_waiting()
-        self._emit(Noticed(describe_delay(late)))
+        self._announcements.report_delay(late)
 
     def _read_failed(self, error: Exception) -> None:
         self._late = None  # the next request tries again
@@ -397,7 +306,7 @@ class ShadowGit(Queries):
             self._waiting.append(self._late)
             self._start()
 
-    def _save(self, request: _Request) -> Saved:
+    def _save(self, request: Request) -> Saved:
         check_workspace(self._repository.workspace, self._home)
         paths = sorted(request.paths) if self._is_whole and request.paths is not None else None
 
@@ -410,25 +319,15 @@ class ShadowGit(Queries):
             patient=request.is_late,
         )
 
-    def _warn(self) -> None:
-        if not self._has_warned and self._patience >= _WORTH_A_WARNING:
-            self._has_warned = True
-            half, whole = self._patience / 2, self._patience
-            self._emit(Noticed(f"Saving this folder's files is taking more than {half:g} s. {_WAITS.format(whole)}"))
-
     def _complain(self, error: Exception) -> None:
-        match error:
-            case Stopped():
-                return
-            case CheckpointsOff():
-                self._turn_off()
-                text = f"Checkpoints are off: {error.text}. {error.hint}"
-            case _:
-                text = f"A checkpoint could not be saved: {error}"
-        # A person can remove what git waits for, so each change that cannot be undone is reported.
-        if isinstance(error, Blocked) or not self._has_complained:
-            self._has_complained = True
-            self._emit(Noticed(text))
+        if isinstance(error, CheckpointsOff):
+            self._turn_off()
+        self._announcements.complain(error)
+
+    def _report_mended(self) -> None:
+        if self._repository.mended:
+            self._announcements.notify(self._repository.mended)
+            self._repository.mended = ""
 
     def _turn_off(self) -> None:
         self._is_off = True
@@ -437,13 +336,3 @@ class ShadowGit(Queries):
     def _drop_waiting(self) -> None:
         while self._waiting:
             self._waiting.popleft().is_saved.set()
-
-    def _report(self, saved: Saved) -> None:
-        if self._repository.mended:
-            self._emit(Noticed(self._repository.mended))
-            self._repository.mended = ""
-        if saved.aside is not None:
-            self._emit(Noticed(describe_loss(saved.aside)))
-        if saved.left_out and not self._has_reported_left_out:
-            self._has_reported_left_out = True
-            self._emit(Noticed(describe_left_out(saved.left_out)))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from halocline.checkpoints.saved import Limits as CheckpointLimits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import Limits as CheckpointLimits
 from halocline.context.request import Context
 from halocline.hosts.code.tree_sitter import TreeSitter
 from halocline.hosts.documents.documents import ChildDocuments
