@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from halocline.checkpoints import restore as restoring
 from halocline.checkpoints.saved import CheckpointInfo
+from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 
@@ -24,6 +25,7 @@ class Queries(ABC):
     """Queries of checkpoints; a subclass does the saving. All raise HaloclineError."""
 
     _repository: Repository
+    _upkeep: BackgroundUpkeep
 
     @property
     def workspace(self) -> Path:
@@ -33,10 +35,6 @@ class Queries(ABC):
     @abstractmethod
     async def settle(self) -> None:
         """Wait until all requests are done."""
-
-    @abstractmethod
-    async def _stand_alone(self, seconds: float) -> None:
-        """Copy objects that still belong to the project's git; wait at most `seconds`."""
 
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
@@ -80,7 +78,7 @@ class Queries(ABC):
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()
-        await self._stand_alone(CLOSING)
+        await self._upkeep.stand_alone(CLOSING)
         try:
             return await asyncio.to_thread(function, *arguments, **named)
         except OSError as error:
