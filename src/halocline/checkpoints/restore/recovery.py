@@ -1,4 +1,7 @@
-"""Undoes a restore that did not finish: at once if a change fails, or later if its process died."""
+"""Undoes a restore that did not finish: at once if a change fails, or later if its process died.
+
+A file that is neither as before the restore nor as after it was changed by another program, and is left alone.
+"""
 
 import os
 from collections.abc import Mapping
