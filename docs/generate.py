@@ -28,7 +28,9 @@ from halocline.providers.catalog.vendors import VENDORS, Vendor
 from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
 from halocline.runtime.models.vendors import list_vendors
 from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
-from halocline.store.settings.settings import VARIABLES, Provider, Settings
+from halocline.store.settings.load import VARIABLES
+from halocline.store.settings.provider_settings import Provider
+from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.args.parser import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool

@@ -64,9 +64,10 @@ UNUSED = (
     "halocline.edits.formats.patch",
     "halocline.edits.plan",
     "halocline.hosts.files.transaction",
-    "halocline.checkpoints.restore.apply",
-    "halocline.checkpoints.restore.compare",
-    "halocline.checkpoints.restore.restore",
+    *(
+        f"halocline.checkpoints.restore.{name}"
+        for name in ("apply", "compare", "export", "recovery", "restore", "steps")
+    ),
     "halocline.runtime.history.actions",
     "halocline.runtime.history.forks",
     "halocline.runtime.history.snapshots",

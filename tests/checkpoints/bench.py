@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import Limits
 from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
 
 GIT_ENVIRONMENT = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench
 
-from halocline.checkpoints.store.repository import Limits
+from halocline.checkpoints.saved import Limits
 
 
 def slow_git(bench: Bench, folder: Path) -> tuple[Path, Path]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import foreign_index
-from halocline.checkpoints.store.repository import Limits
 from halocline.checkpoints.store.suspects import build_suspicion
 
 EXCLUDES = Path(foreign_index.__file__).with_name("excludes.txt")

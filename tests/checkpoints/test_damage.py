@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, seen
 
-from halocline.checkpoints.store.repository import JOURNAL
+from halocline.checkpoints.store.layout import JOURNAL
 
 GARBAGE = b"\0garbage\xff"
 DAMAGE: dict[str, Callable[[Path], object]] = {

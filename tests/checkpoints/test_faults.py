@@ -11,9 +11,9 @@ import pytest
 from tests.checkpoints.bench import Bench, git
 
 from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.restore.apply import NotRestored
+from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.saved import FOUND, Limits
 from halocline.checkpoints.store.git import CheckpointsOff
-from halocline.checkpoints.store.repository import FOUND, Limits
 from halocline.hosts.files.local import LocalFiles
 from halocline.protocol.errors import HaloclineError
 

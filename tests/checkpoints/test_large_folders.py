@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import index, layout
 from halocline.checkpoints.store.background_reading import LATE, READY
 from halocline.checkpoints.store.git import Git, Runner, TakesLong
 from halocline.checkpoints.store.lock import hold_lock
-from halocline.checkpoints.store.repository import Limits
 from halocline.protocol.events import CheckpointTaken
 
 SOON = Limits(seconds=0.1)

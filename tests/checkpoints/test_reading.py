@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store.reading import Kept, Reader
-from halocline.checkpoints.store.repository import Limits
 
 CANARY = "canary_from_outside"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from tests.checkpoints.bench import Bench, contents, git, seen
 
-from halocline.checkpoints.store.repository import Limits
+from halocline.checkpoints.saved import Limits
 from halocline.protocol.errors import UsageError
 
 LEAVES = st.one_of(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import LONG_AGO, Bench, contents, counted_git, git, seen
 
-from halocline.checkpoints.store.repository import Limits
+from halocline.checkpoints.saved import Limits
 
 
 def project(bench: Bench) -> None:

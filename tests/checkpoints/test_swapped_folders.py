@@ -8,12 +8,16 @@ import pytest
 from tests.checkpoints.bench import Bench
 from tests.swapping import swapping
 
-from halocline.checkpoints.restore.apply import NotRestored, apply_changes, entry_at, mend_restore, write_tree
+from halocline.checkpoints.restore.apply import apply_changes
+from halocline.checkpoints.restore.export import write_tree
+from halocline.checkpoints.restore.file_changes import NotRestored, entry_at
 from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.restore.recovery import mend_restore
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import objects
 from halocline.checkpoints.store.git import Git
 from halocline.checkpoints.store.reading import LINK, PLAIN
-from halocline.checkpoints.store.repository import Limits, Repository
+from halocline.checkpoints.store.repository import Repository
 from halocline.checkpoints.store.trees import Entry
 from halocline.files.opening import opened_folder
 

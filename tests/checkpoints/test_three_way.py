@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.checkpoints.bench import Bench, contents, git, seen
 
-from halocline.checkpoints.restore.apply import NotRestored
+from halocline.checkpoints.restore.file_changes import NotRestored
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import JOURNAL
+from halocline.checkpoints.store.layout import JOURNAL
 
 LINES = "".join(f"{number}\n" for number in range(1, 21))
 

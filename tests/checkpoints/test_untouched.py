@@ -6,7 +6,7 @@ import pytest
 from tests.checkpoints.bench import Bench, contents, git
 from tests.checkpoints.test_nested import nested
 
-from halocline.checkpoints.store.repository import Limits
+from halocline.checkpoints.saved import Limits
 
 
 def states(folder: Path) -> dict[str, tuple[int, int, int]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from tests.checkpoints.bench import Bench, contents, git
 from tests.checkpoints.test_borrowing import committed, text
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
 from halocline.checkpoints.store import layout, stores, upkeep
 from halocline.checkpoints.store.git import Git, Runner
-from halocline.checkpoints.store.repository import Limits
 
 
 def is_borrowing(bench: Bench) -> bool:

@@ -29,7 +29,8 @@ from halocline.providers.scripted.model import Scripted
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.paths import Home
-from halocline.store.settings.settings import LanguageServerSettings, Settings
+from halocline.store.settings.sections import LanguageServerSettings
+from halocline.store.settings.settings import Settings
 from halocline.testing.faults import Fault, Points
 
 LONGEST = 60.0

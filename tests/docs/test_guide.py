@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.docs.guide_examples import BLOCK, PAGES, Session, console_blocks, matches, split_session
 
-from halocline.store.settings.settings import load_settings
+from halocline.store.settings.load import load_settings
 
 EVERY = [pytest.param(path, id=path.stem) for path in PAGES]
 WITH_SESSION = [pytest.param(path, id=path.stem) for path in PAGES if "```console" in path.read_text()]

@@ -18,7 +18,8 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.services.replay.replay import Replay, run_replay
 from halocline.store.paths import Home
-from halocline.store.settings.settings import LanguageServerSettings, Settings
+from halocline.store.settings.sections import LanguageServerSettings
+from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
 from halocline.task.log import read_log
 

@@ -17,7 +17,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.store.settings.settings import McpSettings
+from halocline.store.settings.sections import McpSettings
 
 CALLS = (
     Call("read_file", {"path": "a.txt"}),

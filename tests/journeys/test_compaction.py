@@ -12,7 +12,8 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Scripted, Turn
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.store.settings.settings import CompactionSettings, Settings
+from halocline.store.settings.sections import CompactionSettings
+from halocline.store.settings.settings import Settings
 
 FILE = "".join(f"line {number} of a file that is read again and again\n" for number in range(120))
 """About 1,500 tokens."""

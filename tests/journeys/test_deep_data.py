@@ -14,7 +14,7 @@ from halocline.protocol.json_input import DEEPEST
 from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.store.permissions.rules import Unreadable, read_file
-from halocline.store.settings.settings import check_settings, read_settings
+from halocline.store.settings.load import check_settings, read_settings
 
 DEPTHS = (DEEPEST + 1, 450, 900, 990, 1_500, 20_000)
 

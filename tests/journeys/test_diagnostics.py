@@ -17,7 +17,7 @@ from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Note
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.store.settings.settings import LanguageServerSettings
+from halocline.store.settings.sections import LanguageServerSettings
 
 DONE = Turn(text="done")
 PATIENT = LanguageServerSettings(wait=20.0)

@@ -14,7 +14,7 @@ from halocline.protocol.kinds import ApprovalMode, Choice, Mode, Scope
 from halocline.protocol.messages import Note, StopReason, Text, UserMessage
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.store.settings.settings import McpSettings
+from halocline.store.settings.sections import McpSettings
 
 SERVER = str(Path(__file__).parent.parent / "mcp" / "server.py")
 ATTENDED = TaskOptions(approval_mode=ApprovalMode.ASK, attended=True)

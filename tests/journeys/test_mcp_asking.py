@@ -11,7 +11,7 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import SUMMARY
 from halocline.runtime.controller import TaskOptions
-from halocline.store.settings.settings import McpSettings
+from halocline.store.settings.sections import McpSettings
 from halocline.surfaces.costs import turns_of
 from halocline.task.mcp_sampling import ALWAYS, NO, ONCE
 

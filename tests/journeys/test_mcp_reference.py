@@ -9,7 +9,7 @@ from tests.mcp.http import serving
 from tests.mcp.set_up import MISSING, program
 
 from halocline.providers.scripted.model import Call, Turn
-from halocline.store.settings.settings import McpSettings
+from halocline.store.settings.sections import McpSettings
 
 DONE = Turn(text="done")
 

@@ -20,7 +20,8 @@ from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
-from halocline.store.settings.settings import McpSettings, Settings
+from halocline.store.settings.sections import McpSettings
+from halocline.store.settings.settings import Settings
 
 THERE = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 

@@ -14,7 +14,8 @@ from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.store.settings.settings import CompactionSettings, Settings
+from halocline.store.settings.sections import CompactionSettings
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 LINES = [f"line {number} of a file that is read again and again" for number in range(120)]

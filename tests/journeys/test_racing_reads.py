@@ -12,8 +12,8 @@ from tests.journeys.conftest import Journey
 from tests.journeys.test_reading import PIXEL
 from tests.swapping import swapping
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import Limits
 from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions

@@ -12,17 +12,15 @@ from halocline.protocol.kinds import ApprovalMode
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.replay.replay import run_replay
-from halocline.store.settings.settings import (
+from halocline.store.settings.provider_settings import Price, Provider, Timeouts
+from halocline.store.settings.sections import (
     CompactionSettings,
     LanguageServerSettings,
     McpSettings,
     PlanSettings,
-    Price,
-    Provider,
-    Settings,
-    Timeouts,
     WebSearchSettings,
 )
+from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
 
 OTHER = {

@@ -143,7 +143,7 @@ async def test_a_report_lands_in_the_folder_of_its_task_without_the_key_that_was
 async def test_the_engine_of_the_settings_is_judged_by_its_host(journey):
     call = Call("web_search", {"query": "tides"}, id="c1")
     search = {"engine": "searxng", "url": "http://127.0.0.1:9"}
-    from halocline.store.settings.settings import WebSearchSettings
+    from halocline.store.settings.sections import WebSearchSettings
 
     options = TaskOptions(approval_mode=ApprovalMode.AUTO)
     await journey.run(Turn(calls=(call,)), DONE, options=options, web_search=WebSearchSettings(**search))
@@ -153,7 +153,7 @@ async def test_the_engine_of_the_settings_is_judged_by_its_host(journey):
 
 
 async def test_an_engine_without_a_key_is_told_of_and_not_offered(journey):
-    from halocline.store.settings.settings import WebSearchSettings
+    from halocline.store.settings.sections import WebSearchSettings
 
     client = journey.client([DONE], web_search=WebSearchSettings(engine="brave"))
     await journey.open(client)

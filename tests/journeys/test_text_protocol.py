@@ -18,7 +18,8 @@ from halocline.protocol.messages import StopReason
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.store.settings.settings import Settings, load_settings
+from halocline.store.settings.load import load_settings
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 NAME = "ollama/llama3:8b"

@@ -6,7 +6,8 @@ from halocline.policy.mcp import is_one_of, rules_of, tool_name
 from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Grant, Mode, ToolKind
 from halocline.protocol.permission_rules import Rule, RuleBook, Source, Verdict
-from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
+from halocline.store.permissions.rule_files import RuleFiles
+from halocline.store.permissions.rules import Unreadable, read_rules
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 ISSUES, SEARCH = tool_name("github", "create_issue"), tool_name("github", "search")

@@ -9,7 +9,8 @@ from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.assembly.assembly import Choices
 from halocline.runtime.assembly.network import choose_network
-from halocline.store.settings.settings import Settings, Timeouts
+from halocline.store.settings.provider_settings import Timeouts
+from halocline.store.settings.settings import Settings
 
 REMOTE = (10.0, 300.0, 120.0)
 LOCAL = (10.0, 3600.0, 900.0)

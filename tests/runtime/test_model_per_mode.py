@@ -8,7 +8,9 @@ from halocline.protocol.messages import AssistantMessage, Effort
 from halocline.providers.scripted.model import Fault, Turn
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.controller import Controller, TaskOptions
-from halocline.store.settings.settings import PlanSettings, Price, Settings
+from halocline.store.settings.provider_settings import Price
+from halocline.store.settings.sections import PlanSettings
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 

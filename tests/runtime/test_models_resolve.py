@@ -10,7 +10,8 @@ from halocline.runtime.models.resolve import local_models, open_model
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 from halocline.store.secrets.store import SecretStore
-from halocline.store.settings.settings import Price, Provider, Settings
+from halocline.store.settings.provider_settings import Price, Provider
+from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
 

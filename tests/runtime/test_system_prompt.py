@@ -6,7 +6,8 @@ from halocline.protocol.errors import SettingsError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.store.paths import Home
-from halocline.store.settings.settings import Price, Settings
+from halocline.store.settings.provider_settings import Price
+from halocline.store.settings.settings import Settings
 
 CATALOGUE = Catalogue(BUNDLED, BUNDLED)
 SMALL = {"openai/small": Price(window=32_768), "openai/large": Price(window=32_769)}

@@ -9,7 +9,8 @@ from halocline.providers.catalog.models import ModelInfo, Prices, Tier
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.runtime.models.vendors import describe_model, find_vendor, list_vendors, with_known_facts
-from halocline.store.settings.settings import Price, Provider, Settings
+from halocline.store.settings.provider_settings import Price, Provider
+from halocline.store.settings.settings import Settings
 
 SPEAKS = "@ai-sdk/openai-compatible"
 BIG = {"tool_call": True, "limit": {"context": 1000, "output": 100}, "cost": {"input": 1, "output": 2}}

@@ -6,7 +6,8 @@ import pytest
 from halocline.protocol.errors import HaloclineError
 from halocline.services.settings import SECTIONS, SettingsService
 from halocline.store.paths import Home
-from halocline.store.settings.settings import Settings, load_settings
+from halocline.store.settings.load import load_settings
+from halocline.store.settings.settings import Settings
 
 
 @pytest.fixture

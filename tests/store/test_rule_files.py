@@ -5,7 +5,8 @@ import pytest
 from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import CommandPermissions, Source, Verdict
 from halocline.store.paths import PROJECT_RULES
-from halocline.store.permissions.rules import RuleFiles, Unreadable, read_rules
+from halocline.store.permissions.rule_files import RuleFiles
+from halocline.store.permissions.rules import Unreadable, read_rules
 
 RULE = '[[rule]]\ndecision = "{}"\nkinds = ["edit"]\n'
 

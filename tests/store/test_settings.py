@@ -4,7 +4,9 @@ import pytest
 
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.messages import Effort
-from halocline.store.settings.settings import Settings, Timeouts, load_settings, with_overrides
+from halocline.store.settings.load import load_settings, with_overrides
+from halocline.store.settings.provider_settings import Timeouts
+from halocline.store.settings.settings import Settings
 
 
 def written(folder: Path, text: str) -> Path:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.saved import FIRST
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import FIRST
 from halocline.ports.checkpoints import Emit
 from halocline.protocol.events import CheckpointTaken, DurableEvent, Noticed
 

@@ -4,14 +4,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
-from halocline.checkpoints.store.repository import CheckpointInfo, Repository
+from halocline.checkpoints import restore as restoring
+from halocline.checkpoints.saved import CheckpointInfo
+from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
+from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
-
-if TYPE_CHECKING:
-    from halocline.checkpoints.restore.compare import Comparison
-    from halocline.checkpoints.restore.restore import Restored, RestorePlan, Target
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,6 +25,7 @@ class Queries(ABC):
     """Queries of checkpoints; a subclass does the saving. All raise HaloclineError."""
 
     _repository: Repository
+    _upkeep: BackgroundUpkeep
 
     @property
     def workspace(self) -> Path:
@@ -36,59 +36,49 @@ class Queries(ABC):
     async def settle(self) -> None:
         """Wait until all requests are done."""
 
-    @abstractmethod
-    async def _stand_alone(self, seconds: float) -> None:
-        """Copy objects that still belong to the project's git; wait at most `seconds`."""
-
     async def list(self, task: str | None = None) -> tuple[CheckpointInfo, ...]:
         """The checkpoints of one task or of all tasks in this workspace, oldest first."""
         return await self._query(self._repository.list, task)
 
     async def diff(self, old: str, new: str | None = None) -> str:
         """The unified diff between two checkpoints, or from one to the files as they are now."""
-        return await self._query(self._repository.diff, old, new)
+        return await self._query(restoring.diff_checkpoints, self._repository, old, new)
 
-    async def compare(self, old: str, new: str | None = None, root: str = "") -> "Comparison":
+    async def compare(self, old: str, new: str | None = None, root: str = "") -> "restoring.Comparison":
         """Compare two checkpoints, or one and the files as they are now, file by file.
 
         Names begin with `root`, if given.
         """
-        return await self._query(self._repository.compare, old, new, root)
+        return await self._query(restoring.compare_checkpoints, self._repository, old, new, root)
 
     async def export(self, target: str, folder: Path) -> None:
         """Write the files of a checkpoint to another folder, where none of them may exist."""
-        await self._query(self._repository.export, target, folder)
+        await self._query(restoring.export_checkpoint, self._repository, target, folder)
 
     async def adopt(self, target: str) -> None:
         """Continue the checkpoints of another task in this one, which has none yet."""
         await self._query(self._repository.adopt, target)
 
-    async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "RestorePlan":
+    async def plan(self, target: str, others: Others = (), *, overwrite: bool = False) -> "restoring.RestorePlan":
         """Plan what `restore` would do now."""
-        from halocline.checkpoints.restore.restore import plan_restore
+        return await self._query(restoring.plan_restore, self._targets(target, others), overwrite=overwrite)
 
-        return await self._query(plan_restore, self._targets(target, others), overwrite=overwrite)
-
-    async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "Restored":
+    async def restore(self, target: str, others: Others = (), *, overwrite: bool = False) -> "restoring.Restored":
         """Save the present state for undo, then undo the task's changes; with `overwrite`, all changes.
 
         `others` are further folders that are restored in the same step: all or none.
         """
-        from halocline.checkpoints.restore.restore import restore_files
-
         for other, _ in others:
             await other.settle()
-        return await self._query(restore_files, self._targets(target, others), overwrite=overwrite)
+        return await self._query(restoring.restore_files, self._targets(target, others), overwrite=overwrite)
 
-    def _targets(self, target: str, others: Others) -> "Sequence[Target]":
-        from halocline.checkpoints.restore.restore import Target
-
-        further = [Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
-        return [Target(self._repository, target), *further]
+    def _targets(self, target: str, others: Others) -> "Sequence[restoring.Target]":
+        further = [restoring.Target(other._repository, sha, str(other._repository.workspace)) for other, sha in others]
+        return [restoring.Target(self._repository, target), *further]
 
     async def _query(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         await self.settle()
-        await self._stand_alone(CLOSING)
+        await self._upkeep.stand_alone(CLOSING)
         try:
             return await asyncio.to_thread(function, *arguments, **named)
         except OSError as error:

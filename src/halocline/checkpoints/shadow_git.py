@@ -1,82 +1,30 @@
-"""Saves checkpoints in the background, one at a time; requests made during a save are merged into the next one.
+"""The checkpoints of one task: requests them when files change, and holds changes back until the present is safe.
 
-Nothing here raises into the task: a problem becomes one `Noticed`, and the task continues without checkpoints.
+Saving goes on in the background (`save_queue`). Nothing here raises into the task: a problem
+becomes one `Noticed`, and the task continues without checkpoints.
 """
 
 import asyncio
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
-import msgspec
-
-from halocline.checkpoints.guards import check_workspace
-from halocline.checkpoints.queries import CLOSING as _CLOSING, Others as Others, Queries
-from halocline.checkpoints.saved import describe_left_out, describe_loss
+from halocline.checkpoints.announcements import Announcements
+from halocline.checkpoints.queries import CLOSING, Others as Others, Queries
+from halocline.checkpoints.request import Request
+from halocline.checkpoints.save_queue import SaveQueue
+from halocline.checkpoints.saved import FIRST, FOUND, Limits
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.background_reading import (
-    LATE,
-    READY,
-    BackgroundReading,
-    describe_delay,
-    describe_unread,
-)
+from halocline.checkpoints.store.background_reading import describe_unread
+from halocline.checkpoints.store.background_upkeep import BackgroundUpkeep
 from halocline.checkpoints.store.contents import name_of
-from halocline.checkpoints.store.git import LEAVE_OUT, Blocked, CheckpointsOff, Runner, Stopped, TakesLong
-from halocline.checkpoints.store.reading import Kept
-from halocline.checkpoints.store.repository import FIRST, FOUND, Limits, Repository, Saved
+from halocline.checkpoints.store.repository import Repository
 from halocline.ports.checkpoints import Emit
-from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import CheckpointTaken, Noticed
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 BY_HAND = "by-hand"
 """The task name of checkpoints that no task took."""
-_WAITS = f"After {{:g}} s the task continues without a checkpoint. {LEAVE_OUT}"
-_WORTH_A_WARNING = 1.0
-_SECONDS = 20.0
-"""Longest time to free space in the background."""
 _COPYING = 1.0
 """Longest wait in seconds of a command for borrowed objects to be copied."""
-_FEW = 2
-"""Number of files that are read without a thread, which would cost more."""
-_FRESHEN_AFTER = 2
-"""Number of full scans, the first included, before the index is refreshed: more commands are likely to follow."""
-MOST_OVERTAKEN = 8
-"""Number of pending checkpoints that may keep file contents in memory; beyond that, edits wait."""
-
-
-class _Request(msgspec.Struct):
-    """A requested checkpoint. `paths` of None means that any file may have changed.
-
-    `kept` has the contents of files that changed before they could be read. Without `always`, nothing is saved if
-    nothing changed. A request that `is_late` took too long, so the task no longer waits for it; `changed_meanwhile`
-    means that files changed before it was saved.
-    """
-
-    labels: list[str]
-    paths: set[str] | None
-    is_saved: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
-    kept: dict[bytes, Kept | None] = msgspec.field(default_factory=dict)
-    always: bool = False
-    asked: float = msgspec.field(default_factory=time.time)
-    is_late: bool = False
-    changed_meanwhile: bool = False
-
-    def add(self, label: str, paths: Sequence[str] | None) -> None:
-        self.asked = time.time()
-        if label not in self.labels:
-            self.labels = [one for one in (*self.labels, label) if one != FOUND]
-        self.paths = None if self.paths is None or paths is None else self.paths | set(paths)
-
-    @property
-    def label(self) -> str:
-        return "; ".join(self.labels) + (LATE if self.changed_meanwhile else "")
 
 
 class ShadowGit(Queries):
@@ -106,53 +54,41 @@ class ShadowGit(Queries):
         is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self._repository = Repository(store, workspace, task, program, limits or Limits())
-        self._home = home or Path.home()
         self._delay = delay
         self._pause = pause
-        self._idle = idle
-        self._patience = (limits or Limits()).seconds
         self._is_busy = is_busy
-        self._has_warned = False
-        self._quota = quota
-        self._freeing = Runner()
-        self._folder, self._task = store, task
-        self._until_upkeep: asyncio.TimerHandle | None = None
-        self._upkeep: asyncio.Task[None] | None = None
-        self._copying: asyncio.Task[None] | None = None
-        self._emit: Emit = lambda event: None
-        self._waiting: deque[_Request] = deque()
-        self._running: _Request | None = None
-        self._late: _Request | None = None
-        self._reading = BackgroundReading(self._repository.read_on, self._catch_up, self._read_failed)
-        self._worker: asyncio.Task[None] | None = None
-        self._is_off = False
-        # Until all files were read once, a checkpoint of named files would lack the others.
-        self._is_whole = False
-        self._looks = 0
-        self._has_announced = False
-        self._has_complained = False
-        self._has_reported_left_out = False
+        self._announcements = Announcements(self._repository.claims, self._repository.limits.seconds)
+        self._upkeep = BackgroundUpkeep(
+            self._repository.upkeep,
+            store,
+            task,
+            idle=idle,
+            quota=quota,
+            is_off=lambda: self._queue.is_off,
+            notify=self._announcements.notify,
+        )
+        self._queue = SaveQueue(self._repository, self._announcements, home or Path.home(), self._upkeep.plan)
 
     def begin(self, emit: Emit) -> None:
         """Save the first checkpoint soon, in the background. `emit` gets `CheckpointTaken` for each one."""
-        self._emit = emit
-        self._ask(FIRST, None)
-        asyncio.get_running_loop().call_later(self._delay, self._start)
+        self._announcements.emit = emit
+        self._queue.add_request(FIRST, None)
+        asyncio.get_running_loop().call_later(self._delay, self._queue.start)
 
     def take(self, label: str, paths: Sequence[str] | None = None) -> None:
         """Request a checkpoint after the task's changes, to `paths` only, or to any file with None."""
-        if paths == () or self._is_off:
+        if paths == () or self._queue.is_off:
             return
         if paths is not None or not self._is_busy():  # a job may still change files
             self._repository.claims.end(paths)
-        self._ask(label, paths)
-        asyncio.get_running_loop().call_later(self._pause, self._start)
+        self._queue.add_request(label, paths)
+        asyncio.get_running_loop().call_later(self._pause, self._queue.start)
 
     def mark(self, label: str) -> None:
         """Request a checkpoint even if nothing changed here: another folder of the task did."""
-        if not self._is_off and self._late in (None, self._running):
-            self._waiting.append(_Request([label], set(), always=True))
-            self._start()
+        if not self._queue.is_off and self._queue.late in (None, self._queue.running):
+            self._queue.waiting.append(Request([label], set(), always=True))
+            self._queue.start()
 
     def wrote(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Record what an announced edit did to a file: its content before and after."""
@@ -165,93 +101,61 @@ class ShadowGit(Queries):
         Changes by somebody else are saved first, so that they do not count as the task's. `ran`: a command will change
         the files, so it is not known what it writes.
         """
-        if paths == () or self._is_off:
+        if paths == () or self._queue.is_off:
             return
-        if self._late is None:
+        if self._queue.late is None:
             await self._save_present(paths, ran=ran)
-        if self._late is not None:
-            await self._go_on_without(self._late)
+        if self._queue.late is not None:
+            await self._go_on_without(self._queue.late)
         self._repository.claims.begin(paths, ran=ran)
 
-    async def _go_on_without(self, late: _Request) -> None:
+    async def _go_on_without(self, late: Request) -> None:
         """Let files change without a checkpoint; waits a while for one that is already being saved."""
-        if late is self._running or late in self._waiting:
+        if late is self._queue.running or late in self._queue.waiting:
             with suppress(TimeoutError):
-                await asyncio.wait_for(late.is_saved.wait(), self._patience)
+                await asyncio.wait_for(late.is_saved.wait(), self._repository.limits.seconds)
             late.changed_meanwhile = late.changed_meanwhile or not late.is_saved.is_set()
         else:
             late.changed_meanwhile = True
 
     async def _save_present(self, paths: Sequence[str] | None, *, ran: bool) -> None:
         if ran:  # a command may delete objects of the project's git
-            await self._stand_alone(_COPYING)
+            await self._upkeep.stand_alone(_COPYING)
         if self._repository.claims.is_any_open and not self._is_busy():
             self._repository.claims.end(None)
-        is_looked_at = await self._wait(paths)
+        is_looked_at = await self._queue.wait_for(paths)
         if not is_looked_at and paths is not None:
             await self._look_at(paths)
         elif not is_looked_at:
-            self._ask(FOUND, None)
-            await self._wait(None)
+            self._queue.add_request(FOUND, None)
+            await self._queue.wait_for(None)
 
     async def _look_at(self, paths: Sequence[str]) -> None:
         """Save the present contents of these files; waits only if they cannot be kept in memory."""
-        self._waiting.append(request := _Request([FOUND], set(paths)))
-        if await self._keep(request, paths):
-            asyncio.get_running_loop().call_later(self._pause, self._start)
+        self._queue.waiting.append(request := Request([FOUND], set(paths)))
+        if await self._queue.keep_contents(request, paths):
+            asyncio.get_running_loop().call_later(self._pause, self._queue.start)
         else:
             request.paths = None
-            self._start()
+            self._queue.start()
             await request.is_saved.wait()
-
-    async def _wait(self, paths: Sequence[str] | None) -> bool:
-        """Wait until these files, or any, may change. True if their present contents are being saved."""
-        is_looked_at = any(request.paths is None for request in self._waiting)
-        asked = [self._running, *self._waiting] if self._running else list(self._waiting)
-        for request in asked:
-            if not (request.is_saved.is_set() or await self._keep(request, paths)):
-                self._start()
-                await request.is_saved.wait()
-        return is_looked_at
-
-    async def _keep(self, request: _Request, paths: Sequence[str] | None) -> bool:
-        """Keep the contents of files that may change before a checkpoint reads them. False if that is impossible."""
-        reads_all = request.paths is None or not self._is_whole
-        concerns = paths if reads_all else sorted(request.paths or ())
-        if concerns is None or len(self._waiting) > MOST_OVERTAKEN:
-            return False
-        few = len(concerns) <= _FEW
-        hold, asked = self._repository.hold, request.asked
-        contents = hold(concerns, asked) if few else await asyncio.to_thread(hold, concerns, asked)
-        if contents is not None:
-            # The first contents kept are those that the checkpoint should show.
-            request.kept = {**contents, **request.kept}
-        return contents is not None
 
     async def settle(self) -> None:
         """Wait until all requests are done."""
-        self._start()
-        if self._worker is not None:
-            # The caller may be cancelled; the work goes on.
-            await asyncio.shield(self._worker)
+        await self._queue.settle()
 
     async def close(self) -> None:
         """Drop pending requests, stop the running one, and wait for its end.
 
         Borrowed objects are copied first, as far as there is time; the next user of the store does the rest.
         """
-        await self._stand_alone(_CLOSING)
-        self._turn_off()
+        await self._upkeep.stand_alone(CLOSING)
+        self._queue.turn_off()
         self._repository.stop()
-        self._freeing.stop()
+        self._upkeep.stop()
         await self.settle()
-        await self._reading.end()
-        if self._copying is not None:
-            await self._copying
-        if self._until_upkeep is not None:
-            self._until_upkeep.cancel()
-        if self._upkeep is not None and not self._upkeep.done():
-            await self._upkeep
+        await self._queue.end()
+        await self._upkeep.end()
 
     @property
     def mended(self) -> str:
@@ -263,187 +167,3 @@ class ShadowGit(Queries):
         """Message about files that must still be read before a checkpoint can be saved; usually empty."""
         count = layout.read_unread(self._repository.path)
         return describe_unread(count) if count else ""
-
-    async def _stand_alone(self, seconds: float) -> None:
-        """Copy borrowed objects and wait at most `seconds`; the copying goes on after that."""
-        if self._is_off or not self._repository.is_borrowing:
-            return
-        if self._copying is None or self._copying.done():
-            self._copying = asyncio.create_task(self._copy())
-        await asyncio.wait([self._copying], timeout=seconds)
-
-    async def _copy(self) -> None:
-        with suppress(HaloclineError, OSError):  # the next user of the store tries again
-            await asyncio.to_thread(self._repository.stand_alone)
-
-    def _ask(self, label: str, paths: Sequence[str] | None) -> None:
-        if self._is_off:
-            return
-        if self._late is not None and self._late is not self._running:
-            self._late.add(label, None)
-        elif self._waiting and not self._waiting[-1].kept:
-            self._waiting[-1].add(label, paths)
-        else:
-            self._waiting.append(_Request([label], None if paths is None else set(paths)))
-
-    def _start(self) -> None:
-        if self._waiting and (self._worker is None or self._worker.done()):
-            self._worker = asyncio.create_task(self._work())
-
-    async def _work(self) -> None:
-        while self._waiting:
-            self._running = self._waiting.popleft()
-            try:
-                await self._serve(self._running)
-            finally:
-                self._running.is_saved.set()
-                self._running = None
-            if self._looks == _FRESHEN_AFTER and not self._waiting:
-                await self._freshen()
-        self._plan_upkeep()
-
-    async def _freshen(self) -> None:
-        """Refresh the index, once per task. A failure only makes later scans slower."""
-        self._looks += 1
-        with suppress(HaloclineError, OSError):
-            await asyncio.to_thread(self._repository.freshen)
-
-    def _plan_upkeep(self) -> None:
-        """Schedule upkeep for when there were no requests for a while; once per task."""
-        if self._until_upkeep is not None:
-            self._until_upkeep.cancel()
-        if self._upkeep is None and not self._is_off:
-            self._until_upkeep = asyncio.get_running_loop().call_later(self._idle, self._begin_upkeep)
-
-    def _begin_upkeep(self) -> None:
-        if self._upkeep is None and not self._is_off:
-            self._upkeep = asyncio.create_task(self._keep_up())
-
-    async def _keep_up(self) -> None:
-        # The next task tries again what fails now. `close` ends the git that the thread waits for.
-        with suppress(HaloclineError, OSError):
-            await asyncio.to_thread(self._repository.keep_up)
-        if self._quota is not None and not self._is_off:
-            await self._keep_within(self._quota)
-
-    async def _keep_within(self, quota: int) -> None:
-        from halocline.checkpoints.store.stores import keep_within  # not needed at the start
-
-        with suppress(HaloclineError, OSError):
-            lost = await asyncio.to_thread(keep_within, self._folder, quota, self._task, _SECONDS, self._freeing)
-            if lost:
-                whose = "the oldest task" if lost == 1 else f"the {lost} oldest tasks"
-                self._emit(Noticed(f"Checkpoints took more than {quota / 1e6:,.0f} MB: those of {whose} were deleted."))
-
-    async def _serve(self, request: _Request) -> None:
-        warning = asyncio.get_running_loop().call_later(self._patience / 2, self._warn)
-        try:
-            saved = await asyncio.to_thread(self._save, request)
-        except TakesLong as late:
-            self._is_whole = False
-            self._fall_behind(request, late)
-            return
-        except (HaloclineError, OSError) as error:
-            self._is_whole = False
-            self._late = None if request.is_late else self._late
-            self._complain(error)
-            return
-        finally:
-            warning.cancel()
-        self._is_whole = True
-        self._looks += request.paths is None
-        self._report(saved)
-        taken = [CheckpointTaken(checkpoint=sha, label=label) for sha, label in saved.before]
-        if saved.is_new:
-            is_late = request.changed_meanwhile
-            taken.append(CheckpointTaken(checkpoint=saved.sha, label=request.label, is_late=is_late))
-        self._announce(taken)
-        if request.is_late:
-            self._late = None
-            self._emit(Noticed(READY))
-
-    def _announce(self, taken: Sequence[CheckpointTaken]) -> None:
-        for event in taken:
-            self._emit(event)
-            if not self._has_announced:  # it may be the task's first, which the next process checks
-                self._repository.claims.note_known(event.checkpoint)
-        self._has_announced |= bool(taken)
-
-    def _fall_behind(self, request: _Request, late: TakesLong) -> None:
-        """Stop blocking the task: the rest of this checkpoint is read in the background."""
-        try:
-            if request.is_late:
-                raise late
-            self._reading.begin(late)
-        except CheckpointsOff as error:
-            self._complain(error)
-            return
-        self._late, self._has_warned = request, True
-        request.changed_meanwhile = bool(request.kept or self._waiting)
-        request.is_late, request.paths, request.kept = True, None, {}
-        for label in (label for other in self._waiting for label in other.labels):
-            request.add(label, None)
-        self._drop_waiting()
-        self._emit(Noticed(describe_delay(late)))
-
-    def _read_failed(self, error: Exception) -> None:
-        self._late = None  # the next request tries again
-        self._complain(error)
-
-    def _catch_up(self) -> None:
-        """Save the late checkpoint, now that all files are read."""
-        if self._late is not None and not self._is_off:
-            self._late.asked, self._late.is_saved = time.time(), asyncio.Event()
-            self._waiting.append(self._late)
-            self._start()
-
-    def _save(self, request: _Request) -> Saved:
-        check_workspace(self._repository.workspace, self._home)
-        paths = sorted(request.paths) if self._is_whole and request.paths is not None else None
-
-        return self._repository.save(
-            request.label,
-            paths,
-            lambda: request.kept,
-            always=request.always,
-            asked=request.asked,
-            patient=request.is_late,
-        )
-
-    def _warn(self) -> None:
-        if not self._has_warned and self._patience >= _WORTH_A_WARNING:
-            self._has_warned = True
-            half, whole = self._patience / 2, self._patience
-            self._emit(Noticed(f"Saving this folder's files is taking more than {half:g} s. {_WAITS.format(whole)}"))
-
-    def _complain(self, error: Exception) -> None:
-        match error:
-            case Stopped():
-                return
-            case CheckpointsOff():
-                self._turn_off()
-                text = f"Checkpoints are off: {error.text}. {error.hint}"
-            case _:
-                text = f"A checkpoint could not be saved: {error}"
-        # A person can remove what git waits for, so each change that cannot be undone is reported.
-        if isinstance(error, Blocked) or not self._has_complained:
-            self._has_complained = True
-            self._emit(Noticed(text))
-
-    def _turn_off(self) -> None:
-        self._is_off = True
-        self._drop_waiting()
-
-    def _drop_waiting(self) -> None:
-        while self._waiting:
-            self._waiting.popleft().is_saved.set()
-
-    def _report(self, saved: Saved) -> None:
-        if self._repository.mended:
-            self._emit(Noticed(self._repository.mended))
-            self._repository.mended = ""
-        if saved.aside is not None:
-            self._emit(Noticed(describe_loss(saved.aside)))
-        if saved.left_out and not self._has_reported_left_out:
-            self._has_reported_left_out = True
-            self._emit(Noticed(describe_left_out(saved.left_out)))

@@ -43,24 +43,8 @@ async def run_git(
     is_one_stream: bool = False,
 ) -> Answer:
     """Run git in a folder; `is_one_stream` merges stderr into the output. Raises GitUnusable."""
-    program = find_git(git_path(environment, os.fspath(folder)))
-    if program is None:
-        raise GitUnusable("git was not found on the PATH.", "Install git.")
-    pipe = asyncio.subprocess.PIPE
     tree = environment.get("GIT_WORK_TREE") or os.fspath(folder)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *words,
-            cwd=folder,
-            env=environment,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=asyncio.subprocess.STDOUT if is_one_stream else pipe,
-            process_group=0,
-        )
-    except OSError as error:
-        raise GitUnusable(f"git did not start in {folder}: {error.strerror}.", "Check the folder.") from error
+    process = await _start_git(folder, environment, words, is_one_stream=is_one_stream)
     try:
         with watch_program(partial(find_blocking_below, tree, GIT_LISTS), partial(_end_process, process)) as watch:
             async with asyncio.timeout(seconds):
@@ -76,6 +60,28 @@ async def run_git(
         _end_process(process)
         await process.wait()
     return Answer(code, output[:most], errors)
+
+
+async def _start_git(
+    folder: Path, environment: ChildEnvironment, words: Sequence[str], *, is_one_stream: bool
+) -> asyncio.subprocess.Process:
+    program = find_git(git_path(environment, os.fspath(folder)))
+    if program is None:
+        raise GitUnusable("git was not found on the PATH.", "Install git.")
+    pipe = asyncio.subprocess.PIPE
+    try:
+        return await asyncio.create_subprocess_exec(
+            program,
+            *words,
+            cwd=folder,
+            env=environment,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=asyncio.subprocess.STDOUT if is_one_stream else pipe,
+            process_group=0,
+        )
+    except OSError as error:
+        raise GitUnusable(f"git did not start in {folder}: {error.strerror}.", "Check the folder.") from error
 
 
 def _end_process(process: asyncio.subprocess.Process) -> None:

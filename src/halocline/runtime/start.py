@@ -36,7 +36,7 @@ from halocline.providers.wrappers.per_mode import Chosen, name_in
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts, is_compact, read_prompt_options
 from halocline.store.paths import Home
-from halocline.store.settings.settings import with_overrides
+from halocline.store.settings.load import with_overrides
 from halocline.task.log import Log
 from halocline.task.task import Task
 

@@ -5,7 +5,8 @@ from msgspec.structs import asdict
 from halocline.protocol.messages import Effort
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
-from halocline.store.settings.settings import Settings, with_overrides
+from halocline.store.settings.load import with_overrides
+from halocline.store.settings.settings import Settings
 
 
 class Choices(Value, frozen=True):

@@ -16,7 +16,8 @@ from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
 from halocline.store.paths import Home
 from halocline.store.settings.edit import change_setting
-from halocline.store.settings.settings import VARIABLES, Settings, load_settings, read_settings
+from halocline.store.settings.load import VARIABLES, load_settings, read_settings
+from halocline.store.settings.settings import Settings
 
 SECTIONS: dict[str, list[str]] = {
     "Model": [

@@ -7,7 +7,8 @@ from halocline.protocol.errors import UsageError
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.mcp.servers import McpService
 from halocline.store.paths import Home
-from halocline.store.settings.settings import McpSettings, Settings
+from halocline.store.settings.sections import McpSettings
+from halocline.store.settings.settings import Settings
 from halocline.surfaces.cli.args.mcp import build_mcp_parser, parse_mcp
 from halocline.surfaces.cli.mcp.manage import _add_server
 from halocline.surfaces.cli.mcp.marketplace import install_server

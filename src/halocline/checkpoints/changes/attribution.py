@@ -21,7 +21,7 @@ LONG = 5.0
 """Seconds after which a person may well have changed something while a command ran."""
 NEAR = 60.0
 """Seconds around a command in which a change by somebody else means that they were working."""
-_TICK, _COARSE_TICK = 0.011, 2.0
+TICK, _COARSE_TICK = 0.011, 2.0
 """Seconds by which a file system's times may lag behind the clock."""
 _MOST_TIMES = 64
 
@@ -83,20 +83,15 @@ def attribute_changes(
     before the first scan; `changed_at` returns nanoseconds. `looks` are the times at which other open tasks scanned the
     folder: where several tasks work, a person may work as well.
     """
-    since, now = between
-    # A claim that begins after the scan was requested has no part in it, however late the scan itself was.
-    own = [claim for claim in claims if claim.task == task and claim.until >= since and claim.at <= now]
-    others = [claim for claim in claims if claim.task != task]
+    own, others = _split_claims(claims, task, between)
     found: dict[Who, list[str]] = {}
     other: dict[str, list[str]] = {}
     times: list[float] = []
     for path, sides in changed.items():
         at, place = changed_at(path), os.path.join(root, path)
         who, whose = (Who.TASK, "") if _is_written(place, sides, own) else _who_changed(place, at, own, others)
-        if who is Who.OTHER:
-            other.setdefault(whose, []).append(path.decode("latin-1"))
-        else:
-            found.setdefault(who, []).append(path.decode("latin-1"))
+        together = other.setdefault(whose, []) if who is Who.OTHER else found.setdefault(who, [])
+        together.append(path.decode("latin-1"))
         if who in (Who.PERSON, Who.OTHER):
             times.append(at / 1e9)
     rest = max(found, key=lambda who: len(found[who]), default=Who.PERSON)
@@ -107,9 +102,19 @@ def attribute_changes(
         listed={who: tuple(paths) for who, paths in found.items() if who is not rest},
         other={task: tuple(paths) for task, paths in other.items()},
         began=min((claim.at for claim in ran), default=0.0),
-        ended=max((min(claim.until, now) for claim in ran), default=0.0),
+        ended=max((min(claim.until, between[1]) for claim in ran), default=0.0),
         times=tuple(sorted([*near, *_outermost_times(times)])),
     )
+
+
+def _split_claims(
+    claims: Sequence[Claim], task: str, between: tuple[float, float]
+) -> tuple[Sequence[Claim], Sequence[Claim]]:
+    """The task's own claims between the two scans, and those of other tasks."""
+    since, now = between
+    # A claim that begins after the scan was requested has no part in it, however late the scan itself was.
+    own = [claim for claim in claims if claim.task == task and claim.until >= since and claim.at <= now]
+    return own, [claim for claim in claims if claim.task != task]
 
 
 def _outermost_times(times: Sequence[float]) -> Sequence[float]:
@@ -155,21 +160,8 @@ def _may_be_of(place: bytes, at: int, claim: Claim) -> bool:
 
 
 def _is_within(at: int, claim: Claim) -> bool:
-    tick = _COARSE_TICK if at % 1_000_000 == 0 else _TICK
+    tick = _COARSE_TICK if at % 1_000_000 == 0 else TICK
     return claim.at - tick <= at / 1e9 <= claim.until
-
-
-def changed_at(root: bytes, path: Path, since: float) -> int:
-    """Time in nanoseconds at which a file changed, was deleted, or moved with its folder; always after `since`."""
-    place, after = os.path.join(root, path), (since - _TICK) * 1e9
-    while True:
-        try:
-            info = os.lstat(place)
-        except OSError:
-            info = None
-        if info and (info.st_ctime_ns >= after or place == root):
-            return info.st_ctime_ns
-        place = os.path.dirname(place)
 
 
 def _has_company(run: Claim, others: Sequence[Claim], looks: Sequence[float]) -> bool:

@@ -79,8 +79,8 @@ class Claims:
 
     def __init__(self, folder: Path, workspace: Path, task: str) -> None:
         self._file = folder / NAME
-        self._root = os.fsencode(workspace)
-        self._task = task
+        self.root = os.fsencode(workspace)
+        self.task = task
         self._began = time.time()
         self._open: set[tuple[str, ...] | None] = set()
 
@@ -88,19 +88,19 @@ class Claims:
         """Record that these files, or any, may change from now on; `ran`: by a command."""
         named = self._named(paths)
         self._add(
-            Line("begun", self._task, _place_as_text(self._root), time.time() if at is None else at, named, ran=ran)
+            Line("begun", self.task, _place_as_text(self.root), time.time() if at is None else at, named, ran=ran)
         )
         self._open.add(named)
 
     def wrote(self, path: str | bytes, before: str, after: str) -> None:
         """Record what an announced edit did to a file."""
         named = self._named([path])
-        self._add(Line("wrote", self._task, _place_as_text(self._root), time.time(), named, before=before, after=after))
+        self._add(Line("wrote", self.task, _place_as_text(self.root), time.time(), named, before=before, after=after))
 
     def end(self, paths: Sequence[str | bytes] | None = None) -> None:
         """Record that an announced change is done; does nothing if it was not announced."""
         if (named := self._named(paths)) in self._open:
-            self._add(Line("ended", self._task, _place_as_text(self._root), time.time(), named))
+            self._add(Line("ended", self.task, _place_as_text(self.root), time.time(), named))
             self._open.discard(named)
 
     @property
@@ -110,13 +110,13 @@ class Claims:
 
     def looked(self, at: float) -> None:
         """Record that everything claimed and done before this time is saved."""
-        self._add(Line("looked", self._task, _place_as_text(self._root), at))
+        self._add(Line("looked", self.task, _place_as_text(self.root), at))
 
     def kept(self, path: bytes, entry: Entry | None, asked: float) -> None:
         """Record a file's state before an edit changes it, for the checkpoint requested at `asked`."""
-        place = _place_as_text(os.path.join(self._root, path))
+        place = _place_as_text(os.path.join(self.root, path))
         mode, sha = (entry.mode.decode(), entry.sha) if entry else ("", "")
-        self._add(Line("kept", self._task, _place_as_text(self._root), asked, (place,), before=sha, mode=mode))
+        self._add(Line("kept", self.task, _place_as_text(self.root), asked, (place,), before=sha, mode=mode))
 
     def read_unsaved(self) -> dict[bytes, Entry | None]:
         """Return file states that the task kept, before this object was created, for checkpoints never saved."""
@@ -128,12 +128,12 @@ class Claims:
                 continue  # that process still runs and saves it
             entry = Entry(line.mode.encode(), line.before) if line.before else None
             for place in line.paths or ():
-                found.setdefault(os.path.relpath(_place_as_bytes(place), self._root), entry)
+                found.setdefault(os.path.relpath(_place_as_bytes(place), self.root), entry)
         return found
 
     def note_known(self, checkpoint: str) -> None:
         """Record that the task knows a checkpoint."""
-        self._add(Line("told", self._task, _place_as_text(self._root), time.time(), after=checkpoint))
+        self._add(Line("told", self.task, _place_as_text(self.root), time.time(), after=checkpoint))
 
     def is_known(self, checkpoint: str) -> bool:
         """True if the task knows a checkpoint."""
@@ -153,26 +153,24 @@ class Claims:
     def looks_of_others(self, since: float) -> list[float]:
         """Unix times at which other open tasks scanned this folder, one above it or one below it."""
         found = [line for line in _read_lines(self._file) if line.what == "looked" and line.at >= since]
-        near = [
-            line for line in found if line.task != self._task and _do_overlap(_place_as_bytes(line.root), self._root)
-        ]
+        near = [line for line in found if line.task != self.task and _do_overlap(_place_as_bytes(line.root), self.root)]
         alive = {pid for pid in {line.pid for line in near} if _is_alive(pid)}
         return [line.at for line in near if line.pid in alive]
 
     def _is_mine(self, line: Line) -> bool:
-        return line.task == self._task and _place_as_bytes(line.root) == self._root
+        return line.task == self.task and _place_as_bytes(line.root) == self.root
 
     def _named(self, paths: Sequence[str | bytes] | None) -> tuple[str, ...] | None:
         return None if paths is None else tuple(sorted(map(_place_as_text, self._places(paths))))
 
     def _places(self, paths: Sequence[str | bytes]) -> set[bytes]:
         """The places that paths name. A text also names where its links lead; bytes name only the place itself."""
-        found = {os.path.join(self._root, path) for path in paths if isinstance(path, bytes)}
+        found = {os.path.join(self.root, path) for path in paths if isinstance(path, bytes)}
         for path in paths:
             if isinstance(path, bytes):
                 continue
             with suppress(ValueError):  # no file can have such a name
-                found |= places_of(os.path.join(self._root, os.path.expanduser(os.fsencode(path))))
+                found |= places_of(os.path.join(self.root, os.path.expanduser(os.fsencode(path))))
         return found
 
     def _add(self, line: Line) -> None:

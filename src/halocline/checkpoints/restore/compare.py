@@ -1,9 +1,10 @@
-"""Compares two trees, file by file, as data for surfaces. Long diffs are cut, and marked as such."""
+"""Compares two checkpoints or trees: as one diff, or file by file as data, with long diffs cut and marked as such."""
 
 import re
 from collections.abc import Iterator
 
 from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.values import Value
 
 LONGEST, MOST = 200_000, 2_000_000
@@ -40,6 +41,24 @@ class Comparison(Value, frozen=True):
     @property
     def removed(self) -> int:
         return sum(file.removed or 0 for file in self.files)
+
+
+def diff_checkpoints(repository: Repository, old: str, new: str | None) -> str:
+    """The unified diff from one checkpoint to another, or to the workspace as it is now. Raises UsageError."""
+    with repository.read() as git:
+        before, after = _resolve_both(repository, git, old, new)
+        return git.run("diff-tree", "-p", *_OPTIONS, before, after).decode(errors="replace")
+
+
+def compare_checkpoints(repository: Repository, old: str, new: str | None, root: str = "") -> Comparison:
+    """Compare two checkpoints, or one and the workspace as it is now. Raises UsageError."""
+    with repository.read() as git:
+        return compare_trees(git, *_resolve_both(repository, git, old, new), root)
+
+
+def _resolve_both(repository: Repository, git: Git, old: str, new: str | None) -> tuple[str, str]:
+    before = repository.resolve(git, old)
+    return before, repository.resolve(git, new) if new is not None else repository.present(git)[0]
 
 
 def compare_trees(git: Git, old: str, new: str, root: str = "") -> Comparison:

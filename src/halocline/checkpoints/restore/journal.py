@@ -12,7 +12,7 @@ import msgspec
 
 from halocline.checkpoints.store.contents import sync_files
 from halocline.checkpoints.store.index import Path
-from halocline.checkpoints.store.repository import JOURNAL
+from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.trees import Entry
 from halocline.protocol import json_input
 from halocline.protocol.values import Value

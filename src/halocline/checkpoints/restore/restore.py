@@ -6,28 +6,20 @@ something unknown is kept as it is, and reported. All changes are made, or none 
 """
 
 import os
-import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from halocline.checkpoints.changes.attribution import Attribution, read_message
-from halocline.checkpoints.restore import merge as merging
-from halocline.checkpoints.restore.apply import NotRestored, apply_changes, secure_files, walk_below
-from halocline.checkpoints.restore.journal import Change
-from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file, is_within
+from halocline.checkpoints.changes.evidence import attribute_difference
+from halocline.checkpoints.restore.apply import apply_changes, secure_files
+from halocline.checkpoints.restore.file_changes import NotRestored
+from halocline.checkpoints.restore.steps import Steps, list_steps
+from halocline.checkpoints.saved import AFTER, BEFORE
 from halocline.checkpoints.store.background_reading import LATE
-from halocline.checkpoints.store.contents import find_spoilt
 from halocline.checkpoints.store.git import CheckpointsOff, Git, GitFailed
 from halocline.checkpoints.store.index import Path
-from halocline.checkpoints.store.repository import AFTER, BEFORE, Repository
-from halocline.checkpoints.store.trees import Entry
-from halocline.files.opening import opened_folder
-from halocline.files.target import held_below
+from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.events.rewind import RootRestored
 from halocline.protocol.values import Value
-
-_LOOKED_BACK = 32
-"""Number of checkpoints before the target that are checked for times at which somebody else changed files."""
 
 
 class RestorePlan(Value, frozen=True):
@@ -81,18 +73,6 @@ class Restored(Value, frozen=True):
     doubtful: tuple[str, ...] = ()
 
 
-class _Steps(Value, frozen=True):
-    changes: Sequence[Change]
-    merges: Collection[Path]
-    kept: Sequence[Path]
-    yours: Sequence[Path]
-    conflicts: Sequence[Path]
-    lost: Sequence[Path]
-    others: Sequence[tuple[Path, str]]
-    doubtful: Sequence[Path]
-    assumed: Sequence[Path]
-
-
 class Target(Value, frozen=True):
     """A checkpoint of one folder; `root` is that folder unless it is the task's first."""
 
@@ -108,7 +88,7 @@ class _Ready(Value, frozen=True):
     git: Git
     commit: str
     undo: str
-    steps: _Steps
+    steps: Steps
 
 
 def plan_restore(targets: Sequence[Target], *, overwrite: bool = False) -> RestorePlan:
@@ -126,8 +106,8 @@ def _plan_one(target: Target, *, overwrite: bool) -> RestorePlan:
         since = repository.claims.last_look()
         present, left_out = repository.present(git)
         newest = repository.newest_with(git, commit)
-        last = repository.attribution(git, newest, present, since)
-        steps = _list_steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
+        last = attribute_difference(git, repository.claims, newest, present, since)
+        steps = list_steps(git, (newest, present, commit), last, left_out, overwrite=overwrite)
         is_late = git.word("log", "--max-count=1", "--format=%s", commit).endswith(LATE)
     root = target.root
     plain = [change for change in steps.changes if change.path not in steps.merges]
@@ -180,8 +160,8 @@ def _make_ready(target: Target, git: Git, *, overwrite: bool, together: bool) ->
         newest = repository.newest_with(git, commit)
         since = repository.claims.last_look()
         undo = repository.save_now(git, f"{BEFORE}{commit[:10]}", always=together)
-        last = repository.attribution(git, newest, undo.sha, since)
-        steps = _list_steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
+        last = attribute_difference(git, repository.claims, newest, undo.sha, since)
+        steps = list_steps(git, (newest, undo.sha, commit), last, undo.left_out, overwrite=overwrite)
     return _Ready(target, git, commit, undo.sha, steps)
 
 
@@ -205,7 +185,7 @@ def _apply_all(changing: Sequence[_Ready]) -> None:
 
 
 def _describe_restored(ready: Sequence[_Ready]) -> Restored:
-    def paths(of: Callable[[_Steps], Iterable[Path]]) -> tuple[str, ...]:
+    def paths(of: Callable[[Steps], Iterable[Path]]) -> tuple[str, ...]:
         return tuple(text for one in ready for text in _as_texts(of(one.steps), one.target.root))
 
     first, *others = ready
@@ -235,132 +215,6 @@ def _readable_store(target: Target) -> Iterator[None]:
             f"Nothing was restored: the store{of} no longer has all of checkpoint {target.checkpoint} ({error.text}).",
             "The files are as they were. Choose another checkpoint: halo checkpoints list",
         ) from error
-
-
-def _list_steps(
-    git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
-) -> _Steps:
-    """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest."""
-    newest, present, target = commits
-    steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
-    done = deeds_by_file(steps, _times_before(git, target))
-
-    def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
-        return merging.merge_file(git, base, now, then)
-
-    found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
-    for path, (now, then) in _list_differences(git, present, target).items():
-        kind, becomes = decide_fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
-        found[kind][path] = (now, becomes)
-    sides = found[Fate.GO] | found[Fate.MERGE]
-    gone = find_spoilt(git, {then.sha for _, then in sides.values() if then})
-    lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
-    wanted = {path: both for path, both in sides.items() if path not in lost}
-    possible = _possible_paths(git, wanted, left_out)
-    tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
-    return _Steps(
-        changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
-        merges=[path for path in found[Fate.MERGE] if path in possible],
-        kept=[path for path in wanted if path not in possible],
-        yours=list(found[Fate.YOURS]),
-        conflicts=list(found[Fate.CONFLICT]),
-        lost=sorted(lost),
-        others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
-        doubtful=list(found[Fate.DOUBT]),
-        assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
-    )
-
-
-def _is_assumed(done: Iterable[Deed]) -> bool:
-    return any(deed.is_assumed for deed in done)
-
-
-def _list_differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
-    """Each file that differs, with its entry on both sides."""
-    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
-    found = {}
-    for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
-        found[path] = _parse_sides(head)
-    return found
-
-
-def _parse_sides(head: bytes) -> Sides:
-    """Parse a file's old and new entry from a line of a raw diff."""
-    old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
-    return _make_entry(old_mode, old_blob), _make_entry(new_mode, new_blob)
-
-
-def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
-    return None if mode == b"000000" else Entry(mode, blob.decode())
-
-
-def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
-    """The checkpoints after the target, oldest first."""
-    listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
-    fields = listing.decode(errors="replace").split("\0")
-    messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
-    if not messages:
-        return []
-    commits = "".join(f"{sha}\n" for sha in messages).encode()
-    output = git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", data=commits)
-    changed: dict[str, dict[Path, Sides]] = {sha: {} for sha in messages}
-    fields_of = iter(output.split(b"\0"))
-    sha = ""
-    for field in fields_of:
-        if field.startswith(b":"):
-            changed[sha][next(fields_of)] = _parse_sides(field)
-        elif field.strip():
-            sha = field.strip().decode()
-    return [
-        Step(text.partition("\n")[0], changed[sha], read_message(text.rstrip("\n"))) for sha, text in messages.items()
-    ]
-
-
-def _times_before(git: Git, target: str) -> list[float]:
-    """Times shortly before the target at which somebody else changed files: it may have continued after the target."""
-    listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
-    found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
-    return [at for one in found if one for at in one.times]
-
-
-def _possible_paths(git: Git, wanted: dict[Path, Sides], left_out: Collection[Path]) -> set[Path]:
-    """The paths that can be changed without touching anything unknown to the store."""
-    root = os.fsencode(git.workspace)
-    allowed = {path for path in wanted if not is_within(path, left_out) and _may_change(root, path)}
-    deleted = {path for path in allowed if wanted[path][1] is None}
-    new = [path for path in allowed if wanted[path][0] is None]
-    with opened_folder(os.fsdecode(root)) as folder:
-        return allowed - {path for path in new if not _is_free(folder, path, deleted)}
-
-
-def _may_change(root: bytes, path: Path) -> bool:
-    """True if the folder, or the nearest existing one above it, is writable."""
-    folder = os.path.dirname(os.path.join(root, path))
-    while not os.path.isdir(folder) and len(folder) > len(root):
-        folder = os.path.dirname(folder)
-    return os.access(folder, os.W_OK | os.X_OK)
-
-
-def _is_free(root: int, path: Path, deleted: Collection[Path]) -> bool:
-    """True if a file can be created there without touching anything that is not about to be deleted."""
-    parts = path.split(b"/")
-    for depth in range(1, len(parts) + 1):
-        place = b"/".join(parts[:depth])
-        try:
-            with held_below(root, os.fsdecode(place)) as target:
-                found = target.find()
-        except FileNotFoundError:
-            return True
-        if found is None:
-            return True
-        if not stat.S_ISDIR(found.st_mode):
-            return place in deleted
-    return all(found in deleted for found in _files_below(root, path))
-
-
-def _files_below(root: int, folder: Path) -> Iterable[Path]:
-    for place, names in walk_below(root, os.fsdecode(folder)):
-        yield from (os.fsencode(f"{place}/{name}") for name in names)
 
 
 def _as_texts(paths: Iterable[Path], root: str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from halocline.checkpoints.changes.attribution import TASKS_OWN, Attribution, Who, is_disturbed_by_others
+from halocline.checkpoints.saved import BEFORE, FIRST
 from halocline.checkpoints.store.index import Path
-from halocline.checkpoints.store.repository import BEFORE, FIRST
 from halocline.checkpoints.store.trees import Entry
 from halocline.protocol.values import Value
 

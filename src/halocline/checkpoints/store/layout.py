@@ -16,6 +16,8 @@ from halocline.checkpoints.store.objects import write_private
 from halocline.files.regular import read_beginning
 from halocline.policy.paths import IGNORE_FILES
 
+JOURNAL = "restoring.json"
+"""File name of the journal of a running restore."""
 _CONFIG = """[core]
 	repositoryFormatVersion = 0
 	bare = false

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from halocline.checkpoints.saved import Limits
 from halocline.checkpoints.store import lock, upkeep
 from halocline.checkpoints.store.git import Git, Runner
+from halocline.checkpoints.store.layout import JOURNAL
 from halocline.checkpoints.store.objects import write_private
-from halocline.checkpoints.store.repository import JOURNAL, Limits, Repository
+from halocline.checkpoints.store.refs import REFS
+from halocline.checkpoints.store.repository import Repository
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
 
-_REFS = "refs/halocline"
 _NO_TASK = "by-hand"
 _TITLE = "Checkpoints of "
 _PATIENCE = 5.0
@@ -91,7 +93,7 @@ def _count_blocks(path: str | Path) -> int:
 def describe_store(path: Path) -> Store:
     """Describe one store."""
     workspace = described_workspace(path)
-    refs = path / _REFS
+    refs = path / REFS
     tasks = (_count_checkpoints(entry) for entry in refs.iterdir()) if refs.is_dir() else ()
     kept = tuple(sorted((task for task in tasks if task.numbers), key=lambda task: task.newest))
     return Store(
@@ -103,6 +105,15 @@ def describe_store(path: Path) -> Store:
         is_borrowing=upkeep.is_borrowing(path),
         is_half_restored=os.path.lexists(path / JOURNAL),
     )
+
+
+def describe_loss(aside: Path) -> str:
+    """Describe what is lost with a damaged store that was set aside."""
+    tasks = describe_store(aside).tasks
+    count = sum(len(task.numbers) for task in tasks)
+    names = ", ".join(f"{task.task}/{task.numbers[0]} to {task.numbers[-1]}" for task in tasks[-3:])
+    lost = f"{count} earlier checkpoints are lost ({names})" if count else "No checkpoints are lost"
+    return f"The checkpoint store was damaged, so a new one was started. {lost}. The old store is {aside}."
 
 
 def _count_checkpoints(folder: Path) -> TaskCheckpoints:
@@ -122,7 +133,7 @@ def give_up(path: Path, keep: Mapping[str, int], seconds: float, runner: Runner 
         if _is_needed(path):
             raise TimeoutError
         for task, most in keep.items():
-            folder = path / _REFS / task
+            folder = path / REFS / task
             given_up = _count_checkpoints(folder).numbers
             for number in given_up[:-most] if most else given_up:
                 (folder / str(number)).unlink(missing_ok=True)
@@ -202,7 +213,7 @@ def keep_within(folder: Path, quota: int, spared: str, seconds: float, runner: R
 
 def _cut_history(path: Path) -> None:
     """Make each task's oldest remaining checkpoint its first one; its parent would keep all earlier ones alive."""
-    refs = path / _REFS
+    refs = path / REFS
     first = [(folder, _count_checkpoints(folder).numbers) for folder in refs.iterdir()] if refs.is_dir() else []
     cut = [(folder / str(numbers[0])).read_text() for folder, numbers in first if numbers and numbers[0] > 1]
     new = path / "shallow.new"

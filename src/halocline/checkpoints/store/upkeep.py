@@ -8,8 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from halocline.checkpoints.changes.claims import trim_file
 from halocline.checkpoints.store import layout
-from halocline.checkpoints.store.git import Git, GitFailed
+from halocline.checkpoints.store.access import StoreAccess
+from halocline.checkpoints.store.git import Git, GitFailed, Runner
 
 # All commits, and objects already read by a checkpoint that is being saved.
 _EVERYTHING = ("--all", "--indexed-objects")
@@ -18,6 +20,62 @@ _AS_IT_IS = ("--window=0", "--threads=1")
 _PACKS = "objects/pack"
 _MARK = "garbage"
 _MANY = 20
+
+
+class Upkeep:
+    """The upkeep of one store, with a runner of its own: the task does not wait for it."""
+
+    def __init__(self, access: StoreAccess) -> None:
+        self._access = access
+        self._runner = Runner()
+        # False once a borrowed object was gone.
+        self.may_borrow = True
+
+    def stop(self) -> None:
+        """Stop what other threads do here."""
+        self._runner.stop()
+
+    def keep_up(self) -> None:
+        """Do pending upkeep. Copying the project's objects blocks nobody; freeing space blocks for a while.
+
+        Raises:
+            HaloclineError, OSError: try again later.
+        """
+        self.stand_alone()
+        trim_file(self._access.path.parent)
+        if has_garbage(self._access.path):
+            gathered = gather_objects(self._access.bind_git(self._access.limits.patience, self._runner, None))
+            with self._access.lock_store(self._access.limits.seconds, self._runner) as git:
+                free_objects(git, gathered)
+
+    def stand_alone(self) -> None:
+        """Copy the objects that checkpoints need from the project's git, if possible; mostly without the lock.
+
+        Raises:
+            HaloclineError, OSError: try again later.
+        """
+        if not self.is_borrowing or not os.access(self._access.path.parent, os.W_OK):
+            return
+        try:
+            copy_borrowed(self._access.bind_git(self._access.limits.patience, self._runner, None))
+        except GitFailed:
+            self._give_back()
+            raise
+        with self._access.lock_store(self._access.limits.seconds, self._runner) as git:
+            if self.is_borrowing:
+                stand_alone(git)
+
+    def _give_back(self) -> None:
+        """Stop borrowing, because a borrowed object is gone: the next checkpoint reads the files instead."""
+        with self._access.lock_store(self._access.limits.seconds, self._runner):
+            self.may_borrow = False
+            (self._access.path / "index").unlink(missing_ok=True)
+            layout.set_alternate(self._access.path, None)
+
+    @property
+    def is_borrowing(self) -> bool:
+        """True if checkpoints need objects of the project's git."""
+        return is_borrowing(self._access.path)
 
 
 def is_borrowing(store: Path) -> bool:

@@ -65,7 +65,7 @@ def system_prompt(
 
 def subagent_prompt(workspace: Path, role: str, more: str = "", wishes: PromptOptions = AS_IT_IS) -> str:
     """Build the prompt for a sub-agent: its role or the default one, how it reports, and what applies to every task."""
-    sections = sections_of(_read_file("subagent"))
+    sections = sections_of(read_template("subagent"))
     whole = f"{(role or sections['role']).strip()}\n\n{sections['reporting'].strip()}"
     return system_prompt(
         workspace, more, wishes=PromptOptions(whole=whole, added=wishes.added, language=wishes.language)
@@ -85,11 +85,11 @@ def sections_of(text: str) -> dict[str, str]:
 
 def text_tools(tools: str) -> str:
     """Build the section for a model without native tool calls: how to write a call, and the tools."""
-    return _read_file("text_tools").format(tools=tools)
+    return read_template("text_tools").format(tools=tools)
 
 
 def _read_sections(name: str) -> dict[str, str]:
-    return {name: part.strip() for name, part in sections_of(_read_file(name)).items()}
+    return {name: part.strip() for name, part in sections_of(read_template(name)).items()}
 
 
 def _read_habits(models: Iterable[str]) -> str:
@@ -109,7 +109,3 @@ def _with_heading(name: str, text: str) -> str:
 def _fill_in(text: str, known: Mapping[str, str]) -> str:
     """Fill in the known placeholders; other braces are the user's own text."""
     return re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], text)
-
-
-def _read_file(name: str) -> str:
-    return read_template(name)

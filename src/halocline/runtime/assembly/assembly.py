@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from halocline.checkpoints.saved import Limits as CheckpointLimits
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import Limits as CheckpointLimits
 from halocline.context.request import Context
 from halocline.hosts.code.tree_sitter import TreeSitter
 from halocline.hosts.documents.documents import ChildDocuments
@@ -55,8 +55,9 @@ from halocline.runtime.rules.live import instructions_of
 from halocline.runtime.task_options import Choices as Choices
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
-from halocline.store.permissions.rules import RuleFiles
-from halocline.store.settings.settings import Settings, load_settings, with_overrides
+from halocline.store.permissions.rule_files import RuleFiles
+from halocline.store.settings.load import load_settings, with_overrides
+from halocline.store.settings.settings import Settings
 from halocline.store.tasks.history import new_task_id
 from halocline.task.calls.policy_input import OUTPUTS
 from halocline.task.governor import Governor

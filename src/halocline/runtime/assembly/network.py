@@ -8,7 +8,8 @@ from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.net.proxies import proxy_for
 from halocline.providers.endpoint import Endpoint
-from halocline.store.settings.settings import Settings, Timeouts
+from halocline.store.settings.provider_settings import Timeouts
+from halocline.store.settings.settings import Settings
 
 # A local model may read a long prompt for many minutes, and sends a tool call only when it is complete.
 ON_THIS_MACHINE = Network(first_byte_timeout=3600.0, stall_timeout=900.0)

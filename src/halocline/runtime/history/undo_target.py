@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 
 from halocline.checkpoints.restore.restore import RestorePlan
+from halocline.checkpoints.saved import CheckpointInfo
 from halocline.checkpoints.shadow_git import ShadowGit
-from halocline.checkpoints.store.repository import CheckpointInfo
 from halocline.protocol.values import Value
 
 OLDEST = 50

@@ -16,7 +16,8 @@ from halocline.providers.catalog.file import Catalogue, Entry
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo, Prices
 from halocline.providers.catalog.vendors import VENDORS, Family, Vendor
 from halocline.providers.endpoint import Endpoint
-from halocline.store.settings.settings import Price, Provider, Settings
+from halocline.store.settings.provider_settings import Price, Provider
+from halocline.store.settings.settings import Settings
 
 FAMILIES: dict[str, Family] = {
     "@ai-sdk/openai-compatible": "openai_chat",

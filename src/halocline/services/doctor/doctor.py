@@ -25,7 +25,7 @@ from halocline.services.doctor.log_checks import check_logs
 from halocline.services.doctor.store_checks import check_stores
 from halocline.services.models.accounts import accounts_of
 from halocline.store.paths import Home
-from halocline.store.settings.settings import load_settings
+from halocline.store.settings.load import load_settings
 
 _STANDINGS = {
     SandboxStanding.FULL: "confines commands fully",

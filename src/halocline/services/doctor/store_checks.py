@@ -55,11 +55,11 @@ def _check_independence(found: Iterable[Store], *, fix: bool) -> Finding:
 
 def _made_independent(store: Store) -> str:
     """Copy what a store needs; return why that failed, or an empty string."""
-    repository = repository_of(store)
+    upkeep = repository_of(store).upkeep
     try:
-        repository.stand_alone()
+        upkeep.stand_alone()
     except HaloclineError as error:
         return f"Some objects are lost: the project's git no longer has them ({error.text})."
     except OSError as error:
         return f"The objects could not be copied: {error.strerror or error}."
-    return "The objects could not be copied; try again later." if repository.is_borrowing else ""
+    return "The objects could not be copied; try again later." if upkeep.is_borrowing else ""

@@ -14,7 +14,9 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.services.replay.recording import RecordedFacts, RecordedGrants, RecordedHooks
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course
-from halocline.store.settings.settings import LanguageServerSettings, Settings, with_overrides
+from halocline.store.settings.load import with_overrides
+from halocline.store.settings.sections import LanguageServerSettings
+from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import RECORDED_SETTINGS
 from halocline.task.governor import Governor
 from halocline.task.inbox import Inbox

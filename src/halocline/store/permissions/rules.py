@@ -1,12 +1,9 @@
-"""Reads permission rules, permanent grants (`grants`), and a workspace's ignore files.
+"""Reads files of permission rules, and makes the rules of grants.
 
-What must stay true: a file that cannot be read, or whose own examples fail, allows nothing: it becomes a problem of the
-book, and while there is one the gate asks. Files are reloaded when they change.
+What must stay true: a file that cannot be read, or whose own examples fail, is refused as a whole.
 """
 
-import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +12,11 @@ from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
 from halocline.policy.mcp import pattern_of
-from halocline.policy.paths import IGNORE_FILES
 from halocline.protocol.kinds import Grant
-from halocline.protocol.permission_rules import CommandPermissions, OtherRoot, Rule, RuleBook, Source, Verdict
+from halocline.protocol.permission_rules import CommandPermissions, Rule, Source, Verdict
 from halocline.protocol.values import Value
-from halocline.store.paths import PROJECT_RULES
 
-MANAGED = Path("/etc/halocline/policy.toml")
-"""The administrator's rules, which the user's own cannot override. Only root may have write access to the file."""
 LARGEST = 1_000_000
-_MOST_INCLUDES = 20
-_INCLUDE = "!include "
-
-Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 class RuleFile(Value, frozen=True):
@@ -41,120 +30,6 @@ class Unreadable(Exception):
     """A file that cannot be used; the text says which and why."""
 
 
-class RuleFiles:
-    """`ports.permissions.Permissions` for one workspace. `extra` are rules from settings.
-
-    `trusted` returns true if the project's own rules may allow things; they may always forbid. `roots` are the task's
-    additional folders, whose rules may only forbid.
-    """
-
-    def __init__(
-        self,
-        user: Path,
-        grants: Path,
-        workspace: Path,
-        *,
-        trusted: Callable[[], bool] = lambda: False,
-        extra: Sequence[Rule] = (),
-        roots: Sequence[str] = (),
-        managed: Path = MANAGED,
-    ) -> None:
-        self._sources = (
-            (managed, Source.MANAGED),
-            (user, Source.USER),
-            (workspace / PROJECT_RULES, Source.PROJECT),
-            (grants, Source.GRANT),
-        )
-        self._grants = grants
-        self._workspace = workspace
-        self._trusted = trusted
-        self._extra = tuple(extra)
-        self._roots = tuple(map(Path, roots))
-        ignores = (folder / name for folder in (workspace, *self._roots) for name in IGNORE_FILES)
-        others = (root / PROJECT_RULES for root in self._roots)
-        self._places = tuple(map(str, (*(path for path, _ in self._sources), *others, *ignores)))
-        self._included: tuple[Path, ...] = ()
-        self._read: tuple[Stamps, bool, RuleBook] | None = None
-
-    def book(self) -> RuleBook:
-        """Return the rules in force."""
-        trusted = os.path.exists(self._workspace / PROJECT_RULES) and self._trusted()
-        stamps = self._stamps()
-        if self._read is None or self._read[:2] != (stamps, trusted):
-            book = self._assemble_book(trusted)
-            self._read = (self._stamps(), trusted, book)
-        return self._read[2]
-
-    def keep(self, grant: Grant, workspace: Path | None, by: str = "") -> None:
-        """Save a grant for one folder or for all. Raises OSError, also if the file cannot be read."""
-        from halocline.store.permissions.grants import keep_grant  # most tasks save none
-
-        keep_grant(self._grants, rule_for(grant, workspace), by)
-
-    def is_kept(self, grant: Grant, workspace: Path | None) -> bool:
-        """True if the grant is still saved, or if that is unknown."""
-        book, rule = self.book(), rule_for(grant, workspace)
-        return bool(book.problems) or any(bare_rule(one) == rule for one in book.rules)
-
-    def _assemble_book(self, trusted: bool) -> RuleBook:
-        rules: list[Rule] = []
-        permissions: list[tuple[Source, CommandPermissions]] = []
-        problems: list[str] = []
-        for path, source in self._sources:
-            try:
-                found, bounds = read_file(path, source)
-                rules += found
-                permissions += [(source, bounds)] if bounds else []
-            except Unreadable as error:
-                problems.append(str(error))
-        if not trusted:
-            rules = [rule for rule in rules if not (rule.source is Source.PROJECT and rule.decision is Verdict.ALLOW)]
-        self._included = ()
-        ignored = self._read_ignored(self._workspace, problems)
-        others: list[OtherRoot] = []
-        for root in self._roots:
-            forbidden, bounded = _strict_rules(root, problems)
-            rules += forbidden
-            permissions += bounded
-            if lines := self._read_ignored(root, problems):
-                others.append(OtherRoot(str(root), lines))
-        return RuleBook((*rules, *self._extra), ignored, tuple(problems), tuple(permissions), tuple(others))
-
-    def _read_ignored(self, folder: Path, problems: list[str]) -> tuple[str, ...]:
-        try:
-            included, lines = read_ignored(folder)
-        except Unreadable as error:
-            problems.append(str(error))
-            return ()
-        self._included += included
-        return lines
-
-    def _stamps(self) -> Stamps:
-        return (*map(_file_stamp, self._places), *map(_file_stamp, self._included))
-
-
-def _strict_rules(root: Path, problems: list[str]) -> tuple[list[Rule], list[tuple[Source, CommandPermissions]]]:
-    """Read the rules of an additional folder that forbid or ask; their paths are relative to that folder."""
-    try:
-        rules, bounds = read_file(root / PROJECT_RULES, Source.PROJECT)
-    except Unreadable as error:
-        problems.append(str(error))
-        return [], []
-    kept = [
-        replace(rule, name=f"{root.name}:{rule.name}", paths=tuple(_seen_from(root, path) for path in rule.paths))
-        for rule in rules
-        if rule.decision is not Verdict.ALLOW
-    ]
-    return kept, [(Source.PROJECT, bounds)] if bounds else []
-
-
-def _seen_from(root: Path, pattern: str) -> str:
-    if pattern.startswith(("/", "~/")):
-        return pattern
-    below = pattern if "/" in pattern.rstrip("/") else f"**/{pattern}"
-    return f"{_literal_pattern(str(root))}/{below}"
-
-
 def read_rules(path: Path, source: Source) -> list[Rule]:
     """Read the rules of a file; none if it does not exist. Raises Unreadable."""
     return read_file(path, source)[0]
@@ -162,7 +37,7 @@ def read_rules(path: Path, source: Source) -> list[Rule]:
 
 def read_file(path: Path, source: Source) -> tuple[list[Rule], CommandPermissions | None]:
     """Read a file's rules and its restrictions for all commands; nothing if it does not exist. Raises Unreadable."""
-    text = _read_text(path)
+    text = read_text(path)
     if text is None:
         return [], None
     if source is Source.MANAGED and not _is_roots(path):
@@ -192,7 +67,7 @@ def rule_for(grant: Grant, workspace: Path | None) -> Rule:
         case "fetch":
             return replace(rule, hosts=(grant.subject,))
         case _:
-            return replace(rule, paths=(_literal_pattern(grant.subject),))
+            return replace(rule, paths=(literal_pattern(grant.subject),))
 
 
 def bare_rule(rule: Rule) -> Rule:
@@ -200,31 +75,7 @@ def bare_rule(rule: Rule) -> Rule:
     return replace(rule, name="", reason="")
 
 
-def read_ignored(workspace: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the files that the workspace's ignore files include, and the lines of all files. Raises Unreadable."""
-    included: list[Path] = []
-    lines = [line for name in IGNORE_FILES for line in _read_lines(workspace / name, workspace, included)]
-    return tuple(included), tuple(lines)
-
-
-def _read_lines(path: Path, workspace: Path, included: list[Path]) -> Iterator[str]:
-    for line in (_read_text(path) or "").splitlines():
-        if not line.startswith(_INCLUDE):
-            if line.strip() and not line.startswith("#"):
-                yield line
-            continue
-        other = Path(os.path.realpath(path.parent / line.removeprefix(_INCLUDE).strip()))
-        if not other.is_relative_to(os.path.realpath(workspace)):
-            raise Unreadable(f"{path} includes {other}, which is outside the workspace.")
-        if other in included:
-            continue
-        if len(included) == _MOST_INCLUDES:
-            raise Unreadable(f"{path} includes more than {_MOST_INCLUDES} files.")
-        included.append(other)
-        yield from _read_lines(other, workspace, included)
-
-
-def _read_text(path: Path) -> str | None:
+def read_text(path: Path) -> str | None:
     try:
         return read_regular(path, LARGEST).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
@@ -277,14 +128,6 @@ def _is_roots(path: Path) -> bool:
     return found.st_uid == 0 and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _file_stamp(path: str | Path) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _literal_pattern(path: str) -> str:
+def literal_pattern(path: str) -> str:
     """Escape a path as a pattern that matches only itself."""
     return "".join(f"\\{char}" if char in "\\*?[]! #" else char for char in path)

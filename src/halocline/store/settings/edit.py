@@ -9,7 +9,7 @@ from typing import Any
 
 from halocline.files.regular import read_regular
 from halocline.protocol.errors import SettingsError
-from halocline.store.settings.settings import check_settings
+from halocline.store.settings.load import check_settings
 
 
 def change_setting(file: Path, name: str, value: Any) -> None:

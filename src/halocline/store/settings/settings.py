@@ -1,19 +1,11 @@
-"""Settings: `settings.toml`, then `HALOCLINE_*` variables, then flags (which the surfaces add); the last one wins.
+"""Settings: each field of `Settings` is one; its description appears in the docs. `load` reads them."""
 
-Each field of `Settings` is a setting; its description appears in the docs. An unknown key is an error that names it.
-"""
-
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
-from halocline.files.regular import read_regular
 from halocline.policy.grid import AutoApprove
 from halocline.ports.code import SyntaxRule
-from halocline.protocol.errors import SettingsError
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Effort
 from halocline.protocol.values import Value
@@ -21,57 +13,19 @@ from halocline.store.settings.provider_settings import (
     Amount,
     Count,
     NotNegative,
-    Price as Price,
-    Provider as Provider,
+    Price,
+    Provider,
     Says,
-    Timeouts as Timeouts,
+    Timeouts,
     Tokens,
 )
-
-
-class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Overrides for plan mode. Setting either the effort or the budget replaces both."""
-
-    model: str = ""
-    effort: Effort | None = None
-    thinking_budget: Tokens | None = None
-
-
-class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Engine of web_search; `url` replaces its usual address."""
-
-    engine: Literal["", "searxng", "brave", "tavily", "exa", "serper"] = ""
-    url: str = ""
-
-
-class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """MCP servers. `wait` is in seconds; `share` is the part of the window for their full tool definitions."""
-
-    enabled: bool = True
-    wait: NotNegative = 10.0
-    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
-    others: bool = True
-    display: Literal["markdown", "plain"] = "markdown"
-    collapse: bool = True
-    registry: str = "https://registry.modelcontextprotocol.io"
-    sampling: Literal["ask", "allow", "off"] = "ask"
-    sampling_requests: Count = 20
-    sampling_tokens: Count = 50_000
-
-
-class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Errors that language servers find after an edit; `wait` is how long an edit waits for them, in seconds."""
-
-    enabled: bool = True
-    project_binaries: bool = False
-    wait: Amount = 1.5
-
-
-class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
-    """Compaction of a conversation that nearly fills its model's window; `at` is the part of it that triggers one."""
-
-    automatic: bool = True
-    at: Annotated[float, Says(gt=0.1, le=1.0)] | None = None
+from halocline.store.settings.sections import (
+    CompactionSettings,
+    LanguageServerSettings,
+    McpSettings,
+    PlanSettings,
+    WebSearchSettings,
+)
 
 
 class Settings(Value, frozen=True, forbid_unknown_fields=True):
@@ -339,98 +293,3 @@ class Settings(Value, frozen=True, forbid_unknown_fields=True):
         """Width and height of the browser's page, in pixels."""
         width, _, height = self.browser_viewport.partition("x")
         return int(width), int(height)
-
-
-VARIABLES = {
-    "HALOCLINE_MODEL": "model",
-    "HALOCLINE_PROFILE": "profile",
-    "HALOCLINE_BASE_URL": "base_url",
-    "HALOCLINE_APPROVAL_MODE": "approval_mode",
-    "HALOCLINE_EFFORT": "effort",
-    "HALOCLINE_MAX_STEPS": "max_steps",
-    "HALOCLINE_MAX_COST": "max_cost",
-    "HALOCLINE_TIME_LIMIT": "time_limit",
-    "HALOCLINE_CONTEXT_WINDOW": "context_window",
-    "HALOCLINE_LANGUAGE": "language",
-    "HALOCLINE_CHECKPOINTS": "checkpoints",
-    "HALOCLINE_SANDBOX": "sandbox",
-    "HALOCLINE_CONNECT_TIMEOUT": "connect_timeout",
-    "HALOCLINE_FIRST_BYTE_TIMEOUT": "first_byte_timeout",
-    "HALOCLINE_STALL_TIMEOUT": "stall_timeout",
-    "HALOCLINE_PROXY": "proxy",
-    "HALOCLINE_CA_FILE": "ca_file",
-    "HALOCLINE_BROWSER": "browser",
-    "HALOCLINE_RULES": "rules",
-    "HALOCLINE_HOOKS": "hooks",
-    "HALOCLINE_HOOK_TIMEOUT": "hook_timeout",
-    "HALOCLINE_CATALOGUE_URL": "catalogue_url",
-}
-"""Environment variables and the settings they set."""
-
-
-def load_settings(path: Path, env: Mapping[str, str], profile: str | None = None) -> Settings:
-    """Load the effective settings, with those of `profile`, or of the one that the variable or the file names.
-
-    Raises:
-        SettingsError: the file, a variable or the profile is invalid; names it, the key and the problem.
-    """
-    given = read_settings(path)
-    settings = _convert_settings(given, str(path))
-    if name := profile or env.get("HALOCLINE_PROFILE", "") or settings.profile:
-        settings = _convert_settings(
-            given | _read_profile(settings, name, path) | {"profile": name}, f"profile {name} of {path}"
-        )
-    named = {
-        setting: getattr(_convert_settings({setting: env[name]}, f"the variable {name}"), setting)
-        for name, setting in VARIABLES.items()
-        if env.get(name)
-    }
-    return with_overrides(settings, named)
-
-
-def check_settings(given: dict[str, Any], source: str) -> Settings:
-    """Convert raw values to settings; errors name `source`. Raises SettingsError."""
-    return _convert_settings(given, source)
-
-
-def _read_profile(settings: Settings, name: str, path: Path) -> dict[str, Any]:
-    if name in settings.profiles:
-        return settings.profiles[name]
-    known = f"Existing profiles: {', '.join(settings.profiles)}." if settings.profiles else f"{path} has none."
-    raise SettingsError(f"No profile {name!r}.", f"{known} To create it, add a table [profiles.{name}] to {path}.")
-
-
-def with_overrides(settings: Settings, chosen: Mapping[str, Any]) -> Settings:
-    """Return the settings with the overrides of this run, such as flags.
-
-    A timeout overrides those of single providers too; an effort overrides the thinking budget and plan mode's settings.
-    """
-    if "effort" in chosen:
-        chosen = {"thinking_budget": None, **chosen}
-    if chosen.keys() & {"effort", "thinking_budget"}:
-        chosen = {"plan": PlanSettings(model=settings.plan.model), **chosen}
-    general = {name: None for name in Timeouts.__struct_fields__ if f"{name}_timeout" in chosen}
-    rows = {provider: replace(row, **general) for provider, row in settings.timeouts.items()}
-    return replace(settings, timeouts=rows, **chosen)
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """Read the raw contents of the file; empty if it does not exist. Raises SettingsError."""
-    if not path.exists():
-        return {}
-    import tomllib
-
-    try:
-        return tomllib.loads(read_regular(path).decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(f"Cannot read {path}: {error}.", "Fix the file or move it away.") from error
-
-
-def _convert_settings(given: dict[str, Any], source: str) -> Settings:
-    try:
-        return msgspec.convert(given, Settings, strict=False)
-    except msgspec.ValidationError as error:
-        hint = "docs/reference/settings.md lists the values that each setting takes."
-        if "unknown field" in str(error):
-            hint = f"Available settings: {', '.join(field.name for field in msgspec.structs.fields(Settings))}."
-        raise SettingsError(f"Invalid setting in {source}: {error}.", hint) from error

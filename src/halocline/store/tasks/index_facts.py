@@ -65,57 +65,63 @@ def _apply_event(facts: Facts, event: ev.Durable, **changes: object) -> Facts:
     return replace(facts, info=replace(facts.info, changed_at=event.at, **changes))
 
 
-def _on_start(facts: Facts, e: ev.TaskStarted) -> Facts:
-    now = _apply_event(facts, e, workspace=e.workspace, roots=e.roots, model=e.model, started_at=e.at)
-    if e.subtask is None:
+def _join_texts(parts: Iterable[object]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Text))
+
+
+def _on_start(facts: Facts, event: ev.TaskStarted) -> Facts:
+    now = _apply_event(
+        facts, event, workspace=event.workspace, roots=event.roots, model=event.model, started_at=event.at
+    )
+    if event.subtask is None:
         return now
-    return replace(now, info=replace(now.info, parent=e.subtask.parent, title=e.subtask.name))
+    return replace(now, info=replace(now.info, parent=event.subtask.parent, title=event.subtask.name))
 
 
-def _on_question(facts: Facts, e: ev.TurnStarted | ev.SteeringReceived) -> Facts:
-    text = "".join(part.text for part in e.content if isinstance(part, Text)).strip()
+def _on_question(facts: Facts, event: ev.TurnStarted | ev.SteeringReceived) -> Facts:
+    text = _join_texts(event.content).strip()
     known = "" if facts.info.title.startswith(OWN) else facts.info.title
     title = known or text.split("\n", 1)[0][:TITLE]
-    status = "unfinished" if isinstance(e, ev.TurnStarted) else facts.info.status
-    return _add_words(_apply_event(facts, e, title=title, status=status), prompts=text)
+    status = "unfinished" if isinstance(event, ev.TurnStarted) else facts.info.status
+    return _add_words(_apply_event(facts, event, title=title, status=status), prompts=text)
 
 
-def _on_step(facts: Facts, e: ev.StepStarted) -> Facts:
-    return _apply_event(facts, e, steps=facts.info.steps + 1, status="unfinished")
+def _on_step(facts: Facts, event: ev.StepStarted) -> Facts:
+    return _apply_event(facts, event, steps=facts.info.steps + 1, status="unfinished")
 
 
-def _on_usage(facts: Facts, e: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
-    cost = None if e.cost is None or facts.info.cost is None else facts.info.cost + e.cost
-    return _apply_event(facts, e, cost=cost, tokens=facts.info.tokens + e.usage.total)
+def _on_usage(facts: Facts, event: ev.UsageReported | ev.McpSampled | SubagentEnded) -> Facts:
+    cost = None if event.cost is None or facts.info.cost is None else facts.info.cost + event.cost
+    return _apply_event(facts, event, cost=cost, tokens=facts.info.tokens + event.usage.total)
 
 
-def _on_answer(facts: Facts, e: ev.AssistantMessageCompleted) -> Facts:
-    return _add_words(_apply_event(facts, e), answers="".join(p.text for p in e.message.content if isinstance(p, Text)))
+def _on_answer(facts: Facts, event: ev.AssistantMessageCompleted) -> Facts:
+    return _add_words(_apply_event(facts, event), answers=_join_texts(event.message.content))
 
 
-def _on_call(facts: Facts, e: ev.ToolCallStarted) -> Facts:
-    return _add_words(_apply_event(facts, e), actions=e.title)
+def _on_call(facts: Facts, event: ev.ToolCallStarted) -> Facts:
+    return _add_words(_apply_event(facts, event), actions=event.title)
 
 
-def _on_run(facts: Facts, e: ev.OwnCommandStarted) -> Facts:
-    title = facts.info.title or f"{OWN}{e.command}".split("\n", 1)[0][:TITLE]
-    return _add_words(_apply_event(facts, e, title=title), actions=e.command)
+def _on_run(facts: Facts, event: ev.OwnCommandStarted) -> Facts:
+    title = facts.info.title or f"{OWN}{event.command}".split("\n", 1)[0][:TITLE]
+    return _add_words(_apply_event(facts, event, title=title), actions=event.command)
 
 
-def _on_report(facts: Facts, e: ev.ToolCallEnded) -> Facts:
+def _on_report(facts: Facts, event: ev.ToolCallEnded) -> Facts:
     """Treat a result that ends a turn as an answer."""
-    return _add_words(_apply_event(facts, e), answers=e.result.text)
+    return _add_words(_apply_event(facts, event), answers=event.result.text)
 
 
-def _on_change(facts: Facts, e: ev.FileChanged) -> Facts:
-    is_known = f"\n{e.path}\n" in f"\n{facts.words.paths}\n"
-    return _apply_event(facts, e) if is_known else _add_words(_apply_event(facts, e), paths=e.path)
+def _on_change(facts: Facts, event: ev.FileChanged) -> Facts:
+    is_known = f"\n{event.path}\n" in f"\n{facts.words.paths}\n"
+    return _apply_event(facts, event) if is_known else _add_words(_apply_event(facts, event), paths=event.path)
 
 
-def _on_label(facts: Facts, e: ev.TaskLabelled) -> Facts:
+def _on_label(facts: Facts, event: ev.TaskLabelled) -> Facts:
     """Apply labels without updating `changed_at`."""
     info = facts.info
-    labels = Labels(info.name, info.tags, info.favourite).after(e)
+    labels = Labels(info.name, info.tags, info.favourite).after(event)
     info = replace(info, name=labels.name, tags=labels.tags, favourite=labels.favourite)
     return Facts(info, replace(facts.words, name=" ".join([info.name, *info.tags])))
 
@@ -129,8 +135,8 @@ def _add_words(facts: Facts, **texts: str) -> Facts:
 
 _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"task_started": _on_start,
-    b"roots_changed": lambda facts, e: _apply_event(facts, e, roots=e.roots),
-    b"task_adopted": lambda facts, e: _apply_event(facts, e, model=e.model),
+    b"roots_changed": lambda facts, event: _apply_event(facts, event, roots=event.roots),
+    b"task_adopted": lambda facts, event: _apply_event(facts, event, model=event.model),
     b"turn_started": _on_question,
     b"steering_received": _on_question,
     b"step_started": _on_step,
@@ -143,6 +149,6 @@ _LEARN: dict[bytes, Callable[[Facts, Any], Facts]] = {
     b"own_command_started": _on_run,
     b"file_changed": _on_change,
     b"task_labelled": _on_label,
-    b"model_changed": lambda facts, e: _apply_event(facts, e, model=e.model),
-    b"turn_ended": lambda facts, e: _apply_event(facts, e, status=e.reason.value),
+    b"model_changed": lambda facts, event: _apply_event(facts, event, model=event.model),
+    b"turn_ended": lambda facts, event: _apply_event(facts, event, status=event.reason.value),
 }

@@ -1,0 +1,117 @@
+"""Lists the changes of a restore: what happened since the target, and what that means for each file."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from halocline.checkpoints.changes.attribution import Attribution, read_message
+from halocline.checkpoints.restore import merge as merging
+from halocline.checkpoints.restore.journal import Change
+from halocline.checkpoints.restore.possible_paths import possible_paths
+from halocline.checkpoints.restore.three_way import Deed, Fate, Sides, Step, decide_fate, deeds_by_file
+from halocline.checkpoints.store.contents import find_spoilt
+from halocline.checkpoints.store.git import Git
+from halocline.checkpoints.store.index import Path
+from halocline.checkpoints.store.trees import Entry
+from halocline.protocol.values import Value
+
+_LOOKED_BACK = 32
+"""Number of checkpoints before the target that are checked for times at which somebody else changed files."""
+
+
+class Steps(Value, frozen=True):
+    """The changes of a restore, and the files that it does not change, by reason as in a `RestorePlan`."""
+
+    changes: Sequence[Change]
+    merges: Collection[Path]
+    kept: Sequence[Path]
+    yours: Sequence[Path]
+    conflicts: Sequence[Path]
+    lost: Sequence[Path]
+    others: Sequence[tuple[Path, str]]
+    doubtful: Sequence[Path]
+    assumed: Sequence[Path]
+
+
+def list_steps(
+    git: Git, commits: tuple[str, str, str], last: Attribution, left_out: Collection[Path], *, overwrite: bool
+) -> Steps:
+    """`commits`: the task's newest checkpoint, the present, the target; `last` attributes changes since the newest."""
+    newest, present, target = commits
+    steps = [*_steps_since(git, target, newest), Step("", _list_differences(git, newest, present), last)]
+    done = deeds_by_file(steps, _times_before(git, target))
+
+    def merge(base: Entry, now: Entry, then: Entry) -> Entry | None:
+        return merging.merge_file(git, base, now, then)
+
+    found: dict[Fate, dict[Path, Sides]] = {kind: {} for kind in Fate}
+    for path, (now, then) in _list_differences(git, present, target).items():
+        kind, becomes = decide_fate((now, then), done.get(path, ()), merge, overwrite=overwrite)
+        found[kind][path] = (now, becomes)
+    sides = found[Fate.GO] | found[Fate.MERGE]
+    gone = find_spoilt(git, {then.sha for _, then in sides.values() if then})
+    lost = {path for path, (_, then) in sides.items() if then and then.sha in gone}
+    wanted = {path: both for path, both in sides.items() if path not in lost}
+    possible = possible_paths(git, wanted, left_out)
+    tasks = {path: task for step in steps if step.by for path, task in step.by.tasks().items()}
+    return Steps(
+        changes=[Change(path, *wanted[path]) for path in wanted if path in possible],
+        merges=[path for path in found[Fate.MERGE] if path in possible],
+        kept=[path for path in wanted if path not in possible],
+        yours=list(found[Fate.YOURS]),
+        conflicts=list(found[Fate.CONFLICT]),
+        lost=sorted(lost),
+        others=[(path, tasks.get(path, "")) for path in found[Fate.OTHER]],
+        doubtful=list(found[Fate.DOUBT]),
+        assumed=[path for path in wanted if path in possible and _is_assumed(done.get(path, ())) and not overwrite],
+    )
+
+
+def _is_assumed(done: Iterable[Deed]) -> bool:
+    return any(deed.is_assumed for deed in done)
+
+
+def _list_differences(git: Git, old: str, new: str) -> dict[Path, Sides]:
+    """Each file that differs, with its entry on both sides."""
+    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
+    found = {}
+    for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
+        found[path] = _parse_sides(head)
+    return found
+
+
+def _parse_sides(head: bytes) -> Sides:
+    """Parse a file's old and new entry from a line of a raw diff."""
+    old_mode, new_mode, old_blob, new_blob, _ = head.lstrip(b":").split(b" ")
+    return _make_entry(old_mode, old_blob), _make_entry(new_mode, new_blob)
+
+
+def _make_entry(mode: bytes, blob: bytes) -> Entry | None:
+    return None if mode == b"000000" else Entry(mode, blob.decode())
+
+
+def _steps_since(git: Git, target: str, newest: str) -> list[Step]:
+    """The checkpoints after the target, oldest first."""
+    listing = git.run("rev-list", "--reverse", "--format=%H%x00%B%x00", f"{target}..{newest}")
+    fields = listing.decode(errors="replace").split("\0")
+    messages = {head.rpartition("\n")[2]: text for head, text in zip(fields[0::2], fields[1::2], strict=False)}
+    if not messages:
+        return []
+    commits = "".join(f"{sha}\n" for sha in messages).encode()
+    output = git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", data=commits)
+    changed: dict[str, dict[Path, Sides]] = {sha: {} for sha in messages}
+    fields_of = iter(output.split(b"\0"))
+    sha = ""
+    for field in fields_of:
+        if field.startswith(b":"):
+            changed[sha][next(fields_of)] = _parse_sides(field)
+        elif field.strip():
+            sha = field.strip().decode()
+    return [
+        Step(text.partition("\n")[0], changed[sha], read_message(text.rstrip("\n"))) for sha, text in messages.items()
+    ]
+
+
+def _times_before(git: Git, target: str) -> list[float]:
+    """Times shortly before the target at which somebody else changed files: it may have continued after the target."""
+    listing = git.run("rev-list", f"--max-count={_LOOKED_BACK}", "--format=%B%x00", target).decode(errors="replace")
+    found = (read_message(text.rstrip("\n")) for text in listing.split("\0"))
+    return [at for one in found if one for at in one.times]

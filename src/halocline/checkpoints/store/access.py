@@ -1,0 +1,99 @@
+"""Opens the store of a workspace: takes its lock, creates or repairs it, and undoes an interrupted restore first."""
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.checkpoints.saved import Limits
+from halocline.checkpoints.store import index, layout, lock
+from halocline.checkpoints.store.git import Git, GitFailed, Runner, TakesLong
+from halocline.checkpoints.store.layout import JOURNAL
+from halocline.checkpoints.store.refs import REFS
+from halocline.protocol.errors import UsageError
+from halocline.protocol.file_locks import LockHeld
+
+
+class StoreAccess:
+    """A workspace's store, as a task opens it. `store` is the folder with the stores of all workspaces."""
+
+    def __init__(self, store: Path, workspace: Path, task: str, program: str, limits: Limits) -> None:
+        self.workspace = Path(os.path.realpath(workspace))
+        name = hashlib.sha256(os.fsencode(self.workspace)).hexdigest()[:16]
+        self.path = Path(os.path.realpath(store)) / name
+        self.limits = limits
+        # Message about a restore that another process left unfinished; usually empty.
+        self.mended = ""
+        self._refs = f"{REFS}/{task}"
+        self._program = program
+        self._runner = Runner()
+
+    def stop(self) -> None:
+        """Stop what other threads do here, and refuse everything else that needs the lock."""
+        self._runner.stop()
+
+    def opened(self) -> AbstractContextManager[Git]:
+        """Hold the lock of the store, for a request by a person. Raises UsageError if there is no store."""
+        if not self.path.exists():
+            raise UsageError(f"There are no checkpoints of {self.workspace}.")
+        return self.lock_store(self.limits.patience)
+
+    @contextmanager
+    def read(self) -> Iterator[Git]:
+        """Open the store for reading; as a copy, if the store is not writable.
+
+        Raises UsageError if there is no store.
+        """
+        if not self.path.exists() or os.access(self.path.parent, os.W_OK):
+            with self.opened() as git:
+                yield git
+            return
+        from halocline.checkpoints.store.read_only import copy_store  # homes are seldom read-only
+
+        if os.path.lexists(self.path / JOURNAL):
+            self.mended = "A restore was interrupted here; it will be undone once Halocline's home is writable."
+        with copy_store(self.path) as copy:
+            yield replace(self.bind_git(self.limits.patience, self._runner, None), store=copy)
+
+    @contextmanager
+    def lock_store(self, seconds: float, runner: Runner | None = None) -> Iterator[Git]:
+        """Hold the lock of the store, created if missing, and yield a git bound to both.
+
+        Raises TakesLong when another process holds the lock all the time.
+        """
+        runner = runner or self._runner
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with lock.hold_lock(self.path.with_suffix(".lock"), time.monotonic() + seconds, runner.check) as held:
+                layout.mend_store(self.path)
+                is_changed = layout.prepare_store(self.path, self.workspace)
+                # We hold the lock, so no git of ours is running.
+                layout.clear_up(self.path, self._refs)
+                git = self.bind_git(seconds, runner, held)
+                if os.path.lexists(self.path / JOURNAL):
+                    self.mended = self._mend(git, runner)
+                if is_changed and (self.path / "index").exists():
+                    with suppress(GitFailed):  # the next reader of the index finds the same and repairs it
+                        index.drop_ignored(git)
+                yield git
+        except LockHeld as error:
+            raise TakesLong(str(error), "") from None
+
+    def _mend(self, git: Git, runner: Runner) -> str:
+        """Undo an interrupted restore, here and in the other stores that it was changing."""
+        from halocline.checkpoints.restore.recovery import mend_restore, others_of  # restores seldom die
+
+        for other, workspace in others_of(self.path):
+            now = time.monotonic()
+            # The holder of that lock does the same for us, so neither waits for the other.
+            with suppress(TimeoutError, OSError), lock.hold_lock(other.with_suffix(".lock"), now, runner.check) as held:
+                mend_restore(Git(self._program, other, workspace, now + self.limits.patience, runner, held))
+        return mend_restore(git)
+
+    def bind_git(self, seconds: float, runner: Runner, held: int | None) -> Git:
+        """A git for the store, with a deadline in `seconds`; `held` is the descriptor of the lock, if it is held."""
+        return Git(self._program, self.path, self.workspace, time.monotonic() + seconds, runner, held)

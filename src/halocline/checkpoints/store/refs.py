@@ -1,0 +1,73 @@
+"""The references of a store: each checkpoint is a commit under `refs/halocline/<task>/<n>`."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from halocline.checkpoints.saved import CheckpointInfo
+from halocline.checkpoints.store.git import Git
+from halocline.protocol.errors import UsageError
+from halocline.protocol.values import Value
+
+REFS = "refs/halocline"
+
+
+def list_checkpoints(git: Git, task: str | None) -> list[CheckpointInfo]:
+    """The checkpoints of one task or of all, oldest first."""
+    pattern = f"{REFS}/{task}/" if task else f"{REFS}/"
+    fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
+    listing = git.run("for-each-ref", "--sort=version:refname", f"--format={fields}", pattern)
+    return [_parse_checkpoint(line) for line in listing.decode(errors="replace").split("\n")[:-1]]
+
+
+def _parse_checkpoint(line: str) -> CheckpointInfo:
+    """Parse a line of git's list of references: name, hash, time and first line, separated by NULs."""
+    ref, sha, at, label = line.split("\0", 3)
+    _, _, task, n = ref.split("/", 3)
+    return CheckpointInfo(ref=ref, sha=sha, task=task, n=int(n), label=label, at=float(at))
+
+
+class Last(Value, frozen=True):
+    """The newest checkpoint of a task."""
+
+    sha: str
+    tree: str
+    n: int
+
+
+def resolve_name(git: Git, target: str, names: Sequence[str]) -> str:
+    """Return the commit of the first of these names that has one. Raises UsageError if none has."""
+    questions = "".join(f"{name}^{{commit}}\n" for name in names)
+    answers = git.run("cat-file", "--batch-check=%(objecttype) %(objectname)", data=os.fsencode(questions))
+    for answer in answers.split(b"\n"):
+        match answer.split():
+            case [b"commit", sha]:
+                return sha.decode()
+    raise UsageError(f"No checkpoint {target!r} of this folder.", "List the checkpoints: halo checkpoints list")
+
+
+def read_newest(git: Git, refs: str) -> Last | None:
+    """Return the newest checkpoint below `refs`, the references of a task; None if it has none."""
+    fields = "--format=%(objectname) %(tree) %(refname:lstrip=3)"
+    found = git.word("for-each-ref", "--sort=-version:refname", "--count=1", fields, f"{refs}/")
+    match found.split():
+        case [sha, tree, n]:
+            return Last(sha, tree, int(n))
+    return None
+
+
+def is_newest(refs: Path, n: int) -> bool:
+    """True if checkpoint `n` is still there (the store was not set aside) and the task has no newer one."""
+    return (refs / str(n)).exists() and not (refs / str(n + 1)).exists()
+
+
+def newest_of_others(git: Git, commit: str) -> str:
+    """Return the newest checkpoint of the task that has a commit. Raises UsageError if no task has it."""
+    fields = "--format=%(objectname) %(refname:lstrip=2)"
+    listing = git.word("for-each-ref", "--sort=version:refname", fields, f"{REFS}/").split("\n")
+    refs = [(sha, *name.rsplit("/", 1)) for sha, _, name in (line.partition(" ") for line in listing)]
+    tasks = {task for sha, task, _ in refs if sha == commit}
+    if not tasks:
+        raise UsageError(f"Checkpoint {commit[:10]} was deleted.", "List the checkpoints: halo checkpoints list")
+    task = max(tasks)
+    return next(sha for sha, name, _ in reversed(refs) if name == task)

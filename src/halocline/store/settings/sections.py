@@ -1,0 +1,54 @@
+"""The tables of the settings file, such as `[mcp]`: settings that belong together."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from halocline.protocol.messages import Effort
+from halocline.protocol.values import Value
+from halocline.store.settings.provider_settings import Amount, Count, NotNegative, Says, Tokens
+
+
+class PlanSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Overrides for plan mode. Setting either the effort or the budget replaces both."""
+
+    model: str = ""
+    effort: Effort | None = None
+    thinking_budget: Tokens | None = None
+
+
+class WebSearchSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Engine of web_search; `url` replaces its usual address."""
+
+    engine: Literal["", "searxng", "brave", "tavily", "exa", "serper"] = ""
+    url: str = ""
+
+
+class McpSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """MCP servers. `wait` is in seconds; `share` is the part of the window for their full tool definitions."""
+
+    enabled: bool = True
+    wait: NotNegative = 10.0
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
+    others: bool = True
+    display: Literal["markdown", "plain"] = "markdown"
+    collapse: bool = True
+    registry: str = "https://registry.modelcontextprotocol.io"
+    sampling: Literal["ask", "allow", "off"] = "ask"
+    sampling_requests: Count = 20
+    sampling_tokens: Count = 50_000
+
+
+class LanguageServerSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Errors that language servers find after an edit; `wait` is how long an edit waits for them, in seconds."""
+
+    enabled: bool = True
+    project_binaries: bool = False
+    wait: Amount = 1.5
+
+
+class CompactionSettings(Value, frozen=True, forbid_unknown_fields=True):
+    """Compaction of a conversation that nearly fills its model's window; `at` is the part of it that triggers one."""
+
+    automatic: bool = True
+    at: Annotated[float, Says(gt=0.1, le=1.0)] | None = None
