@@ -19,8 +19,7 @@ from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.events import Durable, Event, ToolCallDelta
 from halocline.surfaces.web import wire
-from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
-from halocline.surfaces.web.handlers.route import Row, Rows
+from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES, find_handler
 from halocline.surfaces.web.idempotency import IdempotencyKeys
 from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks, explain_error
 
@@ -113,10 +112,10 @@ class PageConnection:
     async def _carry_out(self, frame: wire.Request) -> Any:
         match frame:
             case wire.Query(name=name, arguments=arguments):
-                return await _find_row(QUERIES, name).answered(self._tasks, arguments)
+                return await find_handler(QUERIES, name).answer(self._tasks, arguments)
             case wire.Do(name=name, arguments=arguments):
-                row = _find_row(ACTIONS, name)
-                return await self._once.answer(frame.id, lambda: row.answered(self._tasks, arguments))
+                action = find_handler(ACTIONS, name)
+                return await self._once.answer(frame.id, lambda: action.answer(self._tasks, arguments))
             case wire.Begin():
                 return await self._once.answer(frame.id, lambda: self._begin(frame))
             case wire.Command(command=command):
@@ -211,13 +210,6 @@ class PageConnection:
         """Send, waiting for a slow page. If it left, drop the frame; the receiver notices too."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(frame.decode())
-
-
-def _find_row(rows: Rows, name: str) -> Row[Any]:
-    """Find a query or action. Raises UsageError."""
-    if (row := rows.get(name)) is None:
-        raise UsageError(f"Unknown request {name!r}.", "Reload the page; it may be older than the server.")
-    return row
 
 
 def _error_for_page(error: Exception) -> HaloclineError:

@@ -11,7 +11,7 @@ from halocline.protocol.events.mcp import Order
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
-from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
+from halocline.surfaces.web.handlers.handler import OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 if TYPE_CHECKING:
@@ -56,11 +56,13 @@ class Install(Wanted, frozen=True):
     project: bool = False
 
 
+@query("mcp")
 async def list_servers(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List a folder's servers and the permissions of their tools; starts none."""
     return await asyncio.to_thread(_list_folder, which)
 
 
+@query("mcp_log")
 async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
     """Return the end of a server's output, with keys redacted."""
     file = _open_service(which).log(which.name)
@@ -68,12 +70,14 @@ async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
     return redact_text("\n".join(text.splitlines()[-TAIL:]))
 
 
+@query("registry")
 async def search_registry(tasks: OpenTasks, which: Search) -> list[dict[str, Any]]:
     """Search the configured registry."""
     found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
     return [_show_offer(one) for one in found]
 
 
+@query("registry_plan")
 async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
     """Return a registry server's install options: what each runs, and missing values with their meanings."""
     place = _open_service(which, tasks)
@@ -87,12 +91,14 @@ async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
     return _show_offer(one) | {"ways": options, "bundles": [way.bundle for way in ways if way.bundle]}
 
 
+@query("registry_readme")
 async def registry_readme(tasks: OpenTasks, which: Wanted) -> str:
     """Return a registry server's README as Markdown, or an empty string."""
     place = _open_service(which, tasks)
     return await place.readme(await place.named(which.name), "")
 
 
+@action("mcp_install")
 async def mcp_install(tasks: OpenTasks, which: Install) -> str:
     """Install a registry server as `registry_plan` showed it; returns its name."""
     place = _open_service(which, tasks)
@@ -106,18 +112,21 @@ async def mcp_install(tasks: OpenTasks, which: Install) -> str:
     return name
 
 
+@action("mcp_add")
 async def mcp_add(tasks: OpenTasks, which: NewServer) -> str:
     """Add a server; returns the file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
+@action("mcp_remove")
 async def mcp_remove(tasks: OpenTasks, which: OfServer) -> str:
     """Remove a server from its file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
+@action("mcp_enable")
 async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server on."""
     async with tasks.writing:
@@ -125,6 +134,7 @@ async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
     return True
 
 
+@action("mcp_disable")
 async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server off."""
     async with tasks.writing:
@@ -132,6 +142,7 @@ async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
     return True
 
 
+@action("mcp_test")
 async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, list what it offers, and stop it."""
     tried: ServerTrial = (await _open_service(which).tried([which.name]))[0]
@@ -140,7 +151,7 @@ async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
 
 def _list_folder(which: OfFolder) -> dict[str, Any]:
     found, place = _open_service(which), PolicyService.open()
-    judged = place.mcp_tools(place.policy_context(find_folder(which.workspace), Mode.ACT, None)).all()
+    judged = place.mcp_tools(place.policy_context(which.folder(), Mode.ACT, None)).all()
     servers = [replace(one, runs=redact_text(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 
@@ -165,20 +176,3 @@ def _open_service(which: OfFolder | Wanted, tasks: OpenTasks | None = None) -> M
     if tasks and not which.workspace:
         return McpService.open(tasks.workspaces[0])
     return McpService.open(find_folder(which.workspace))
-
-
-QUERIES: Rows = {
-    "mcp": Row(OfFolder, list_servers),
-    "mcp_log": Row(OfServer, mcp_log),
-    "registry": Row(Search, search_registry),
-    "registry_plan": Row(Wanted, registry_plan),
-    "registry_readme": Row(Wanted, registry_readme),
-}
-ACTIONS: Rows = {
-    "mcp_add": Row(NewServer, mcp_add),
-    "mcp_remove": Row(OfServer, mcp_remove),
-    "mcp_enable": Row(OfServer, mcp_enable),
-    "mcp_disable": Row(OfServer, mcp_disable),
-    "mcp_test": Row(OfServer, mcp_test),
-    "mcp_install": Row(Install, mcp_install),
-}

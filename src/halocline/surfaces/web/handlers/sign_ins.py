@@ -8,10 +8,10 @@ from msgspec.structs import asdict
 from halocline.client import Choices, McpService, ModelConnection
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
+from halocline.surfaces.web.handlers.handler import action
 from halocline.surfaces.web.handlers.mcp import OfServer
-from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.handlers.settings import OfProvider
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.sign_ins import Begun, Pasted, Show
 
 
@@ -25,6 +25,7 @@ class Carried(OfSignIn, frozen=True):
     text: str
 
 
+@action("sign_in")
 async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
     accounts = tasks.client.accounts
@@ -42,9 +43,10 @@ async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     return await tasks.sign_ins.begin(run)
 
 
+@action("mcp_sign_in")
 async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
     """Start a sign-in to an MCP server."""
-    place = McpService.open(find_folder(which.workspace))
+    place = McpService.open(which.folder())
 
     async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
         tried = await place.signed_in(which.name, show)
@@ -53,26 +55,20 @@ async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
     return await tasks.sign_ins.begin(run)
 
 
+@action("sign_in_wait")
 async def sign_in_wait(tasks: OpenTasks, which: OfSignIn) -> Any:
     """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
     return await tasks.sign_ins.wait(which.id)
 
 
+@action("sign_in_paste")
 async def sign_in_paste(tasks: OpenTasks, which: Carried) -> bool:
     """Pass on the final address of a sign-in in a browser on another machine."""
     tasks.sign_ins.paste(which.id, which.text)
     return True
 
 
+@action("mcp_sign_out")
 async def mcp_sign_out(tasks: OpenTasks, which: OfServer) -> bool:
     """Sign out of an MCP server; false if not signed in."""
-    return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
-
-
-ACTIONS: Rows = {
-    "sign_in": Row(OfProvider, sign_in),
-    "sign_in_wait": Row(OfSignIn, sign_in_wait),
-    "sign_in_paste": Row(Carried, sign_in_paste),
-    "mcp_sign_in": Row(OfServer, mcp_sign_in),
-    "mcp_sign_out": Row(OfServer, mcp_sign_out),
-}
+    return await asyncio.to_thread(McpService.open(which.folder()).sign_out, which.name)
