@@ -1,11 +1,11 @@
 """The MCP servers of a folder: list, test, change, and install from the registry."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from halocline.client import McpService, PolicyService, ServerTrial, describe_server_entry
+from halocline.client import McpService, OfferedServer, PolicyService, ServerTrial, describe_server_entry
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order
 from halocline.protocol.kinds import Mode
@@ -13,9 +13,6 @@ from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
 from halocline.surfaces.web.handlers.handler import OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
-
-if TYPE_CHECKING:
-    from halocline.client import OfferedServer
 
 TAIL = 400
 """Lines of server output."""
@@ -156,7 +153,7 @@ def _list_folder(which: OfFolder) -> dict[str, Any]:
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 
 
-def _show_offer(one: "OfferedServer") -> dict[str, Any]:
+def _show_offer(one: OfferedServer) -> dict[str, Any]:
     return {
         "name": one.name,
         "title": one.title,
