@@ -54,7 +54,7 @@ class ImportRequest(OfFolder, frozen=True):
 
 
 @query("prune_plan")
-async def prune_plan(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
+async def preview_pruning(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
     """Preview what can be deleted, as counts and sizes."""
     plan = await asyncio.to_thread(options.plan)
     return {
@@ -69,7 +69,7 @@ async def prune_plan(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
 
 
 @action("prune")
-async def begin_prune(tasks: OpenTasks, options: PruneOptions) -> bool:
+async def begin_pruning(tasks: OpenTasks, options: PruneOptions) -> bool:
     """Start deleting what `prune_plan` lists; `work` reports progress."""
 
     def run(say: Say) -> Any:
@@ -100,7 +100,7 @@ def _list_importable() -> dict[str, Any]:
 
 
 @action("import_begin")
-async def import_begin(tasks: OpenTasks, which: ImportRequest) -> bool:
+async def begin_import(tasks: OpenTasks, which: ImportRequest) -> bool:
     """Start importing conversations as tasks; `work` reports progress. The originals are only read."""
     place = which.folder()
     tasks.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
@@ -124,13 +124,13 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
 
 
 @query("work")
-async def find_progress(tasks: OpenTasks, which: OfJob) -> Progress | None:
+async def read_progress(tasks: OpenTasks, which: OfJob) -> Progress | None:
     """Return the progress of a kind's latest job, or null."""
     return tasks.works.progress(which.kind)
 
 
 @action("work_stop")
-async def work_stop(tasks: OpenTasks, which: OfJob) -> bool:
+async def stop_job(tasks: OpenTasks, which: OfJob) -> bool:
     """Stop a job at its next step."""
     tasks.works.stop(which.kind)
     return True

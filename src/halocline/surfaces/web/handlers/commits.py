@@ -14,7 +14,7 @@ class OfCommit(OfTask, frozen=True):
 
 
 @query("commit_plan")
-async def commit_plan(tasks: OpenTasks, which: OfTask) -> CommitPlan:
+async def plan_commit(tasks: OpenTasks, which: OfTask) -> CommitPlan:
     """List a task's uncommitted files, which of them the task changed, and a proposed message."""
     return await tasks.client.committing.plan(tasks.known(which.task))
 

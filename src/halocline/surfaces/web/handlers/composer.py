@@ -11,7 +11,7 @@ from halocline.surfaces.web.handlers.handler import OfTask, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
-class OfEither(Value, frozen=True):
+class OfTaskOrFolder(Value, frozen=True):
     """A task, or the workspace for a new one."""
 
     task: str = ""
@@ -26,7 +26,7 @@ class OfText(OfTask, frozen=True):
     text: str
 
 
-class Which(Value, frozen=True):
+class ModelFilter(Value, frozen=True):
     """Only usable models, unless `all`."""
 
     all: bool = False
@@ -42,7 +42,7 @@ class OfModelAndMode(Value, frozen=True):
 
 
 @query("words")
-async def list_words(tasks: OpenTasks, which: OfEither) -> list[SlashEntry]:
+async def list_slash_commands(tasks: OpenTasks, which: OfTaskOrFolder) -> list[SlashEntry]:
     """List slash commands, including prompts of an open task's MCP servers."""
     found = tasks.client.words(which.place(tasks)).listed(SlashPlace.TERMINAL)
     prompts = tasks.client.mcp_prompts(which.task) if tasks.client.is_open(which.task) else []
@@ -50,7 +50,7 @@ async def list_words(tasks: OpenTasks, which: OfEither) -> list[SlashEntry]:
 
 
 @query("mentionable")
-async def list_mentionable(tasks: OpenTasks, which: OfEither) -> Mentionable:
+async def list_mentionable(tasks: OpenTasks, which: OfTaskOrFolder) -> Mentionable:
     """List files, commits and tasks to mention."""
     if tasks.client.is_open(which.task):
         return await tasks.client.mentionable(which.task)
@@ -65,7 +65,7 @@ async def measure_mentions(tasks: OpenTasks, which: OfText) -> tuple[Mentioned, 
 
 
 @query("models")
-async def list_models(tasks: OpenTasks, which: Which) -> list[OfferedModel]:
+async def list_models(tasks: OpenTasks, which: ModelFilter) -> list[OfferedModel]:
     """List usable models."""
     return [model for model in await tasks.client.models() if model.usable or which.all]
 

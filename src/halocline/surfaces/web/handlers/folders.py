@@ -22,14 +22,14 @@ from halocline.surfaces.web.handlers.handler import Nothing, OfFolder, action, q
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
-class Look(Value, frozen=True):
+class FolderQuery(Value, frozen=True):
     """Without a path: the home folder."""
 
     path: str = ""
     hidden: bool = False
 
 
-class Trusted(OfFolder, frozen=True):
+class TrustDecision(OfFolder, frozen=True):
     yes: bool
 
 
@@ -40,13 +40,13 @@ async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
 
 
 @query("folders")
-async def list_folders(tasks: OpenTasks, which: Look) -> FolderListing:
+async def list_folders(tasks: OpenTasks, which: FolderQuery) -> FolderListing:
     """List the folders in a folder."""
     return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
 @query("git")
-async def git_standing(tasks: OpenTasks, which: OfFolder) -> GitStatus:
+async def read_git_status(tasks: OpenTasks, which: OfFolder) -> GitStatus:
     """Return a folder's branch and number of uncommitted files."""
     return await git_of(which.folder())
 
@@ -58,7 +58,7 @@ async def read_storage(tasks: OpenTasks, _: Nothing) -> Storage:
 
 
 @query("trust")
-async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def read_trust(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """Return whether a folder needs a trust decision, and its programs."""
     hooks = tasks.client.hooks_of(which.folder())
     standing = await asyncio.to_thread(lambda: hooks.standing)
@@ -71,7 +71,7 @@ async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
 
 
 @action("trust")
-async def say_trust(tasks: OpenTasks, which: Trusted) -> bool:
+async def set_trust(tasks: OpenTasks, which: TrustDecision) -> bool:
     """Trust a folder in its current state, or not."""
     hooks = tasks.client.hooks_of(which.folder())
     await asyncio.to_thread(lambda: hooks.say(trusted=which.yes))

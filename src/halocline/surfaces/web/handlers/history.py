@@ -19,18 +19,18 @@ from halocline.protocol.events import DurableEvent, ToolCallEnded
 from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
-Moment = int | str
+Point = int | str
 """An event number or a checkpoint name."""
 
 
-class Between(OfTask, frozen=True):
+class PointPair(OfTask, frozen=True):
     """From `old` to `new`; without `new`: to the current files."""
 
-    old: Moment
-    new: Moment | None = None
+    old: Point
+    new: Point | None = None
 
 
-class Back(OfTask, frozen=True):
+class RewindPreview(OfTask, frozen=True):
     to: int
     overwrite: bool = False
 
@@ -49,13 +49,13 @@ class OfCheckpoint(OfTask, frozen=True):
 
 
 @query("points")
-async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[SnapshotPoint, ...]:
+async def list_points(tasks: OpenTasks, which: OfTask) -> tuple[SnapshotPoint, ...]:
     """List points to rewind to."""
     return await asyncio.to_thread(tasks.client.time.points, tasks.known(which.task))
 
 
 @query("compare")
-async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
+async def compare_points(tasks: OpenTasks, which: PointPair) -> dict[str, Any]:
     """List the files that differ between two points, with diffs."""
     task = tasks.known(which.task)
     old, new = _name_point(task, which.old), "" if which.new is None else _name_point(task, which.new)
@@ -64,7 +64,7 @@ async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
 
 
 @query("restore_plan")
-async def restore_plan(tasks: OpenTasks, which: Back) -> dict[str, Any]:
+async def preview_rewind(tasks: OpenTasks, which: RewindPreview) -> dict[str, Any]:
     """Preview a rewind of files and conversation, and list the commands run since."""
     task = tasks.known(which.task)
     seen = await preview_restore(tasks.client.time, tasks.client.past(task), task, which.to, overwrite=which.overwrite)
@@ -99,7 +99,7 @@ async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
     return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
-def _name_point(task: str, moment: Moment) -> str:
+def _name_point(task: str, moment: Point) -> str:
     return f"{task}@{moment}" if isinstance(moment, int) else moment
 
 

@@ -13,7 +13,7 @@ from halocline.surfaces.web.handlers.handler import OfFolder, query
 from halocline.surfaces.web.handlers.instructions import OfPath
 from halocline.surfaces.web.open_tasks import OpenTasks
 
-LATELY = 5
+RECENT_TASKS = 5
 """Number of recent tasks searched for hook runs."""
 
 
@@ -31,20 +31,20 @@ class LastRun(Value, frozen=True, omit_defaults=False):
 
 
 @query("rule_text")
-async def rule_text(tasks: OpenTasks, which: OfPath) -> str:
+async def read_rule(tasks: OpenTasks, which: OfPath) -> str:
     """Return a rule file's text as the model reads it."""
     return await asyncio.to_thread(lambda: InstructionService.open(which.folder()).text(which.path))
 
 
 @query("hook_runs")
-async def hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
+async def list_hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
     """List the last run of each hook in a folder's recent tasks."""
     return await asyncio.to_thread(_list_runs, tasks.client, which.folder())
 
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     found: dict[tuple[str, str], LastRun] = {}
-    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
+    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=RECENT_TASKS)), RECENT_TASKS):
         try:
             past = client.past(info.task)
         except HaloclineError:  # an unreadable log must not hide the runs of others

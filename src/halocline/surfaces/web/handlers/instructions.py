@@ -48,25 +48,25 @@ async def list_rules(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
 
 
 @query("rule_why")
-async def rule_why(tasks: OpenTasks, which: OfPath) -> list[InstructionVerdict]:
+async def explain_rules(tasks: OpenTasks, which: OfPath) -> list[InstructionVerdict]:
     """Explain which rule files apply, to a path or in general."""
     return await asyncio.to_thread(InstructionService.open(which.folder()).why, which.path)
 
 
 @action("rule_on")
-async def rule_on(tasks: OpenTasks, which: OfPath) -> bool:
+async def enable_rule(tasks: OpenTasks, which: OfPath) -> bool:
     """Turn a rule file on."""
     return await _switch_file(which, on=True)
 
 
 @action("rule_off")
-async def rule_off(tasks: OpenTasks, which: OfPath) -> bool:
+async def disable_rule(tasks: OpenTasks, which: OfPath) -> bool:
     """Turn a rule file off; the file stays."""
     return await _switch_file(which, on=False)
 
 
 @action("rule_new")
-async def rule_new(tasks: OpenTasks, which: NewRule) -> str:
+async def create_rule(tasks: OpenTasks, which: NewRule) -> str:
     """Create a rule file; returns its path."""
     place = InstructionService.open(which.folder())
     made = await asyncio.to_thread(
@@ -76,7 +76,7 @@ async def rule_new(tasks: OpenTasks, which: NewRule) -> str:
 
 
 @query("memory")
-async def list_memory(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+async def list_notes(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List the notes that tasks in a folder start with."""
     notes = tasks.client.memory_of(which.folder())
     files = [asdict(source) for source in await asyncio.to_thread(notes.sources)]
@@ -84,20 +84,20 @@ async def list_memory(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
 
 
 @action("memory_add")
-async def memory_add(tasks: OpenTasks, which: NewNote) -> bool:
+async def add_note(tasks: OpenTasks, which: NewNote) -> bool:
     """Add a note."""
     await tasks.client.memory_of(which.folder()).add(which.text, project=which.project)
     return True
 
 
 @action("memory_keep")
-async def memory_keep(tasks: OpenTasks, which: OwnNote) -> str:
+async def add_own_note(tasks: OpenTasks, which: OwnNote) -> str:
     """Add a personal note, if notes are on; returns its file."""
     return str(await tasks.client.memory_of(which.folder()).keep(which.text))
 
 
 @action("memory_remove")
-async def memory_remove(tasks: OpenTasks, which: OfNote) -> MemoryNote:
+async def remove_note(tasks: OpenTasks, which: OfNote) -> MemoryNote:
     """Remove a note by its number; returns it."""
     return await tasks.client.memory_of(which.folder()).forget(which.number)
 

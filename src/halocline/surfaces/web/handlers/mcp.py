@@ -29,7 +29,7 @@ class NewServer(OfServer, frozen=True):
     project: bool = False
 
 
-class Search(Value, frozen=True):
+class RegistrySearch(Value, frozen=True):
     """Words to find in a server's name or description; `category` is one more word."""
 
     words: str
@@ -37,7 +37,7 @@ class Search(Value, frozen=True):
     sort: Order | None = None
 
 
-class Wanted(Value, frozen=True):
+class OfOffer(Value, frozen=True):
     """A registry server, with values for its parameters."""
 
     name: str
@@ -45,7 +45,7 @@ class Wanted(Value, frozen=True):
     workspace: str = ""
 
 
-class Install(Wanted, frozen=True):
+class InstallRequest(OfOffer, frozen=True):
     """Install option `way`, counted from 1, under the name `called`."""
 
     way: int = 1
@@ -60,7 +60,7 @@ async def list_servers(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
 
 
 @query("mcp_log")
-async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
+async def read_server_log(tasks: OpenTasks, which: OfServer) -> str:
     """Return the end of a server's output, with keys redacted."""
     file = _open_service(which).log(which.name)
     text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
@@ -68,14 +68,14 @@ async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
 
 
 @query("registry")
-async def search_registry(tasks: OpenTasks, which: Search) -> list[dict[str, Any]]:
+async def search_registry(tasks: OpenTasks, which: RegistrySearch) -> list[dict[str, Any]]:
     """Search the configured registry."""
     found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
     return [_show_offer(one) for one in found]
 
 
 @query("registry_plan")
-async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
+async def list_install_options(tasks: OpenTasks, which: OfOffer) -> dict[str, Any]:
     """Return a registry server's install options: what each runs, and missing values with their meanings."""
     place = _open_service(which, tasks)
     one, ways = await place.offered(which.name, which.values)
@@ -89,14 +89,14 @@ async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
 
 
 @query("registry_readme")
-async def registry_readme(tasks: OpenTasks, which: Wanted) -> str:
+async def read_readme(tasks: OpenTasks, which: OfOffer) -> str:
     """Return a registry server's README as Markdown, or an empty string."""
     place = _open_service(which, tasks)
     return await place.readme(await place.named(which.name), "")
 
 
 @action("mcp_install")
-async def mcp_install(tasks: OpenTasks, which: Install) -> str:
+async def install_server(tasks: OpenTasks, which: InstallRequest) -> str:
     """Install a registry server as `registry_plan` showed it; returns its name."""
     place = _open_service(which, tasks)
     one, every = await place.offered(which.name, which.values)
@@ -110,21 +110,21 @@ async def mcp_install(tasks: OpenTasks, which: Install) -> str:
 
 
 @action("mcp_add")
-async def mcp_add(tasks: OpenTasks, which: NewServer) -> str:
+async def add_server(tasks: OpenTasks, which: NewServer) -> str:
     """Add a server; returns the file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
 @action("mcp_remove")
-async def mcp_remove(tasks: OpenTasks, which: OfServer) -> str:
+async def remove_server(tasks: OpenTasks, which: OfServer) -> str:
     """Remove a server from its file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
 @action("mcp_enable")
-async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
+async def enable_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server on."""
     async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=True)
@@ -132,7 +132,7 @@ async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
 
 
 @action("mcp_disable")
-async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
+async def disable_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server off."""
     async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=False)
@@ -140,7 +140,7 @@ async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
 
 
 @action("mcp_test")
-async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
+async def test_server(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, list what it offers, and stop it."""
     tried: ServerTrial = (await _open_service(which).tried([which.name]))[0]
     return asdict(tried) | {"error": redact_text(tried.error)}
@@ -168,7 +168,7 @@ def _show_offer(one: OfferedServer) -> dict[str, Any]:
     }
 
 
-def _open_service(which: OfFolder | Wanted, tasks: OpenTasks | None = None) -> McpService:
+def _open_service(which: OfFolder | OfOffer, tasks: OpenTasks | None = None) -> McpService:
     """Open the service of a folder. Raises UsageError and SettingsError."""
     if tasks and not which.workspace:
         return McpService.open(tasks.workspaces[0])

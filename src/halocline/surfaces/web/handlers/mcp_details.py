@@ -10,13 +10,13 @@ from halocline.surfaces.web.handlers.mcp import OfServer
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
-class Changed(OfServer, frozen=True):
+class ServerChanges(OfServer, frozen=True):
     """Fields of `mcp.json`; null removes one. In `env` and `headers` only the named entries change."""
 
     changes: JsonObject
 
 
-class Allowed(OfServer, frozen=True):
+class ToolPermission(OfServer, frozen=True):
     """A tool by its server's name: `allow`, `deny` (not offered), or empty: the policy decides."""
 
     tool: str
@@ -32,13 +32,13 @@ class OfCall(OfServer, frozen=True):
 
 
 @query("mcp_server")
-async def mcp_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
+async def read_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
     """Return a server's last known tools, permissions and configuration."""
     return await asyncio.to_thread(lambda: ServerService.open(which.folder()).detail(which.name))
 
 
 @action("mcp_set")
-async def mcp_set(tasks: OpenTasks, which: Changed) -> str:
+async def change_server(tasks: OpenTasks, which: ServerChanges) -> str:
     """Change a server's configuration; returns the file."""
     async with tasks.writing:
         place = ServerService.open(which.folder())
@@ -46,7 +46,7 @@ async def mcp_set(tasks: OpenTasks, which: Changed) -> str:
 
 
 @action("mcp_allow")
-async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
+async def set_tool_permission(tasks: OpenTasks, which: ToolPermission) -> str:
     """Set a tool's permission permanently; returns the file."""
     async with tasks.writing:
         place = ServerService.open(which.folder())
@@ -54,7 +54,7 @@ async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
 
 
 @action("mcp_call")
-async def mcp_call(tasks: OpenTasks, which: OfCall) -> ToolResponse:
+async def call_tool(tasks: OpenTasks, which: OfCall) -> ToolResponse:
     """Start a server, call one tool as a model would, and stop it; runs nothing until the policy allows it."""
     place = await asyncio.to_thread(ServerService.open, which.folder())
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)

@@ -49,14 +49,14 @@ async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
 
 
 @action("take_out")
-async def take_out(tasks: OpenTasks, which: OfRule) -> bool:
+async def remove_rule(tasks: OpenTasks, which: OfRule) -> bool:
     """Remove a permission for a project or everywhere; all tasks ask again from their next call."""
     async with tasks.writing:
         return await asyncio.to_thread(PolicyService.open().take_out, which.rule)
 
 
 @query("explain")
-async def explain_for_task(tasks: OpenTasks, which: OfCommand) -> Explanation:
+async def explain_decision(tasks: OpenTasks, which: OfCommand) -> Explanation:
     """Explain the decision a command would get now."""
     posture = PolicyService.open().policy_context(which.folder(), which.mode, which.approval_mode)
     return await asyncio.to_thread(explain_command, which.command, posture)

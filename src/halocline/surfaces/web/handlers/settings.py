@@ -10,11 +10,11 @@ from halocline.surfaces.web.handlers.handler import Nothing, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
-class Named(Value, frozen=True):
+class OfSetting(Value, frozen=True):
     name: str
 
 
-class Put(Named, frozen=True):
+class NewValue(OfSetting, frozen=True):
     value: Any
 
 
@@ -39,7 +39,7 @@ async def list_settings(tasks: OpenTasks, _: Nothing) -> list[Setting]:
 
 
 @action("set_setting")
-async def set_setting(tasks: OpenTasks, which: Put) -> bool:
+async def set_setting(tasks: OpenTasks, which: NewValue) -> bool:
     """Set a value in `settings.toml`; new tasks use it."""
     if which.value is None:
         raise UsageError(f"{which.name} needs a value.", "Reset it instead.")
@@ -47,7 +47,7 @@ async def set_setting(tasks: OpenTasks, which: Put) -> bool:
 
 
 @action("reset_setting")
-async def reset_setting(tasks: OpenTasks, which: Named) -> bool:
+async def reset_setting(tasks: OpenTasks, which: OfSetting) -> bool:
     """Remove a value from `settings.toml`, restoring the default."""
     return await _put_setting(tasks, which.name, None)
 

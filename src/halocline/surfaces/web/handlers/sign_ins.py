@@ -19,14 +19,14 @@ class OfSignIn(Value, frozen=True):
     id: str
 
 
-class Carried(OfSignIn, frozen=True):
+class PastedAddress(OfSignIn, frozen=True):
     """The browser's final address, or the code in it."""
 
     text: str
 
 
 @action("sign_in")
-async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
+async def sign_in_to_provider(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
     accounts = tasks.client.accounts
 
@@ -44,7 +44,7 @@ async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
 
 
 @action("mcp_sign_in")
-async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
+async def sign_in_to_server(tasks: OpenTasks, which: OfServer) -> Begun:
     """Start a sign-in to an MCP server."""
     place = McpService.open(which.folder())
 
@@ -56,19 +56,19 @@ async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
 
 
 @action("sign_in_wait")
-async def sign_in_wait(tasks: OpenTasks, which: OfSignIn) -> Any:
+async def wait_for_sign_in(tasks: OpenTasks, which: OfSignIn) -> Any:
     """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
     return await tasks.sign_ins.wait(which.id)
 
 
 @action("sign_in_paste")
-async def sign_in_paste(tasks: OpenTasks, which: Carried) -> bool:
+async def paste_address(tasks: OpenTasks, which: PastedAddress) -> bool:
     """Pass on the final address of a sign-in in a browser on another machine."""
     tasks.sign_ins.paste(which.id, which.text)
     return True
 
 
 @action("mcp_sign_out")
-async def mcp_sign_out(tasks: OpenTasks, which: OfServer) -> bool:
+async def sign_out_of_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Sign out of an MCP server; false if not signed in."""
     return await asyncio.to_thread(McpService.open(which.folder()).sign_out, which.name)

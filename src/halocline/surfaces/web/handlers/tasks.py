@@ -64,7 +64,7 @@ async def list_jobs(tasks: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
 
 
 @query("job_tail")
-async def job_tail(tasks: OpenTasks, which: OfJob) -> str:
+async def read_job_output(tasks: OpenTasks, which: OfJob) -> str:
     """Return the end of a background command's output."""
     return tasks.client.job_tail(which.task, which.job)
 
