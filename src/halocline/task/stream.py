@@ -41,7 +41,7 @@ class Subscriber(Protocol):
 
 
 class EventQueue(Generic[T]):
-    """The events that one reader has yet to read. Adjacent deltas merge while it is busy; `shorten` bounds the queue."""
+    """The unread events of one reader. Adjacent deltas merge while it is busy; `shorten` bounds the queue."""
 
     def __init__(self) -> None:
         self.is_closed = False
