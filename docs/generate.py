@@ -8,7 +8,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -311,11 +311,13 @@ def web() -> str:
     """The web protocol page: frames between a page of `halo web` and the server."""
     from halocline.surfaces.web import wire
     from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
-    from halocline.surfaces.web.handlers.route import Rows
 
-    def listed(rows: Rows) -> str:
-        named = ((f"`{name}`", ", ".join(row.kind.__struct_fields__), row.about) for name, row in sorted(rows.items()))
-        return _table(("name", "arguments", "description"), list(named))
+    def listed(handlers: dict[str, Any]) -> str:
+        rows = [
+            (f"`{name}`", ", ".join(one.arguments.__struct_fields__), one.description)
+            for name, one in sorted(handlers.items())
+        ]
+        return _table(("name", "arguments", "description"), rows)
 
     incoming = [
         (f"`{to_snake_case(kind.__name__)}`", (kind.__doc__ or "").split("\n")[0]) for kind in get_args(wire.Incoming)

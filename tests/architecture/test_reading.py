@@ -62,7 +62,7 @@ OPENING = {
     **named("surfaces/cli/mcp", "manage", OWN),
     **named("surfaces/cli/session", "images", PERSON),
     **named("surfaces/cli/slash", "dispatch", PERSON),
-    **named("surfaces/web", "diagram site", OWN),
+    **named("surfaces/web", "diagram static_files", OWN),
     **named("task", "lock log log_mending log_reading", OWN),
     **named("task/updates", "todo_file", OWN),
     **named("testing", "power", OWN),

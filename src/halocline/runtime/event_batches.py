@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from halocline.protocol.events import Event
-from halocline.task.stream import Caught, joined_with
+from halocline.task.stream import Caught, merge_events
 
 EVERY = 0.033
 """Seconds between batches."""
@@ -32,7 +32,7 @@ async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncIterator[t
                     batch, fresh = list(event), True
                     deadline = asyncio.get_running_loop().time()
                 else:
-                    if batch and (both := joined_with(batch[-1], event)):
+                    if batch and (both := merge_events(batch[-1], event)):
                         batch[-1] = both
                     else:
                         batch.append(event)

@@ -54,9 +54,9 @@ class TaskService:
                 log.load()
                 log.append(TaskLabelled(name=command.name, tags=command.tags, favourite=command.favourite))
         except TaskBusy:
-            from halocline.runtime.attach.remote_task import passed_on
+            from halocline.runtime.attach.remote_task import deliver_command
 
-            await passed_on(self._home.task(command.task), command, client)
+            await deliver_command(self._home.task(command.task), command, client)
 
     def forget(self, name: str) -> None:
         """Permanently delete a task and what only it needs. Raises TaskBusy."""

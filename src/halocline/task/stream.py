@@ -7,7 +7,7 @@ reader that falls behind reads from disk again, so it never misses a durable eve
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from halocline.protocol.events import (
     Durable,
@@ -19,7 +19,6 @@ from halocline.protocol.events import (
     ThinkingDelta,
     ToolCallDelta,
     ToolCallProgressed,
-    Transient,
     TransientEvent,
 )
 from halocline.task.live_snapshot import Now
@@ -28,6 +27,7 @@ QUEUE_LIMIT = 2_000
 """Events a subscriber may lag behind before it is sent back to the disk."""
 
 E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 Caught = tuple[TransientEvent, ...]
 
 
@@ -40,51 +40,75 @@ class Subscriber(Protocol):
         """Take note that no more events will come."""
 
 
-class Subscription:
-    """One live reader: a bounded queue that merges adjacent deltas. It starts behind, with the disk to read."""
+class EventQueue(Generic[T]):
+    """The unread events of one reader. Adjacent deltas merge while it is busy; `shorten` bounds the queue."""
 
     def __init__(self) -> None:
-        self.behind = True
-        self._closed = False
-        self._queue: deque[Event] = deque()
+        self.is_closed = False
+        self._items: deque[T] = deque()
         self._wake = asyncio.Event()
+
+    def put(self, item: T) -> None:
+        if self._items and (merged := merge_events(self._items[-1], item)):
+            self._items[-1] = merged
+            return
+        self._items.append(item)
+        if len(self._items) > QUEUE_LIMIT:
+            self._items = deque(self.shorten())
+        self._wake.set()
+
+    def close(self) -> None:
+        self.is_closed = True
+        self._wake.set()
+
+    def shorten(self) -> list[T]:
+        """Return the items that an overflow must not lose."""
+        return []
+
+    async def live(self) -> AsyncIterator[T]:
+        """Yield items as they come, until no more will."""
+        while True:
+            while self._items:
+                yield self._items.popleft()
+            if self.is_over:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_closed
+
+
+class Subscription(EventQueue[Event]):
+    """One live reader. It starts behind, with the disk to read; an overflow sends it back there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.behind = True
 
     @property
     def at_end(self) -> bool:
         """True if every event was delivered and no more will come."""
-        return self._closed and not self.behind and not self._queue
+        return self.is_closed and not self.behind and not self._items
+
+    @property
+    def is_over(self) -> bool:
+        return self.behind or self.is_closed
 
     def push(self, event: Event) -> None:
-        if self.behind:
-            return
-        if isinstance(event, Transient) and self._queue and (joined := joined_with(self._queue[-1], event)):
-            self._queue[-1] = joined
-            return
-        self._queue.append(event)
-        if len(self._queue) > QUEUE_LIMIT:
-            self._queue.clear()
-            self.behind = True
-        self._wake.set()
+        if not self.behind:
+            self.put(event)
 
-    def close(self) -> None:
-        self._closed = True
-        self._wake.set()
+    def shorten(self) -> list[Event]:
+        self.behind = True
+        return []
 
     def missed(self) -> Iterator[DurableEvent | Noticed]:
         """Take the queued events, without transient ones, which the live snapshot repeats."""
-        while self._queue:
-            if isinstance(event := self._queue.popleft(), Durable | Noticed):
+        while self._items:
+            if isinstance(event := self._items.popleft(), Durable | Noticed):
                 yield event
-
-    async def live(self) -> AsyncIterator[Event]:
-        """Yield events as they come; ends when the reader fell behind (read the disk again) or the log was closed."""
-        while True:
-            while self._queue:
-                yield self._queue.popleft()
-            if self.behind or self._closed:
-                return
-            self._wake.clear()
-            await self._wake.wait()
 
 
 class Stream:
@@ -160,7 +184,7 @@ class Stream:
             subscriber.close()
 
 
-def joined_with(last: Event, new: Event) -> Event | None:
+def merge_events(last: Any, new: Any) -> Any:
     """Merge both events if `new` only continues `last`; otherwise return None."""
     match new:
         case TextDelta() if isinstance(last, TextDelta) and not new.apart:

@@ -131,9 +131,11 @@ async def test_nothing_that_a_page_asks_runs_any_of_it(halo: Halo, hostile: Repo
         await one.turn(task)
         assert hostile.canaries == []
         answered = {}
-        for name, row in QUERIES.items():
+        for name, query in QUERIES.items():
             if name not in ELSEWHERE:
-                answer = await one.answer("query", name=name, arguments=arguments(row.kind, given | {"task": task}))
+                answer = await one.answer(
+                    "query", name=name, arguments=arguments(query.arguments, given | {"task": task})
+                )
                 answered[name] = answer["type"] == "answered"
                 assert (name, hostile.canaries) == (name, [])
         plan = (await one.ask("commit_plan", task=task))["uncommitted"]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from halocline.surfaces.web.bundle import bundle_modules, taken_apart
+from halocline.surfaces.web.bundle import bundle_modules, parse_module
 
 
 def whole(**modules: str) -> str:
@@ -50,7 +50,7 @@ def test_modules_that_need_each_other_are_refused_by_name():
     ],
 )
 def test_an_import_becomes_a_name_of_the_whole(written: str, stands: str):
-    assert taken_apart("js/app.js", written).body == stands
+    assert parse_module("js/app.js", written).body == stands
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_import_becomes_a_name_of_the_whole(written: str, stands: str):
     ],
 )
 def test_an_export_is_told_beside_the_module(written: str, exports: dict[str, str]):
-    found = taken_apart("js/app.js", written)
+    found = parse_module("js/app.js", written)
     assert found.exports == exports
     assert "export" not in found.body
 
@@ -77,7 +77,7 @@ def test_an_export_is_told_beside_the_module(written: str, exports: dict[str, st
 )
 def test_a_form_that_would_be_lost_is_refused(written: str):
     with pytest.raises(ValueError, match=r"js/app\.js imports or exports in a form that cannot be bundled"):
-        taken_apart("js/app.js", written)
+        parse_module("js/app.js", written)
 
 
 def test_a_module_asked_for_by_name_hands_on_all_that_it_had():

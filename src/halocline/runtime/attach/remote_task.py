@@ -232,7 +232,7 @@ async def _close_connection(writer: asyncio.StreamWriter) -> None:
             writer.transport.abort()
 
 
-async def passed_on(folder: Path, command: cmd.AnyCommand, client: str) -> None:
+async def deliver_command(folder: Path, command: cmd.AnyCommand, client: str) -> None:
     """Have a task's writer run one command, and wait until it has. Raises TaskBusy if it does not."""
     why = "accepts no connection."
     with suppress(OSError, ValueError, msgspec.DecodeError):

@@ -8,7 +8,6 @@ delays the task.
 import asyncio
 import os
 import socket
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,9 +19,9 @@ from msgspec.structs import replace
 from halocline.hosts.shell.ancestry import Unknown, find_peer, find_task_above
 from halocline.protocol import commands as cmd, ipc, json_input, json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import Durable, Event, Noticed, Transient
+from halocline.protocol.events import Durable, Event, Noticed
 from halocline.runtime.loosening import Loosening, find_loosening
-from halocline.task.stream import QUEUE_LIMIT, Stream, joined_with
+from halocline.task.stream import EventQueue, Stream
 
 if TYPE_CHECKING:
     from halocline.task.task import Task
@@ -138,7 +137,7 @@ class TaskSocket:
             task.log.detach(peer)
             if peer.asks:
                 task.inbox.dismiss()
-                if not peer.ended:
+                if not peer.is_closed:
                     task.emit(Noticed(f"Process {peer.pid} detached from this task."))
 
     async def _read_commands(self, peer: "Peer", reader: asyncio.StreamReader) -> None:
@@ -165,56 +164,38 @@ class TaskSocket:
         return f"{what} reduces approvals, so confirm it where the task runs: process {os.getpid()} shows your request."
 
 
-class Peer:
-    """One attached process: a subscriber of the log with a queue of frames to send."""
+class Peer(EventQueue[ipc.Frame]):
+    """One attached process: a subscriber of the log that queues frames to send. An overflow drops no answer."""
 
     def __init__(self, pid: int, hello: ipc.Introduction) -> None:
+        super().__init__()
         self.pid = pid
         self.name = f"{hello.name} {pid}"
         self.asks = hello.asks
-        self.ended = False
-        self._queue: deque[ipc.Frame | Event] = deque()
-        self._wake = asyncio.Event()
 
     def begin(self, stream: Stream) -> None:
         """Queue the position of the log, and what is in progress."""
-        self._put(ipc.Reached(stream.seq))
+        self.put(ipc.Reached(stream.seq))
         for event in stream.now.events():
             self.push(event)
 
     def push(self, event: Event) -> None:
-        last = self._queue[-1] if self._queue else None
-        if isinstance(event, Durable):
-            if isinstance(last, ipc.Reached):
-                self._queue.pop()
-            self._put(ipc.Reached(event.seq))
-        elif isinstance(last, Transient) and (both := joined_with(last, event)):
-            self._queue[-1] = both
-        else:
-            self._put(event)
+        if not isinstance(event, Durable):
+            self.put(event)
+            return
+        if self._items and isinstance(self._items[-1], ipc.Reached):
+            self._items.pop()
+        self.put(ipc.Reached(event.seq))
 
     def answer(self, refused: str) -> None:
-        self._put(ipc.Answered(refused))
+        self.put(ipc.Answered(refused))
 
-    def close(self) -> None:
-        self.ended = True
-        self._wake.set()
+    def shorten(self) -> list[ipc.Frame]:
+        reached = [one for one in self._items if isinstance(one, ipc.Reached)]
+        return [*(one for one in self._items if isinstance(one, ipc.Answered)), *reached[-1:]]
 
     async def send_frames(self, writer: asyncio.StreamWriter) -> None:
         """Send queued frames until the task is closed."""
-        while True:
-            while self._queue:
-                writer.write(json_output.encode(self._queue.popleft()) + b"\n")
-                await writer.drain()
-            if self.ended:
-                return
-            self._wake.clear()
-            await self._wake.wait()
-
-    def _put(self, frame: ipc.Frame | Event) -> None:
-        self._queue.append(frame)
-        if len(self._queue) > QUEUE_LIMIT:
-            kept = [kept for kept in self._queue if isinstance(kept, ipc.Answered)]
-            reached = [last for last in self._queue if isinstance(last, ipc.Reached)]
-            self._queue = deque([*kept, *reached[-1:]])
-        self._wake.set()
+        async for frame in self.live():
+            writer.write(json_output.encode(frame) + b"\n")
+            await writer.drain()

@@ -9,14 +9,11 @@ with a registered signing key then signs in by signature.
 import secrets
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from halocline.client import Browsers
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.signature import is_signed, read_public_key
-
-if TYPE_CHECKING:
-    from halocline.client import Browsers
 
 COOKIE = "halocline"
 SHORT_LIVED = 60.0
@@ -46,7 +43,7 @@ class Keys:
         self,
         show_code: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
-        browsers: "Browsers | None" = None,
+        browsers: Browsers | None = None,
     ) -> None:
         self.key = secrets.token_urlsafe(24)
         self._show_code = show_code

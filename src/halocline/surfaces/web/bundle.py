@@ -38,14 +38,14 @@ class Module:
 
 def bundle_modules(read: Read) -> dict[str, str]:
     """Return files by name: both bundles, and a stub for each bundled module."""
-    modules = _in_order(read)
-    script = "\n".join(map(_module_place, modules.values()))
-    stands_in = {name: _stand_in(module) for name, module in modules.items() if name != BEGINS}
-    whole = f"{script}\nexport {{ {', '.join(map(place_of, modules))} }}\n"
-    return {**stands_in, SCRIPT: whole, STYLE: "".join(read(name) for name in STYLES)}
+    modules = _order_modules(read)
+    script = "\n".join(map(_wrap_module, modules.values()))
+    stubs = {name: _build_stub(module) for name, module in modules.items() if name != BEGINS}
+    whole = f"{script}\nexport {{ {', '.join(map(module_identifier, modules))} }}\n"
+    return {**stubs, SCRIPT: whole, STYLE: "".join(read(name) for name in STYLES)}
 
 
-def _in_order(read: Read) -> dict[str, Module]:
+def _order_modules(read: Read) -> dict[str, Module]:
     """Return the modules that `BEGINS` imports statically, each after its own imports."""
     found: dict[str, Module] = {}
 
@@ -54,7 +54,7 @@ def _in_order(read: Read) -> dict[str, Module]:
             raise ValueError(f"{name} imports itself through {' and '.join(above)}")
         if name in found:
             return
-        module = taken_apart(name, read(name))
+        module = parse_module(name, read(name))
         for needed in module.needs:
             add(needed, (*above, name))
         found[name] = module
@@ -63,60 +63,71 @@ def _in_order(read: Read) -> dict[str, Module]:
     return found
 
 
-def taken_apart(name: str, text: str) -> Module:
+def parse_module(name: str, text: str) -> Module:
     """Parse a module into its body, imports and exports.
 
     Raises: ValueError for unknown forms of import or export.
     """
-    needs: list[str] = []
-    exports: dict[str, str] = {}
+    rewriter = _Rewriter(name)
+    body = rewriter.rewrite_body(text)
+    if left := _LEFT.search(body):
+        raise ValueError(f"{name} imports or exports in a form that cannot be bundled: {body[left.start() :][:80]!r}")
+    return Module(name, tuple(dict.fromkeys(rewriter.needs)), body, rewriter.exports)
 
-    def beside(written: str) -> str:
-        return posixpath.normpath(posixpath.join(posixpath.dirname(name), written))
 
-    def place(written: str) -> str:
-        needs.append(beside(written))
-        return place_of(needs[-1])
+class _Rewriter:
+    """Replaces the imports and exports of one module, and collects them."""
 
-    def imported(found: re.Match[str]) -> str:
+    def __init__(self, name: str) -> None:
+        self.needs: list[str] = []
+        self.exports: dict[str, str] = {}
+        self._folder = posixpath.dirname(name)
+
+    def rewrite_body(self, text: str) -> str:
+        for form, replace in (
+            (_IMPORT, self._replace_import),
+            (_HANDED_ON, self._replace_reexport),
+            (_NAMED, self._replace_export_list),
+            (_DEFAULT, self._replace_default_export),
+            (_DECLARED, self._replace_declaration),
+            (_LATER, self._replace_dynamic_import),
+        ):
+            text = form.sub(replace, text)
+        return text
+
+    def _replace_import(self, found: re.Match[str]) -> str:
         default, names, written = found.groups()
         wanted = [f"default: {default}"] if default else []
         wanted += [f"{one}: {here}" if one != here else one for one, here in _import_pairs(names or "")]
-        return f"const {{ {', '.join(wanted)} }} = {place(written)};"
+        return f"const {{ {', '.join(wanted)} }} = {self._need_module(written)};"
 
-    def handed_on(found: re.Match[str]) -> str:
-        there = place(found[2])
-        exports.update({out: f"{there}.{one}" for one, out in _import_pairs(found[1])})
+    def _replace_reexport(self, found: re.Match[str]) -> str:
+        there = self._need_module(found[2])
+        self.exports.update({out: f"{there}.{one}" for one, out in _import_pairs(found[1])})
         return ""
 
-    def named(found: re.Match[str]) -> str:
-        exports.update({out: one for one, out in _import_pairs(found[1])})
+    def _replace_export_list(self, found: re.Match[str]) -> str:
+        self.exports.update({out: one for one, out in _import_pairs(found[1])})
         return ""
 
-    def declared(found: re.Match[str]) -> str:
-        exports[found[2]] = found[2]
+    def _replace_default_export(self, found: re.Match[str]) -> str:
+        self.exports["default"] = found[1] or "$default"
+        return f"function {self.exports['default']}("
+
+    def _replace_declaration(self, found: re.Match[str]) -> str:
+        self.exports[found[2]] = found[2]
         return found[1]
 
-    def default(found: re.Match[str]) -> str:
-        exports["default"] = found[1] or "$default"
-        return f"function {exports['default']}("
+    def _replace_dynamic_import(self, found: re.Match[str]) -> str:
+        return f"import({found[1]}/static/{self._resolve_path(found[2])}"
 
-    def later(found: re.Match[str]) -> str:
-        return f"import({found[1]}/static/{beside(found[2])}"
+    def _need_module(self, written: str) -> str:
+        """Note a module that is imported, and return its identifier."""
+        self.needs.append(self._resolve_path(written))
+        return module_identifier(self.needs[-1])
 
-    body = text
-    for form, change in (
-        (_IMPORT, imported),
-        (_HANDED_ON, handed_on),
-        (_NAMED, named),
-        (_DEFAULT, default),
-        (_DECLARED, declared),
-        (_LATER, later),
-    ):
-        body = form.sub(change, body)
-    if left := _LEFT.search(body):
-        raise ValueError(f"{name} imports or exports in a form that cannot be bundled: {body[left.start() :][:80]!r}")
-    return Module(name, tuple(dict.fromkeys(needs)), body, exports)
+    def _resolve_path(self, written: str) -> str:
+        return posixpath.normpath(posixpath.join(self._folder, written))
 
 
 def _import_pairs(names: str) -> list[tuple[str, str]]:
@@ -125,19 +136,20 @@ def _import_pairs(names: str) -> list[tuple[str, str]]:
     return [(word[0], word[-1]) for word in words]
 
 
-def place_of(name: str) -> str:
+def module_identifier(name: str) -> str:
     """Return a module's identifier in the bundle."""
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
-def _module_place(module: Module) -> str:
+def _wrap_module(module: Module) -> str:
     given = ", ".join(out if out == one else f"{out}: {one}" for out, one in module.exports.items())
-    return f"// {module.name}\nconst {place_of(module.name)} = (() => {{\n{module.body}\nreturn {{ {given} }}\n}})()"
+    identifier = module_identifier(module.name)
+    return f"// {module.name}\nconst {identifier} = (() => {{\n{module.body}\nreturn {{ {given} }}\n}})()"
 
 
-def _stand_in(module: Module) -> str:
+def _build_stub(module: Module) -> str:
     names = [name for name in module.exports if name != "default"]
-    lines = [f"import {{ {place_of(module.name)} as it }} from '/static/{SCRIPT}'"]
+    lines = [f"import {{ {module_identifier(module.name)} as it }} from '/static/{SCRIPT}'"]
     if names:
         lines.append(f"export const {{ {', '.join(names)} }} = it")
     if "default" in module.exports:

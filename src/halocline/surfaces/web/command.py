@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp
+from uvicorn import Config, Server
 
 from halocline.client import Choices, open_client
 from halocline.protocol.errors import UsageError
@@ -22,11 +24,6 @@ from halocline.surfaces.web.auth import Keys
 from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.site import LONGEST_FRAME, build_site
 from halocline.surfaces.web.timeouts import PatientConnection
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-    from uvicorn import Server
-
 
 CLOSING_TIME = 5.0
 """Seconds for tasks to write their ends when the server stops."""
@@ -94,9 +91,15 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
     return 0
 
 
-def _build_server(application: "ASGIApp") -> "Server":
-    from uvicorn import Config, Server
+class QuietServer(Server):
+    """Leaves signals to us, as uvicorn would raise them again after its end."""
 
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+def _build_server(application: ASGIApp) -> Server:
     config = Config(
         application,
         http=PatientConnection,
@@ -112,19 +115,11 @@ def _build_server(application: "ASGIApp") -> "Server":
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=1,
     )
-
-    class Quiet(Server):
-        """Leaves signals to us, as uvicorn would raise them again after its end."""
-
-        @contextmanager
-        def capture_signals(self) -> Generator[None, None, None]:
-            yield
-
-    return Quiet(config)
+    return QuietServer(config)
 
 
 @contextmanager
-def _stopped_by_signals(server: "Server") -> Iterator[None]:
+def _stopped_by_signals(server: Server) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -142,7 +137,7 @@ def _stopped_by_signals(server: "Server") -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _print_address(host: str, port: int, keys: "Keys", *, is_open: bool) -> None:
+def _print_address(host: str, port: int, keys: Keys, *, is_open: bool) -> None:
     print(f"Halocline is at http://{_own_address(host)}:{port}/#{keys.key}")
     print("Anyone with this address can work here as you. Press Ctrl-C to stop.")
     if is_open:

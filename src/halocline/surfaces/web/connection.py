@@ -6,23 +6,20 @@ than are being answered.
 """
 
 import asyncio
-import os
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from halocline._version import __version__
-from halocline.client import MOST_BATCHED, batch_events
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import HaloclineError, UsageError
-from halocline.protocol.events import Durable, Event, ToolCallDelta
 from halocline.surfaces.web import wire
-from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES
-from halocline.surfaces.web.handlers.route import Row, Rows
+from halocline.surfaces.web.handlers.registry import ACTIONS, QUERIES, find_handler
 from halocline.surfaces.web.idempotency import IdempotencyKeys
-from halocline.surfaces.web.open_tasks import LOOK_EVERY, OpenTasks, explain_error
+from halocline.surfaces.web.open_tasks import OpenTasks, explain_error
+from halocline.surfaces.web.task_watch import watch_task
 
 MOST_REQUESTS = 32
 """Concurrent requests of one page."""
@@ -113,10 +110,10 @@ class PageConnection:
     async def _carry_out(self, frame: wire.Request) -> Any:
         match frame:
             case wire.Query(name=name, arguments=arguments):
-                return await _find_row(QUERIES, name).answered(self._tasks, arguments)
+                return await find_handler(QUERIES, name).answer(self._tasks, arguments)
             case wire.Do(name=name, arguments=arguments):
-                row = _find_row(ACTIONS, name)
-                return await self._once.answer(frame.id, lambda: row.answered(self._tasks, arguments))
+                action = find_handler(ACTIONS, name)
+                return await self._once.answer(frame.id, lambda: action.answer(self._tasks, arguments))
             case wire.Begin():
                 return await self._once.answer(frame.id, lambda: self._begin(frame))
             case wire.Command(command=command):
@@ -140,56 +137,17 @@ class PageConnection:
 
     async def _watch(self, task: str, after: int) -> None:
         """Send a task's events until the page unwatches it; also its failure."""
-        broke: Exception | None
+        was_live = False
         try:
-            self._tasks.known(task)
-            with self._tasks.watched(task):
-                broke = await self._send_all(task, after)
+            async with aclosing(watch_task(self._tasks, task, after)) as batches:
+                async for batch in batches:
+                    for frame in wire.events_frames(
+                        task, batch.events, fresh=batch.fresh, was_live=was_live, live=batch.live
+                    ):
+                        await self._put(frame)
+                    was_live = batch.live
         except Exception as error:
-            broke = error
-        if broke:
-            await self._send(wire.Refused.of(f"watch {task}", _error_for_page(broke)))
-
-    async def _send_all(self, task: str, after: int) -> HaloclineError | None:
-        """Read a closed task's log until it opens, follow it until it closes, and repeat.
-
-        Returns the error that broke it. Raises HaloclineError if it cannot be read.
-        """
-        live = False
-        while True:
-            if not self._client.is_open(task):
-                after, live = await self._read(task, after, was_live=live), True
-            async for batch, fresh in batch_events(self._client.live(task, after)):
-                await self._send_events(task, batch, fresh=fresh, was_live=live, live=live or fresh)
-                live = live or fresh
-                after = max((event.seq for event in batch if isinstance(event, Durable)), default=after)
-            if broke := await self._tasks.ended(task):
-                return broke
-
-    async def _read(self, task: str, after: int, *, was_live: bool) -> int:
-        """Send a log and its additions until the task opens; return the last event sent."""
-        log, size = self._client.home.log(task), -1
-        while True:
-            if (now := log.stat().st_size if log.exists() else 0) != size:
-                size = now
-                past = [event for event in await asyncio.to_thread(self._client.past, task) if event.seq > after]
-                for begin in range(0, len(past), MOST_BATCHED) or (0,):
-                    part: list[Event] = list(past[begin : begin + MOST_BATCHED])
-                    is_all = begin + MOST_BATCHED >= len(past)
-                    # What was running when it closed is not running any more.
-                    await self._send_events(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
-                after, was_live = past[-1].seq if past else after, True
-            # While closing a task, this process holds it a moment longer: do not join it for that.
-            if not self._client.is_open(task) and self._client.writer(task) not in ("", str(os.getpid())):
-                await self._tasks.join(task)
-            if self._client.is_open(task):
-                return after
-            await asyncio.sleep(LOOK_EVERY)
-
-    async def _send_events(self, task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> None:
-        events = [event for event in events if not isinstance(event, ToolCallDelta)]  # their previews are sent
-        for frame in wire.events_frames(task, events, fresh=fresh, was_live=was_live, live=live or was_live):
-            await self._put(frame)
+            await self._send(wire.Refused.of(f"watch {task}", _error_for_page(error)))
 
     async def _send_board(self) -> None:
         changed, sent = asyncio.Event(), None
@@ -211,13 +169,6 @@ class PageConnection:
         """Send, waiting for a slow page. If it left, drop the frame; the receiver notices too."""
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(frame.decode())
-
-
-def _find_row(rows: Rows, name: str) -> Row[Any]:
-    """Find a query or action. Raises UsageError."""
-    if (row := rows.get(name)) is None:
-        raise UsageError(f"Unknown request {name!r}.", "Reload the page; it may be older than the server.")
-    return row
 
 
 def _error_for_page(error: Exception) -> HaloclineError:

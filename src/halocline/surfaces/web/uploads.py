@@ -5,7 +5,6 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError
@@ -23,8 +22,14 @@ ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy of untrusted documents."""
 
 
-def upload_routes(tasks: OpenTasks) -> list[Route]:
-    async def upload(request: Request) -> Response:
+class Uploads:
+    """Transfers over HTTP for the tasks of a server."""
+
+    def __init__(self, tasks: OpenTasks) -> None:
+        self._tasks = tasks
+
+    async def upload(self, request: Request) -> Response:
+        """Prepare a file for a prompt of a task, or of the named model."""
         task, name = request.query_params.get("task", ""), _printable_name(request.query_params.get("name", "file"))
         try:
             data = await request.body()
@@ -33,42 +38,35 @@ def upload_routes(tasks: OpenTasks) -> list[Route]:
                 wire.Refused("", "too_large", f"The upload of {name} is incomplete.", "Attach a smaller file."), 413
             )
         try:
-            model = await asyncio.to_thread(tasks.model, tasks.known(task)) if task else ""
+            model = await asyncio.to_thread(self._tasks.model, self._tasks.known(task)) if task else ""
             return _json_response(
-                await tasks.client.handing.file(model or request.query_params.get("model", ""), name, data)
+                await self._tasks.client.handing.file(model or request.query_params.get("model", ""), name, data)
             )
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 422)
 
-    async def blob(request: Request) -> Response:
+    async def picture(self, request: Request) -> Response:
         name = request.path_params["name"].removeprefix("sha256:")
         try:
-            kind, data = await asyncio.to_thread(tasks.client.handing.kept_picture, f"sha256:{name}")
+            kind, data = await asyncio.to_thread(self._tasks.client.handing.kept_picture, f"sha256:{name}")
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "cache-control": "private, max-age=31536000, immutable"}
         return Response(data, 200, headers, media_type=kind)
 
-    async def export(request: Request) -> Response:
+    async def export(self, request: Request) -> Response:
         name, _, ending = request.path_params["name"].rpartition(".")
         if ending not in FORMS:
             raise HTTPException(404)
         form, kind = FORMS[ending]
+        client = self._tasks.client
         try:
-            task = tasks.known(name)
-            text = await asyncio.to_thread(
-                lambda: export_task(tasks.client.past(task), form, tasks.client.without_secrets)
-            )
+            task = self._tasks.known(name)
+            text = await asyncio.to_thread(lambda: export_task(client.past(task), form, client.without_secrets))
         except HaloclineError as error:
             return _json_response(wire.Refused.of("", error), 404)
         headers = {"content-security-policy": ALONE, "content-disposition": f'attachment; filename="{task}.{ending}"'}
         return Response(text, 200, headers, media_type=kind)
-
-    return [
-        Route("/upload", upload, methods=["POST"]),
-        Route("/blob/{name}", blob),
-        Route("/export/{name}", export),
-    ]
 
 
 def _json_response(value: object, status: int = 200) -> Response:

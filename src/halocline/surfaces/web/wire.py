@@ -4,14 +4,14 @@ A command has an id from the page; the same id never runs twice, so a page can r
 `Command` and `Query` gets one `Answered` or `Refused`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from halocline.protocol import commands as cmd, json_input, json_output
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.events import Event
+from halocline.protocol.events import Event, ToolCallDelta
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Effort, UserPart
 from halocline.protocol.values import JsonObject, Tagged
@@ -129,19 +129,20 @@ def decode_frame(text: str | bytes) -> Incoming:
     return _decoder.decode(text)
 
 
-def events_frames(task: str, events: list[Event], *, fresh: bool, was_live: bool, live: bool) -> Iterator[bytes]:
-    """Encode a task's events as one or more frames.
+def events_frames(task: str, events: Iterable[Event], *, fresh: bool, was_live: bool, live: bool) -> Iterator[bytes]:
+    """Encode a task's events as one or more frames, without growing calls: their previews are sent.
 
     `fresh`: the page drops transient state first, as it is sent again. `live`: the last frame completes the history.
     """
-    parts = list(_split_events([trim_event(event) for event in events])) or [[]]
+    trimmed = (trim_event(event) for event in events if not isinstance(event, ToolCallDelta))
+    parts = list(_split_events(trimmed)) or [[]]
     for number, part in enumerate(parts):
         is_last = number == len(parts) - 1
         head = {"type": "events", "task": task, "fresh": fresh and not number, "live": live if is_last else was_live}
         yield encode(head)[:-1] + b',"events":[' + b",".join(part) + b"]}"
 
 
-def _split_events(events: list[bytes]) -> Iterator[list[bytes]]:
+def _split_events(events: Iterable[bytes]) -> Iterator[list[bytes]]:
     part: list[bytes] = []
     size = 0
     for event in events:

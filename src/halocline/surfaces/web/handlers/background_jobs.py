@@ -16,8 +16,8 @@ from halocline.client import (
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.values import Value
 from halocline.surfaces.web.background_jobs import Progress, Say, Stopped
-from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.handlers.handler import Nothing, OfFolder, action, query
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 Kind = Literal["prune", "import"]
 DAY = 86_400.0
@@ -53,7 +53,8 @@ class ImportRequest(OfFolder, frozen=True):
     chosen: tuple[Transcript, ...]
 
 
-async def prune_plan(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
+@query("prune_plan")
+async def preview_pruning(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
     """Preview what can be deleted, as counts and sizes."""
     plan = await asyncio.to_thread(options.plan)
     return {
@@ -67,7 +68,8 @@ async def prune_plan(tasks: OpenTasks, options: PruneOptions) -> dict[str, Any]:
     }
 
 
-async def begin_prune(tasks: OpenTasks, options: PruneOptions) -> bool:
+@action("prune")
+async def begin_pruning(tasks: OpenTasks, options: PruneOptions) -> bool:
     """Start deleting what `prune_plan` lists; `work` reports progress."""
 
     def run(say: Say) -> Any:
@@ -79,6 +81,7 @@ async def begin_prune(tasks: OpenTasks, options: PruneOptions) -> bool:
     return True
 
 
+@query("importable")
 async def list_importable(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
     """List importable conversations from other agents, newest first, with their import status."""
     return await asyncio.to_thread(_list_importable)
@@ -96,9 +99,10 @@ def _list_importable() -> dict[str, Any]:
     }
 
 
-async def import_begin(tasks: OpenTasks, which: ImportRequest) -> bool:
+@action("import_begin")
+async def begin_import(tasks: OpenTasks, which: ImportRequest) -> bool:
     """Start importing conversations as tasks; `work` reports progress. The originals are only read."""
-    place = find_folder(which.workspace)
+    place = which.folder()
     tasks.works.begin("import", lambda say: _import_tasks(which.chosen, place, say))
     return True
 
@@ -119,24 +123,14 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
     return done
 
 
-async def find_progress(tasks: OpenTasks, which: OfJob) -> Progress | None:
+@query("work")
+async def read_progress(tasks: OpenTasks, which: OfJob) -> Progress | None:
     """Return the progress of a kind's latest job, or null."""
     return tasks.works.progress(which.kind)
 
 
-async def work_stop(tasks: OpenTasks, which: OfJob) -> bool:
+@action("work_stop")
+async def stop_job(tasks: OpenTasks, which: OfJob) -> bool:
     """Stop a job at its next step."""
     tasks.works.stop(which.kind)
     return True
-
-
-QUERIES: Rows = {
-    "prune_plan": Row(PruneOptions, prune_plan),
-    "importable": Row(Nothing, list_importable),
-    "work": Row(OfJob, find_progress),
-}
-ACTIONS: Rows = {
-    "prune": Row(PruneOptions, begin_prune),
-    "import_begin": Row(ImportRequest, import_begin),
-    "work_stop": Row(OfJob, work_stop),
-}

@@ -18,44 +18,49 @@ from halocline.client import (
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
-from halocline.surfaces.web.handlers.route import Nothing, OfFolder, Row, Rows
+from halocline.surfaces.web.handlers.handler import Nothing, OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
 
 
-class Look(Value, frozen=True):
+class FolderQuery(Value, frozen=True):
     """Without a path: the home folder."""
 
     path: str = ""
     hidden: bool = False
 
 
-class Trusted(OfFolder, frozen=True):
+class TrustDecision(OfFolder, frozen=True):
     yes: bool
 
 
+@query("workspaces")
 async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     """List known workspaces: named at startup, or used before."""
     return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
 
 
-async def list_folders(tasks: OpenTasks, which: Look) -> FolderListing:
+@query("folders")
+async def list_folders(tasks: OpenTasks, which: FolderQuery) -> FolderListing:
     """List the folders in a folder."""
     return await asyncio.to_thread(lambda: list_folder(find_folder(which.path or "~"), hidden=which.hidden))
 
 
-async def git_standing(tasks: OpenTasks, which: OfFolder) -> GitStatus:
+@query("git")
+async def read_git_status(tasks: OpenTasks, which: OfFolder) -> GitStatus:
     """Return a folder's branch and number of uncommitted files."""
-    return await git_of(find_folder(which.workspace))
+    return await git_of(which.folder())
 
 
+@query("storage")
 async def read_storage(tasks: OpenTasks, _: Nothing) -> Storage:
     """Return disk usage, by kind and by task."""
     return await asyncio.to_thread(storage_of, os.environ)
 
 
-async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
+@query("trust")
+async def read_trust(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """Return whether a folder needs a trust decision, and its programs."""
-    hooks = tasks.client.hooks_of(find_folder(which.workspace))
+    hooks = tasks.client.hooks_of(which.folder())
     standing = await asyncio.to_thread(lambda: hooks.standing)
     return {
         "needs": standing in ("unknown", "changed"),
@@ -65,9 +70,10 @@ async def trust_question(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     }
 
 
-async def say_trust(tasks: OpenTasks, which: Trusted) -> bool:
+@action("trust")
+async def set_trust(tasks: OpenTasks, which: TrustDecision) -> bool:
     """Trust a folder in its current state, or not."""
-    hooks = tasks.client.hooks_of(find_folder(which.workspace))
+    hooks = tasks.client.hooks_of(which.folder())
     await asyncio.to_thread(lambda: hooks.say(trusted=which.yes))
     return which.yes
 
@@ -80,13 +86,3 @@ def _list_programs(hooks: FolderHooks) -> list[dict[str, str]]:
         *found,
         *({"kind": "mcp", "name": one.name, "runs": one.runs, "file": str(one.file)} for one in servers),
     ]
-
-
-QUERIES: Rows = {
-    "workspaces": Row(Nothing, list_all_workspaces),
-    "folders": Row(Look, list_folders),
-    "git": Row(OfFolder, git_standing),
-    "storage": Row(Nothing, read_storage),
-    "trust": Row(OfFolder, trust_question),
-}
-ACTIONS: Rows = {"trust": Row(Trusted, say_trust)}

@@ -16,21 +16,21 @@ from halocline.client import (
 )
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events import DurableEvent, ToolCallEnded
-from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
+from halocline.surfaces.web.handlers.handler import OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
-Moment = int | str
+Point = int | str
 """An event number or a checkpoint name."""
 
 
-class Between(OfTask, frozen=True):
+class PointPair(OfTask, frozen=True):
     """From `old` to `new`; without `new`: to the current files."""
 
-    old: Moment
-    new: Moment | None = None
+    old: Point
+    new: Point | None = None
 
 
-class Back(OfTask, frozen=True):
+class RewindPreview(OfTask, frozen=True):
     to: int
     overwrite: bool = False
 
@@ -48,12 +48,14 @@ class OfCheckpoint(OfTask, frozen=True):
     overwrite: bool = False
 
 
-async def list_task_points(tasks: OpenTasks, which: OfTask) -> tuple[SnapshotPoint, ...]:
+@query("points")
+async def list_points(tasks: OpenTasks, which: OfTask) -> tuple[SnapshotPoint, ...]:
     """List points to rewind to."""
     return await asyncio.to_thread(tasks.client.time.points, tasks.known(which.task))
 
 
-async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
+@query("compare")
+async def compare_points(tasks: OpenTasks, which: PointPair) -> dict[str, Any]:
     """List the files that differ between two points, with diffs."""
     task = tasks.known(which.task)
     old, new = _name_point(task, which.old), "" if which.new is None else _name_point(task, which.new)
@@ -61,7 +63,8 @@ async def compare_moments(tasks: OpenTasks, which: Between) -> dict[str, Any]:
     return {"files": [_show_file(file) for file in found.files], "added": found.added, "removed": found.removed}
 
 
-async def restore_plan(tasks: OpenTasks, which: Back) -> dict[str, Any]:
+@query("restore_plan")
+async def preview_rewind(tasks: OpenTasks, which: RewindPreview) -> dict[str, Any]:
     """Preview a rewind of files and conversation, and list the commands run since."""
     task = tasks.known(which.task)
     seen = await preview_restore(tasks.client.time, tasks.client.past(task), task, which.to, overwrite=which.overwrite)
@@ -69,6 +72,7 @@ async def restore_plan(tasks: OpenTasks, which: Back) -> dict[str, Any]:
     return asdict(seen.plan or RestorePlan()) | rest
 
 
+@query("output")
 async def read_output(tasks: OpenTasks, which: OfCall) -> str:
     """Return a call's full text output; events sent to a page are cut."""
     past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
@@ -78,6 +82,7 @@ async def read_output(tasks: OpenTasks, which: OfCall) -> str:
     raise UsageError(f"Call {which.call} has not ended in this task.", "Wait for it to finish.")
 
 
+@query("event")
 async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
     """Return one full event from the log."""
     past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
@@ -87,13 +92,14 @@ async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
     raise UsageError(f"Event {which.seq} does not exist.", "Reload the page.")
 
 
+@action("restore")
 async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
     """Restore a task's files to a checkpoint, also to undo a restore."""
     workspace = tasks.workspace(tasks.known(which.task))
     return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
-def _name_point(task: str, moment: Moment) -> str:
+def _name_point(task: str, moment: Point) -> str:
     return f"{task}@{moment}" if isinstance(moment, int) else moment
 
 
@@ -102,18 +108,8 @@ def _show_file(file: FileDifference) -> dict[str, Any]:
     return shown | {"status": shown.pop("kind")}
 
 
+@query("conflict")
 async def read_conflict(tasks: OpenTasks, which: OfCall) -> ConflictingEdits:
     """Compare a failed edit with its files: search text, closest text, replacement."""
     past = await asyncio.to_thread(tasks.client.past, tasks.known(which.task))
     return await find_conflicting_edits(past, which.call, tasks.client.home)
-
-
-QUERIES: Rows = {
-    "conflict": Row(OfCall, read_conflict),
-    "points": Row(OfTask, list_task_points),
-    "compare": Row(Between, compare_moments),
-    "restore_plan": Row(Back, restore_plan),
-    "output": Row(OfCall, read_output),
-    "event": Row(OfEvent, read_event),
-}
-ACTIONS: Rows = {"restore": Row(OfCheckpoint, restore_files)}

@@ -9,11 +9,11 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.events import HookRan
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.values import Value
+from halocline.surfaces.web.handlers.handler import OfFolder, query
 from halocline.surfaces.web.handlers.instructions import OfPath
-from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.open_tasks import OpenTasks
 
-LATELY = 5
+RECENT_TASKS = 5
 """Number of recent tasks searched for hook runs."""
 
 
@@ -30,19 +30,21 @@ class LastRun(Value, frozen=True, omit_defaults=False):
     said: str
 
 
-async def rule_text(tasks: OpenTasks, which: OfPath) -> str:
+@query("rule_text")
+async def read_rule(tasks: OpenTasks, which: OfPath) -> str:
     """Return a rule file's text as the model reads it."""
-    return await asyncio.to_thread(lambda: InstructionService.open(find_folder(which.workspace)).text(which.path))
+    return await asyncio.to_thread(lambda: InstructionService.open(which.folder()).text(which.path))
 
 
-async def hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
+@query("hook_runs")
+async def list_hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
     """List the last run of each hook in a folder's recent tasks."""
-    return await asyncio.to_thread(_list_runs, tasks.client, find_folder(which.workspace))
+    return await asyncio.to_thread(_list_runs, tasks.client, which.folder())
 
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     found: dict[tuple[str, str], LastRun] = {}
-    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
+    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=RECENT_TASKS)), RECENT_TASKS):
         try:
             past = client.past(info.task)
         except HaloclineError:  # an unreadable log must not hide the runs of others
@@ -58,6 +60,3 @@ def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
 def _describe_run(event: HookRan, task: str) -> LastRun:
     status, moment = event.status.value, event.moment.value
     return LastRun(event.hook, moment, task, event.at, status, event.exit_code, event.seconds, event.said)
-
-
-QUERIES: Rows = {"rule_text": Row(OfPath, rule_text), "hook_runs": Row(OfFolder, hook_runs)}

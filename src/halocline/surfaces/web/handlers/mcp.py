@@ -1,21 +1,18 @@
 """The MCP servers of a folder: list, test, change, and install from the registry."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from halocline.client import McpService, PolicyService, ServerTrial, describe_server_entry
+from halocline.client import McpService, OfferedServer, PolicyService, ServerTrial, describe_server_entry
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.mcp import Order
 from halocline.protocol.kinds import Mode
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import JsonObject, Value
-from halocline.surfaces.web.handlers.route import OfFolder, Row, Rows
+from halocline.surfaces.web.handlers.handler import OfFolder, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
-
-if TYPE_CHECKING:
-    from halocline.client import OfferedServer
 
 TAIL = 400
 """Lines of server output."""
@@ -32,7 +29,7 @@ class NewServer(OfServer, frozen=True):
     project: bool = False
 
 
-class Search(Value, frozen=True):
+class RegistrySearch(Value, frozen=True):
     """Words to find in a server's name or description; `category` is one more word."""
 
     words: str
@@ -40,7 +37,7 @@ class Search(Value, frozen=True):
     sort: Order | None = None
 
 
-class Wanted(Value, frozen=True):
+class OfOffer(Value, frozen=True):
     """A registry server, with values for its parameters."""
 
     name: str
@@ -48,7 +45,7 @@ class Wanted(Value, frozen=True):
     workspace: str = ""
 
 
-class Install(Wanted, frozen=True):
+class InstallRequest(OfOffer, frozen=True):
     """Install option `way`, counted from 1, under the name `called`."""
 
     way: int = 1
@@ -56,25 +53,29 @@ class Install(Wanted, frozen=True):
     project: bool = False
 
 
+@query("mcp")
 async def list_servers(tasks: OpenTasks, which: OfFolder) -> dict[str, Any]:
     """List a folder's servers and the permissions of their tools; starts none."""
     return await asyncio.to_thread(_list_folder, which)
 
 
-async def mcp_log(tasks: OpenTasks, which: OfServer) -> str:
+@query("mcp_log")
+async def read_server_log(tasks: OpenTasks, which: OfServer) -> str:
     """Return the end of a server's output, with keys redacted."""
     file = _open_service(which).log(which.name)
     text = await asyncio.to_thread(file.read_text, "utf-8", "replace")
     return redact_text("\n".join(text.splitlines()[-TAIL:]))
 
 
-async def search_registry(tasks: OpenTasks, which: Search) -> list[dict[str, Any]]:
+@query("registry")
+async def search_registry(tasks: OpenTasks, which: RegistrySearch) -> list[dict[str, Any]]:
     """Search the configured registry."""
     found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
     return [_show_offer(one) for one in found]
 
 
-async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
+@query("registry_plan")
+async def list_install_options(tasks: OpenTasks, which: OfOffer) -> dict[str, Any]:
     """Return a registry server's install options: what each runs, and missing values with their meanings."""
     place = _open_service(which, tasks)
     one, ways = await place.offered(which.name, which.values)
@@ -87,13 +88,15 @@ async def registry_plan(tasks: OpenTasks, which: Wanted) -> dict[str, Any]:
     return _show_offer(one) | {"ways": options, "bundles": [way.bundle for way in ways if way.bundle]}
 
 
-async def registry_readme(tasks: OpenTasks, which: Wanted) -> str:
+@query("registry_readme")
+async def read_readme(tasks: OpenTasks, which: OfOffer) -> str:
     """Return a registry server's README as Markdown, or an empty string."""
     place = _open_service(which, tasks)
     return await place.readme(await place.named(which.name), "")
 
 
-async def mcp_install(tasks: OpenTasks, which: Install) -> str:
+@action("mcp_install")
+async def install_server(tasks: OpenTasks, which: InstallRequest) -> str:
     """Install a registry server as `registry_plan` showed it; returns its name."""
     place = _open_service(which, tasks)
     one, every = await place.offered(which.name, which.values)
@@ -106,33 +109,38 @@ async def mcp_install(tasks: OpenTasks, which: Install) -> str:
     return name
 
 
-async def mcp_add(tasks: OpenTasks, which: NewServer) -> str:
+@action("mcp_add")
+async def add_server(tasks: OpenTasks, which: NewServer) -> str:
     """Add a server; returns the file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).add, which.name, which.config, project=which.project))
 
 
-async def mcp_remove(tasks: OpenTasks, which: OfServer) -> str:
+@action("mcp_remove")
+async def remove_server(tasks: OpenTasks, which: OfServer) -> str:
     """Remove a server from its file."""
     async with tasks.writing:
         return str(await asyncio.to_thread(_open_service(which).remove, which.name))
 
 
-async def mcp_enable(tasks: OpenTasks, which: OfServer) -> bool:
+@action("mcp_enable")
+async def enable_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server on."""
     async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=True)
     return True
 
 
-async def mcp_disable(tasks: OpenTasks, which: OfServer) -> bool:
+@action("mcp_disable")
+async def disable_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Turn a server off."""
     async with tasks.writing:
         await asyncio.to_thread(_open_service(which).switch, which.name, on=False)
     return True
 
 
-async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
+@action("mcp_test")
+async def test_server(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
     """Start a server, list what it offers, and stop it."""
     tried: ServerTrial = (await _open_service(which).tried([which.name]))[0]
     return asdict(tried) | {"error": redact_text(tried.error)}
@@ -140,12 +148,12 @@ async def mcp_test(tasks: OpenTasks, which: OfServer) -> dict[str, Any]:
 
 def _list_folder(which: OfFolder) -> dict[str, Any]:
     found, place = _open_service(which), PolicyService.open()
-    judged = place.mcp_tools(place.policy_context(find_folder(which.workspace), Mode.ACT, None)).all()
+    judged = place.mcp_tools(place.policy_context(which.folder(), Mode.ACT, None)).all()
     servers = [replace(one, runs=redact_text(one.runs), decisions=judged.get(one.name, {})) for one in found.listed()]
     return {"servers": servers, "problems": found.problems, "is_off": found.is_off}
 
 
-def _show_offer(one: "OfferedServer") -> dict[str, Any]:
+def _show_offer(one: OfferedServer) -> dict[str, Any]:
     return {
         "name": one.name,
         "title": one.title,
@@ -160,25 +168,8 @@ def _show_offer(one: "OfferedServer") -> dict[str, Any]:
     }
 
 
-def _open_service(which: OfFolder | Wanted, tasks: OpenTasks | None = None) -> McpService:
+def _open_service(which: OfFolder | OfOffer, tasks: OpenTasks | None = None) -> McpService:
     """Open the service of a folder. Raises UsageError and SettingsError."""
     if tasks and not which.workspace:
         return McpService.open(tasks.workspaces[0])
     return McpService.open(find_folder(which.workspace))
-
-
-QUERIES: Rows = {
-    "mcp": Row(OfFolder, list_servers),
-    "mcp_log": Row(OfServer, mcp_log),
-    "registry": Row(Search, search_registry),
-    "registry_plan": Row(Wanted, registry_plan),
-    "registry_readme": Row(Wanted, registry_readme),
-}
-ACTIONS: Rows = {
-    "mcp_add": Row(NewServer, mcp_add),
-    "mcp_remove": Row(OfServer, mcp_remove),
-    "mcp_enable": Row(OfServer, mcp_enable),
-    "mcp_disable": Row(OfServer, mcp_disable),
-    "mcp_test": Row(OfServer, mcp_test),
-    "mcp_install": Row(Install, mcp_install),
-}

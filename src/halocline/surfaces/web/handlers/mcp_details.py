@@ -5,18 +5,18 @@ from typing import Literal
 
 from halocline.client import ServerDetail, ServerService, ToolResponse
 from halocline.protocol.values import JsonObject
+from halocline.surfaces.web.handlers.handler import action, query
 from halocline.surfaces.web.handlers.mcp import OfServer
-from halocline.surfaces.web.handlers.route import Row, Rows
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 
-class Changed(OfServer, frozen=True):
+class ServerChanges(OfServer, frozen=True):
     """Fields of `mcp.json`; null removes one. In `env` and `headers` only the named entries change."""
 
     changes: JsonObject
 
 
-class Allowed(OfServer, frozen=True):
+class ToolPermission(OfServer, frozen=True):
     """A tool by its server's name: `allow`, `deny` (not offered), or empty: the policy decides."""
 
     tool: str
@@ -31,34 +31,30 @@ class OfCall(OfServer, frozen=True):
     agreed: bool = False
 
 
-async def mcp_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
+@query("mcp_server")
+async def read_server(tasks: OpenTasks, which: OfServer) -> ServerDetail:
     """Return a server's last known tools, permissions and configuration."""
-    return await asyncio.to_thread(lambda: ServerService.open(find_folder(which.workspace)).detail(which.name))
+    return await asyncio.to_thread(lambda: ServerService.open(which.folder()).detail(which.name))
 
 
-async def mcp_set(tasks: OpenTasks, which: Changed) -> str:
+@action("mcp_set")
+async def change_server(tasks: OpenTasks, which: ServerChanges) -> str:
     """Change a server's configuration; returns the file."""
     async with tasks.writing:
-        place = ServerService.open(find_folder(which.workspace))
+        place = ServerService.open(which.folder())
         return str(await asyncio.to_thread(place.change, which.name, which.changes))
 
 
-async def mcp_allow(tasks: OpenTasks, which: Allowed) -> str:
+@action("mcp_allow")
+async def set_tool_permission(tasks: OpenTasks, which: ToolPermission) -> str:
     """Set a tool's permission permanently; returns the file."""
     async with tasks.writing:
-        place = ServerService.open(find_folder(which.workspace))
+        place = ServerService.open(which.folder())
         return str(await asyncio.to_thread(place.allow, which.name, which.tool, which.way))
 
 
-async def mcp_call(tasks: OpenTasks, which: OfCall) -> ToolResponse:
+@action("mcp_call")
+async def call_tool(tasks: OpenTasks, which: OfCall) -> ToolResponse:
     """Start a server, call one tool as a model would, and stop it; runs nothing until the policy allows it."""
-    place = await asyncio.to_thread(ServerService.open, find_folder(which.workspace))
+    place = await asyncio.to_thread(ServerService.open, which.folder())
     return await place.call(which.name, which.tool, which.arguments, agreed=which.agreed)
-
-
-QUERIES: Rows = {"mcp_server": Row(OfServer, mcp_server)}
-ACTIONS: Rows = {
-    "mcp_set": Row(Changed, mcp_set),
-    "mcp_allow": Row(Allowed, mcp_allow),
-    "mcp_call": Row(OfCall, mcp_call),
-}

@@ -7,8 +7,8 @@ from halocline.client import Explanation, PolicyService, explain_command, list_g
 from halocline.protocol.kinds import ApprovalMode, Mode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.protocol.values import Value
-from halocline.surfaces.web.handlers.route import OfFolder, OfTask, Row, Rows
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.handlers.handler import OfFolder, OfTask, action, query
+from halocline.surfaces.web.open_tasks import OpenTasks
 
 
 class OfRule(Value, frozen=True):
@@ -23,6 +23,7 @@ class OfCommand(OfFolder, frozen=True):
     approval_mode: ApprovalMode | None = None
 
 
+@query("policy")
 async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     """Return a task's approval mode, switches, permissions and rules, and what each mode allows."""
     task = tasks.known(which.task)
@@ -47,17 +48,15 @@ async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     }
 
 
-async def take_out(tasks: OpenTasks, which: OfRule) -> bool:
+@action("take_out")
+async def remove_rule(tasks: OpenTasks, which: OfRule) -> bool:
     """Remove a permission for a project or everywhere; all tasks ask again from their next call."""
     async with tasks.writing:
         return await asyncio.to_thread(PolicyService.open().take_out, which.rule)
 
 
-async def explain_for_task(tasks: OpenTasks, which: OfCommand) -> Explanation:
+@query("explain")
+async def explain_decision(tasks: OpenTasks, which: OfCommand) -> Explanation:
     """Explain the decision a command would get now."""
-    posture = PolicyService.open().policy_context(find_folder(which.workspace), which.mode, which.approval_mode)
+    posture = PolicyService.open().policy_context(which.folder(), which.mode, which.approval_mode)
     return await asyncio.to_thread(explain_command, which.command, posture)
-
-
-QUERIES: Rows = {"policy": Row(OfTask, read_policy), "explain": Row(OfCommand, explain_for_task)}
-ACTIONS: Rows = {"take_out": Row(OfRule, take_out)}

@@ -1,5 +1,8 @@
 """All requests of a page besides task commands: `QUERIES` change nothing, `ACTIONS` do."""
 
+from typing import Any
+
+from halocline.protocol.errors import UsageError
 from halocline.surfaces.web.handlers import (
     background_jobs,
     commits,
@@ -16,33 +19,19 @@ from halocline.surfaces.web.handlers import (
     sign_ins,
     tasks,
 )
-from halocline.surfaces.web.handlers.route import Rows
+from halocline.surfaces.web.handlers.handler import Handler
 
-QUERIES: Rows = {
-    **tasks.QUERIES,
-    **history.QUERIES,
-    **commits.QUERIES,
-    **composer.QUERIES,
-    **settings.QUERIES,
-    **mcp.QUERIES,
-    **mcp_details.QUERIES,
-    **instructions.QUERIES,
-    **instruction_details.QUERIES,
-    **policy.QUERIES,
-    **folders.QUERIES,
-    **background_jobs.QUERIES,
-}
-ACTIONS: Rows = {
-    **tasks.ACTIONS,
-    **history.ACTIONS,
-    **revert.ACTIONS,
-    **commits.ACTIONS,
-    **settings.ACTIONS,
-    **mcp.ACTIONS,
-    **mcp_details.ACTIONS,
-    **sign_ins.ACTIONS,
-    **instructions.ACTIONS,
-    **policy.ACTIONS,
-    **folders.ACTIONS,
-    **background_jobs.ACTIONS,
-}
+_MODULES = (
+    *(tasks, history, revert, commits, composer, settings, mcp, mcp_details, sign_ins),
+    *(instructions, instruction_details, policy, folders, background_jobs),
+)
+_HANDLERS = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Handler)]
+QUERIES: dict[str, Handler[Any]] = {one.name: one for one in _HANDLERS if not one.changes}
+ACTIONS: dict[str, Handler[Any]] = {one.name: one for one in _HANDLERS if one.changes}
+
+
+def find_handler(handlers: dict[str, Handler[Any]], name: str) -> Handler[Any]:
+    """Find a query or action. Raises UsageError."""
+    if (handler := handlers.get(name)) is None:
+        raise UsageError(f"Unknown request {name!r}.", "Reload the page; it may be older than the server.")
+    return handler

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from halocline.client import HunkReversal, revert_hunk
-from halocline.surfaces.web.handlers.route import OfTask, Row, Rows
+from halocline.surfaces.web.handlers.handler import OfTask, action
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
@@ -17,6 +17,7 @@ class OfChange(OfTask, frozen=True):
     back: bool = True
 
 
+@action("revert")
 async def revert_hunks(tasks: OpenTasks, which: OfChange) -> bool:
     """Revert hunks of a file, or apply them again (`back` false); refused unless exact."""
     state = await asyncio.to_thread(tasks.state, tasks.known(which.task))
@@ -24,6 +25,3 @@ async def revert_hunks(tasks: OpenTasks, which: OfChange) -> bool:
         Path(state.workspace), HunkReversal(which.path, which.diff, which.status, which.back), state.roots
     )
     return True
-
-
-ACTIONS: Rows = {"revert": Row(OfChange, revert_hunks)}

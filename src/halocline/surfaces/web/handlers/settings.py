@@ -6,15 +6,15 @@ from typing import Any
 from halocline.client import Choices, ModelConnection, Setting, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
-from halocline.surfaces.web.handlers.route import Nothing, Row, Rows
+from halocline.surfaces.web.handlers.handler import Nothing, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
-class Named(Value, frozen=True):
+class OfSetting(Value, frozen=True):
     name: str
 
 
-class Put(Named, frozen=True):
+class NewValue(OfSetting, frozen=True):
     value: Any
 
 
@@ -32,19 +32,22 @@ class Login(OfProvider, frozen=True):
         return f"Login({self.provider})"
 
 
+@query("settings")
 async def list_settings(tasks: OpenTasks, _: Nothing) -> list[Setting]:
     """List all settings with value, source and allowed values."""
     return await asyncio.to_thread(tasks.client.settings.listed)
 
 
-async def set_setting(tasks: OpenTasks, which: Put) -> bool:
+@action("set_setting")
+async def set_setting(tasks: OpenTasks, which: NewValue) -> bool:
     """Set a value in `settings.toml`; new tasks use it."""
     if which.value is None:
         raise UsageError(f"{which.name} needs a value.", "Reset it instead.")
     return await _put_setting(tasks, which.name, which.value)
 
 
-async def reset_setting(tasks: OpenTasks, which: Named) -> bool:
+@action("reset_setting")
+async def reset_setting(tasks: OpenTasks, which: OfSetting) -> bool:
     """Remove a value from `settings.toml`, restoring the default."""
     return await _put_setting(tasks, which.name, None)
 
@@ -56,6 +59,7 @@ async def _put_setting(tasks: OpenTasks, name: str, value: Any) -> bool:
     return True
 
 
+@query("providers")
 async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
     """List providers and the sources of their keys; never a key."""
     return [
@@ -74,6 +78,7 @@ async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
     ]
 
 
+@action("login")
 async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
     """Test a key, and store it unless its server rejects it; returns the test's result."""
     accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
@@ -85,17 +90,9 @@ async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
     return tried
 
 
+@action("logout")
 async def log_out(tasks: OpenTasks, which: OfProvider) -> list[str]:
     """Remove a provider's stored keys; returns the servers they were for, empty for its own."""
     gone = await asyncio.to_thread(tasks.client.accounts.forget, which.provider)
     tasks.client.reload(Choices())
     return gone
-
-
-QUERIES: Rows = {"settings": Row(Nothing, list_settings), "providers": Row(Nothing, list_providers)}
-ACTIONS: Rows = {
-    "set_setting": Row(Put, set_setting),
-    "reset_setting": Row(Named, reset_setting),
-    "login": Row(Login, log_in),
-    "logout": Row(OfProvider, log_out),
-}

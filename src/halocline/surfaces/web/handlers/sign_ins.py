@@ -8,10 +8,10 @@ from msgspec.structs import asdict
 from halocline.client import Choices, McpService, ModelConnection
 from halocline.protocol.secrets.redaction import redact_text
 from halocline.protocol.values import Value
+from halocline.surfaces.web.handlers.handler import action
 from halocline.surfaces.web.handlers.mcp import OfServer
-from halocline.surfaces.web.handlers.route import Row, Rows
 from halocline.surfaces.web.handlers.settings import OfProvider
-from halocline.surfaces.web.open_tasks import OpenTasks, find_folder
+from halocline.surfaces.web.open_tasks import OpenTasks
 from halocline.surfaces.web.sign_ins import Begun, Pasted, Show
 
 
@@ -19,13 +19,14 @@ class OfSignIn(Value, frozen=True):
     id: str
 
 
-class Carried(OfSignIn, frozen=True):
+class PastedAddress(OfSignIn, frozen=True):
     """The browser's final address, or the code in it."""
 
     text: str
 
 
-async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
+@action("sign_in")
+async def sign_in_to_provider(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
     accounts = tasks.client.accounts
 
@@ -42,9 +43,10 @@ async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     return await tasks.sign_ins.begin(run)
 
 
-async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
+@action("mcp_sign_in")
+async def sign_in_to_server(tasks: OpenTasks, which: OfServer) -> Begun:
     """Start a sign-in to an MCP server."""
-    place = McpService.open(find_folder(which.workspace))
+    place = McpService.open(which.folder())
 
     async def run(show: Show, pasted: Pasted) -> dict[str, Any]:
         tried = await place.signed_in(which.name, show)
@@ -53,26 +55,20 @@ async def mcp_sign_in(tasks: OpenTasks, which: OfServer) -> Begun:
     return await tasks.sign_ins.begin(run)
 
 
-async def sign_in_wait(tasks: OpenTasks, which: OfSignIn) -> Any:
+@action("sign_in_wait")
+async def wait_for_sign_in(tasks: OpenTasks, which: OfSignIn) -> Any:
     """Wait for a sign-in: returns the key's test result, or what the MCP server offers."""
     return await tasks.sign_ins.wait(which.id)
 
 
-async def sign_in_paste(tasks: OpenTasks, which: Carried) -> bool:
+@action("sign_in_paste")
+async def paste_address(tasks: OpenTasks, which: PastedAddress) -> bool:
     """Pass on the final address of a sign-in in a browser on another machine."""
     tasks.sign_ins.paste(which.id, which.text)
     return True
 
 
-async def mcp_sign_out(tasks: OpenTasks, which: OfServer) -> bool:
+@action("mcp_sign_out")
+async def sign_out_of_server(tasks: OpenTasks, which: OfServer) -> bool:
     """Sign out of an MCP server; false if not signed in."""
-    return await asyncio.to_thread(McpService.open(find_folder(which.workspace)).sign_out, which.name)
-
-
-ACTIONS: Rows = {
-    "sign_in": Row(OfProvider, sign_in),
-    "sign_in_wait": Row(OfSignIn, sign_in_wait),
-    "sign_in_paste": Row(Carried, sign_in_paste),
-    "mcp_sign_in": Row(OfServer, mcp_sign_in),
-    "mcp_sign_out": Row(OfServer, mcp_sign_out),
-}
+    return await asyncio.to_thread(McpService.open(which.folder()).sign_out, which.name)

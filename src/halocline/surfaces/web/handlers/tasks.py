@@ -7,7 +7,7 @@ from halocline.client import Fork, PendingEdit
 from halocline.protocol.events.jobs import JobInfo
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.protocol.queries.usage import CacheReport, ContextReport
-from halocline.surfaces.web.handlers.route import Nothing, OfTask, Row, Rows
+from halocline.surfaces.web.handlers.handler import Nothing, OfTask, action, query
 from halocline.surfaces.web.open_tasks import OpenTasks
 
 
@@ -31,11 +31,13 @@ class OfModel(OfTask, frozen=True):
     model: str
 
 
+@query("tasks")
 async def list_tasks(tasks: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
     """Search the task history."""
     return await asyncio.to_thread(tasks.client.history, query)
 
 
+@query("task")
 async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     """Return a task's details, its writer process, and whether it is open here."""
     name = tasks.known(which.task)
@@ -43,32 +45,38 @@ async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     return {"info": info, "writer": tasks.writer(name), "is_open": tasks.client.is_open(name)}
 
 
+@query("context")
 async def read_context(tasks: OpenTasks, which: OfTask) -> ContextReport:
     """Return the parts and cost of a task's next request."""
     return tasks.client.context(tasks.known(which.task))
 
 
+@query("cache")
 async def read_cache(tasks: OpenTasks, which: OfTask) -> CacheReport:
     """Return a task's cache usage by request."""
     return await asyncio.to_thread(tasks.client.cache, tasks.known(which.task))
 
 
+@query("jobs")
 async def list_jobs(tasks: OpenTasks, which: OfTask) -> tuple[JobInfo, ...]:
     """List an open task's background commands."""
     return tasks.client.jobs(which.task) if tasks.client.is_open(which.task) else ()
 
 
-async def job_tail(tasks: OpenTasks, which: OfJob) -> str:
+@query("job_tail")
+async def read_job_output(tasks: OpenTasks, which: OfJob) -> str:
     """Return the end of a background command's output."""
     return tasks.client.job_tail(which.task, which.job)
 
 
+@query("trash")
 async def list_trash(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
     """List deleted tasks that can be restored, with their dates, and the days they are kept."""
     found = await asyncio.to_thread(tasks.client.deleted)
     return {"days": tasks.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
 
 
+@action("delete")
 async def delete_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Move a task to the trash; an idle open one is closed first."""
     name = tasks.known(which.task)
@@ -77,11 +85,13 @@ async def delete_task(tasks: OpenTasks, which: OfTask) -> bool:
     return True
 
 
+@action("undelete")
 async def undelete_task(tasks: OpenTasks, which: OfTask) -> str:
     """Restore a task from the trash; returns its id."""
     return await asyncio.to_thread(tasks.client.undelete, which.task)
 
 
+@action("forget")
 async def forget_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Delete a task permanently."""
     name = tasks.known(which.task)
@@ -90,17 +100,20 @@ async def forget_task(tasks: OpenTasks, which: OfTask) -> bool:
     return True
 
 
+@action("discard")
 async def discard_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Permanently delete a task in the trash."""
     await asyncio.to_thread(tasks.client.discard, which.task)
     return True
 
 
+@action("fork")
 async def fork_task(tasks: OpenTasks, which: OfPoint) -> str:
     """Fork a task with its history; returns the new id. Files stay unchanged."""
     return await tasks.client.time.fork(Fork("", tasks.known(which.task), which.at))
 
 
+@action("change_model")
 async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
     """Switch a task's model from its next request."""
     await tasks.open(tasks.known(which.task))
@@ -108,26 +121,7 @@ async def change_model(tasks: OpenTasks, which: OfModel) -> bool:
     return True
 
 
+@query("meanwhile")
 async def read_pending_edit(tasks: OpenTasks, which: OfRequest) -> PendingEdit:
     """Return how files changed since an edit was shown for approval, and the options."""
     return await tasks.client.check_edit_conflict(tasks.known(which.task), which.request)
-
-
-QUERIES: Rows = {
-    "meanwhile": Row(OfRequest, read_pending_edit),
-    "tasks": Row(TaskQuery, list_tasks),
-    "task": Row(OfTask, read_task),
-    "context": Row(OfTask, read_context),
-    "cache": Row(OfTask, read_cache),
-    "jobs": Row(OfTask, list_jobs),
-    "job_tail": Row(OfJob, job_tail),
-    "trash": Row(Nothing, list_trash),
-}
-ACTIONS: Rows = {
-    "delete": Row(OfTask, delete_task),
-    "undelete": Row(OfTask, undelete_task),
-    "forget": Row(OfTask, forget_task),
-    "discard": Row(OfTask, discard_task),
-    "fork": Row(OfPoint, fork_task),
-    "change_model": Row(OfModel, change_model),
-}
