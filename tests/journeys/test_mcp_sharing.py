@@ -11,8 +11,8 @@ from tests.journeys.conftest import YOLO, ScriptedAssembly
 from tests.journeys.test_mcp import DONE, SERVER, echo, servers as servers, starts
 
 from halocline.hosts.shell.subprocesses import LocalPrograms
-from halocline.mcp.connection.pool import Pool
 from halocline.mcp.connection.calls import call_tool
+from halocline.mcp.connection.pool import Pool
 from halocline.mcp.connection.supervisor import Standing
 from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Entry, Owner, Server
