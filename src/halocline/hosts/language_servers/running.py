@@ -1,4 +1,4 @@
-"""The language servers that run for one workspace: found and started by file, and asked one at a time."""
+"""The language servers that run for one workspace: started by need, asked for diagnostics, ended if they hang."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,6 @@ from halocline.hosts.language_servers.document import LARGEST
 from halocline.hosts.language_servers.finding import Finder, Found
 from halocline.hosts.language_servers.judging import judge_edits
 from halocline.hosts.language_servers.server import Server
-from halocline.hosts.language_servers.servers_table import Row, rows_for
 from halocline.hosts.shell.processes import Processes
 from halocline.ports.diagnostics import EditedText, Problem
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
@@ -28,20 +27,10 @@ _GIT_PATIENCE = 3.0
 class RunningServers:
     """`patience` is in seconds: a server that is silent for longer counts as hung and is killed."""
 
-    def __init__(
-        self,
-        workspace: Path,
-        environment: Mapping[str, str],
-        hidden: frozenset[str],
-        patience: float,
-        *,
-        project_programs: bool,
-    ) -> None:
-        self._workspace = workspace
+    def __init__(self, finder: Finder, environment: Mapping[str, str], hidden: frozenset[str], patience: float) -> None:
+        self._finder = finder
         self._given = environment, hidden
         self._patience = patience
-        self._finder = Finder(workspace, project_programs, environment.get("PATH", ""))
-        self._found: dict[tuple[str, Path], Found | None] = {}
         self._servers: dict[tuple[str, Path], Server] = {}
         self._starts: dict[tuple[str, Path], int] = {}
 
@@ -57,13 +46,18 @@ class RunningServers:
     def alive(self) -> list[Server]:
         return [server for server in self._servers.values() if not server.gone.is_set()]
 
-    def server_for(self, path: Path) -> Server | None:
-        """The server for a file, started if needed; None when there is none or it ended too often."""
-        for row in rows_for(path):
-            found = self._find(row, path)
-            if found is not None and found.allowed:
-                return self._start_server(found)
-        return None
+    def start(self, found: Found) -> Server | None:
+        """The running server, started if needed; None when it ended too often or too many run."""
+        key = found.row.name, found.root
+        server = self._servers.get(key)
+        if server is not None and not server.gone.is_set():
+            return server
+        starts = self._starts.get(key, 0)
+        if starts == MOST_STARTS or (server is None and len(self._servers) == MOST_SERVERS):
+            return None
+        self._starts[key] = starts + 1
+        self._servers[key] = server = Server(found, self._processes, self._finder.environment(self._environment))
+        return server
 
     async def learn(self, server: Server, path: Path) -> None:
         """Send the server the file as it is on disk, unless an edit came first."""
@@ -105,30 +99,12 @@ class RunningServers:
 
     async def changed_files(self) -> Sequence[Path]:
         """The files of the workspace that differ from the last commit."""
-        return await changed_files(self._workspace, _GIT_PATIENCE)
+        return await changed_files(self._finder.workspace, _GIT_PATIENCE)
 
     async def close(self) -> None:
         await asyncio.gather(*(server.close() for server in self._servers.values()))
         if processes := self.__dict__.get("_processes"):  # most tasks start no server
             await processes.close()
-
-    def _find(self, row: Row, path: Path) -> Found | None:
-        key = row.name, path.parent
-        if key not in self._found:
-            self._found[key] = self._finder.find(row, path)
-        return self._found[key]
-
-    def _start_server(self, found: Found) -> Server | None:
-        key = found.row.name, found.root
-        server = self._servers.get(key)
-        if server is not None and not server.gone.is_set():
-            return server
-        starts = self._starts.get(key, 0)
-        if starts == MOST_STARTS or (server is None and len(self._servers) == MOST_SERVERS):
-            return None
-        self._starts[key] = starts + 1
-        self._servers[key] = server = Server(found, self._processes, self._finder.environment(self._environment))
-        return server
 
 
 def _text_of(path: Path) -> str | None:

@@ -7,7 +7,7 @@ most `wait` seconds; nothing starts for files that no server knows. Heavy module
 import asyncio
 import os
 from collections.abc import Coroutine, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from halocline.hosts.language_servers.document import LARGEST
 from halocline.ports.diagnostics import EditedText, Problem
 
 if TYPE_CHECKING:
+    from halocline.hosts.language_servers.finding import Finder, Found
     from halocline.hosts.language_servers.running import RunningServers
     from halocline.hosts.language_servers.server import Server
 
@@ -48,6 +49,7 @@ class LanguageServers:
         self._project_programs = project_programs
         self._patience = patience
         self._given = environment, hidden
+        self._found: dict[tuple[str, Path], Found | None] = {}
         self._running: RunningServers | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._late: list[tuple[Server, Problem]] = []
@@ -122,16 +124,24 @@ class LanguageServers:
         """The server for a file, started if needed; None when there is none or it ended too often."""
         if self._closed or not path.is_relative_to(self._workspace):
             return None
-        return self._servers.server_for(path)
+        key = path.suffix.lower(), path.parent
+        if key not in self._found:
+            self._found[key] = self._finder.find_allowed(path)
+        found = self._found[key]
+        return self._servers.start(found) if found else None
+
+    @cached_property
+    def _finder(self) -> "Finder":
+        from halocline.hosts.language_servers.finding import Finder
+
+        return Finder(self._workspace, self._project_programs, self._given[0].get("PATH", ""))
 
     @property
     def _servers(self) -> "RunningServers":
         if self._running is None:
-            from halocline.hosts.language_servers.running import RunningServers
+            from halocline.hosts.language_servers.running import RunningServers  # most tasks start no server
 
-            self._running = RunningServers(
-                self._workspace, *self._given, self._patience, project_programs=self._project_programs
-            )
+            self._running = RunningServers(self._finder, *self._given, self._patience)
         return self._running
 
     def _in_background(self, work: Coroutine[None, None, Any]) -> asyncio.Task[Any]:
