@@ -1,4 +1,4 @@
-"""What a page did by itself during an action: its console, and dialogs and downloads, which are dismissed."""
+"""Events of a page during an action: its console, and dialogs and downloads, which are dismissed."""
 
 from collections.abc import Callable, Coroutine
 from contextlib import suppress

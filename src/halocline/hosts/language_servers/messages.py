@@ -1,4 +1,4 @@
-"""What a language server and we say to each other: our capabilities, and the parts of its messages that we read."""
+"""Messages of the language server protocol: our capabilities, and the parts of a server's messages that we read."""
 
 import msgspec
 
