@@ -177,13 +177,8 @@ class Server:
             if hearing is not None:
                 hearing.cancel()
                 self._connection.close()
-            if self._process is not None and not self._ends_with_keeper:
-                self._kill(self._process)
-
-    def _kill(self, process: Process) -> None:
-        if not process.exited.done():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            if self._process is not None and not self._ends_with_keeper and not self._process.exited.done():
+                self._process.send_signal(signal.SIGKILL)
 
     async def _start(self) -> None:
         """Start the process. Raises OSError."""

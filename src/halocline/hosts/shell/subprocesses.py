@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from halocline.hosts.shell.processes import Process, Processes
@@ -37,19 +36,15 @@ class LocalProgram:
             self.input.abort()
         try:
             await asyncio.wait([self.exited], timeout=patience)
-            self._signal(signal.SIGTERM)
+            self.process.send_signal(signal.SIGTERM)
             await asyncio.wait([self.exited], timeout=_GRACE)
         finally:
             # Processes that it started may outlive it and hold its pipes.
-            self._signal(signal.SIGKILL)
+            self.process.send_signal(signal.SIGKILL)
             for reader in self.readers:
                 if not reader.is_closing():
                     reader.close()
         await asyncio.wait([self.exited], timeout=_GRACE)
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
 
 
 def start_on_pipes(
