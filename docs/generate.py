@@ -24,7 +24,8 @@ from halocline.protocol import commands, events
 from halocline.protocol.config_locations import NESTED, RULE_ROWS
 from halocline.protocol.values import to_snake_case
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.sdk.model import VARIABLES as CLOUD_VARIABLES
 from halocline.runtime.models.vendors import list_vendors
 from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By

@@ -32,7 +32,8 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.sdk.model import Library
 from halocline.runtime.models.keys import FoundKey, Keys

@@ -12,7 +12,7 @@ from halocline.net.network import Network
 from halocline.ports.model import Request
 from halocline.protocol.errors import ModelError, ModelErrorKind
 from halocline.protocol.messages import Text, UserMessage
-from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.resolve import build_client, with_bounds
 from halocline.store.settings.settings import Settings

@@ -10,7 +10,8 @@ from halocline.ports.model import ModelEvent, Request
 from halocline.protocol.events import AssistantMessageCompleted, TextDelta, UsageReported
 from halocline.protocol.messages import AssistantMessage, Text, Usage
 from halocline.providers.catalog.models import ModelInfo, Prices
-from halocline.providers.catalog.vendors import Vendor, find_vendor_row
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import find_vendor_row
 from halocline.providers.endpoint import Endpoint
 from halocline.providers.wrappers.model_info_probe import PATIENCE, Informed, wants_to_know
 

@@ -7,7 +7,7 @@ from tests.providers.documents import documents
 
 from halocline.providers.catalog.models import UNKNOWN, ModelInfo, Prices
 from halocline.providers.catalog.server_probe import LOCAL_SECONDS, ask_server, fill_info
-from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 
 # As the servers' own documentation shows them, shortened.

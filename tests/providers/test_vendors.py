@@ -4,7 +4,8 @@ from halocline.net.http import HttpClient
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import BUNDLED, Catalogue
 from halocline.providers.catalog.server_probe import QUESTIONS
-from halocline.providers.catalog.vendors import VENDORS, Vendor, find_vendor_row
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS, find_vendor_row
 from halocline.providers.endpoint import Endpoint, build_endpoint
 
 CATALOGUE = Catalogue(BUNDLED)

@@ -9,7 +9,7 @@ from tests.providers.streams import MemoryBlobs
 from halocline.net.address import address_of
 from halocline.net.network import Network
 from halocline.net.proxies import Proxy
-from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.connection_test import ModelConnection, try_connection
 from halocline.runtime.models.resolve import build_client

@@ -4,7 +4,8 @@ from tests.providers.documents import documents
 from halocline.protocol.errors import UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.providers.catalog.file import BUNDLED, Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.runtime.models.keys import FoundKey, Keys
 from halocline.runtime.models.resolve import local_models, open_model
 from halocline.store.blobs import DiskBlobs

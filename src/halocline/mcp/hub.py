@@ -13,10 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.context.token_estimate import estimate_tokens
+from halocline.mcp.connection.calls import call_tool, get_prompt, list_resources, read_resource
 from halocline.mcp.connection.pool import Pool, is_same
 from halocline.mcp.connection.setup import Setup
 from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.tool_names import LONGEST_NAME, plain_text
+from halocline.mcp.tool_search import rank_tools
 from halocline.ports.mcp import Caller, McpPrompt, McpStanding, Sample
 from halocline.ports.mcp_servers import Servers
 from halocline.protocol.errors import ToolFailure, UsageError
@@ -94,16 +96,16 @@ class Hub:
     async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
         """Call a tool, if its definition is still the one the model saw. Raises ToolFailure."""
         caller = replace(caller, task=self._task, sample=self._sample)
-        return await self._find_supervisor(tool.server).call(tool, arguments, caller)
+        return await call_tool(self._find_supervisor(tool.server), tool, arguments, caller)
 
     async def read(self, server: str, uri: str) -> tuple[ResultPart, ...]:
         """Read a resource; without a URI, list those of a server or of all servers. Raises ToolFailure."""
         if uri:
-            return await self._find_supervisor(server).read(uri)
+            return await read_resource(self._find_supervisor(server), uri)
         if server:
-            return (Text(await self._find_supervisor(server).resources() or f"{server} has no resources."),)
+            return (Text(await list_resources(self._find_supervisor(server)) or f"{server} has no resources."),)
         lists = [each for each in self.supervisors if each.offer and each.offer.resources]
-        found = await asyncio.gather(*(each.resources() for each in lists), return_exceptions=True)
+        found = await asyncio.gather(*map(list_resources, lists), return_exceptions=True)
         return (Text("\n\n".join(f"{each.server.name}:\n{text}" for each, text in zip(lists, found, strict=True))),)
 
     def found(self, query: str) -> list[McpTool]:
@@ -132,7 +134,7 @@ class Hub:
     async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
         """Get a prompt's content. Raises UsageError."""
         try:
-            parts = await self._find_supervisor(server).prompt(name, arguments)
+            parts = await get_prompt(self._find_supervisor(server), name, arguments)
         except ToolFailure as failure:
             raise UsageError(failure.text, f"To check the server: halo mcp test {server}") from failure
         return tuple(parts)
@@ -272,28 +274,6 @@ def definitions_size(tools: Iterable[McpTool]) -> int:
     return sum(
         estimate_tokens(tool.name + tool.description + msgspec.json.encode(tool.schema).decode()) for tool in tools
     )
-
-
-def rank_tools(tools: Sequence[McpTool], query: str) -> list[McpTool]:
-    """Sort the tools that share words with the query: more and rarer words first; names count most."""
-    words = [word for word in _split_words(query) if len(word) > 1]
-    texts = {tool.name: (_split_words(f"{tool.server} {tool.tool}"), _split_words(tool.description)) for tool in tools}
-    weight = {word: 1 / (1 + sum(_has_word(word, name + about) for name, about in texts.values())) for word in words}
-
-    def score(tool: McpTool) -> float:
-        name, about = texts[tool.name]
-        return sum(weight[word] * (3 * _has_word(word, name) + _has_word(word, about)) for word in words)
-
-    scored = [(score(tool), tool) for tool in tools]
-    return [tool for points, tool in sorted(scored, key=lambda pair: -pair[0]) if points > 0 or not words]
-
-
-def _has_word(word: str, texts: list[str]) -> bool:
-    return any(word == each or (min(len(word), len(each)) > 2 and (word in each or each in word)) for each in texts)
-
-
-def _split_words(text: str) -> list[str]:
-    return "".join(sign.lower() if sign.isalnum() else " " for sign in text).split()
 
 
 def _join_names(tools: Sequence[McpTool]) -> str:

@@ -11,7 +11,7 @@ from halocline.net.address import address_of
 from halocline.net.network import DIRECT, Network
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo
-from halocline.providers.catalog.vendors import Family, Vendor
+from halocline.providers.catalog.vendor import Family, Vendor
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from halocline._version import __version__
+from halocline.files.stamp import read_stamp
 from halocline.hosts.shell.subprocesses import LocalPrograms
 from halocline.mcp.cache import Offers
 from halocline.mcp.connection.pool import Pool
@@ -38,7 +39,7 @@ UNTRUSTED = "the folder is not trusted: halo trust add"
 WINDOW = 128_000
 """Context window in tokens to assume if it is unknown."""
 
-Stamps = tuple[tuple[int, int] | None, ...]
+Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
 @dataclass
@@ -64,7 +65,7 @@ class FolderServers:
 
     def servers(self, before: Servers | None = None, *, trusted: bool = False) -> Servers:
         """Return all configured servers; `problem` says why one may not run. Changed files are read again."""
-        stamps = tuple(map(_read_stamp, self._files))
+        stamps = tuple(map(read_stamp, self._files))
         if self._read is None or self._read[0] != stamps:
             found = read_servers(self.places, before)
             foreign = any(server.owner is Owner.PROJECT for server in found.servers)
@@ -186,11 +187,3 @@ def _judge_server(server: Server, *, trusted: bool) -> Server:
     if server.owner is Owner.PROJECT and not trusted and not server.problem:
         return replace(server, problem=UNTRUSTED, untrusted=True)
     return server
-
-
-def _read_stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

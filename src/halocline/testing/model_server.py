@@ -23,6 +23,7 @@ from halocline.protocol.messages import Usage
 from halocline.providers.scripted.script import Call, Fault, Turn, load_turns
 from halocline.testing import model_lists
 from halocline.testing.gemini_format import GeminiFormat
+from halocline.testing.listener import Listener
 from halocline.testing.responses_format import ResponsesFormat
 from halocline.testing.server_connection import ClientGone, ReceivedRequest, ServerConnection
 from halocline.testing.wire_formats import AnthropicFormat, OpenAIFormat, WireFormat
@@ -81,33 +82,27 @@ class ModelServer:
         self.connections = 0
         self._turns = list(turns)
         self._answered = 0
-        self.port = port
         self._write_size = write_size
         self._tls = tls
+        self._listener = Listener(self._accept, port=port, tls=tls)
         self._key = key
         self._models = models
         self._window = window
         self._says_why = says_why
-        self._server: asyncio.Server | None = None
-        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Condition()
 
     async def __aenter__(self) -> "ModelServer":
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
+        await self._listener.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._server is not None:
-            self._server.close()
-        # Handlers end with their connection; asyncio would log cancelled ones as errors.
-        for writer in self._serving.values():
-            writer.transport.abort()
-        await asyncio.gather(*self._serving)
-        if self._server is not None:
-            await self._server.wait_closed()
+        await self._listener.stop()
+
+    @property
+    def port(self) -> int:
+        return self._listener.port
 
     def url(self, vendor: str) -> str:
         """The base URL for clients of a vendor's wire format: "anthropic", "gemini", or else OpenAI's."""
@@ -125,14 +120,9 @@ class ModelServer:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
 
     async def serve_forever(self) -> None:
-        if self._server is not None:
-            await self._server.serve_forever()
+        await self._listener.serve_forever()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._serving[task] = writer
-            task.add_done_callback(self._serving.pop)
         self.connections += 1
         connection = ServerConnection(reader, writer, self.connections, self._write_size)
         try:

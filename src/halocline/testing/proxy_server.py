@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from halocline.testing.listener import Listener
+
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
@@ -49,25 +51,21 @@ class ProxyServer:
         self._status = status
         self._silent = silent
         self._tls = tls
-        self._server: asyncio.Server | None = None
-        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._listener = Listener(self._accept, tls=tls)
         self._changed = asyncio.Condition()
 
     async def __aenter__(self) -> "ProxyServer":
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        await self._listener.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._server is not None:
-            self._server.close()
-        for writer in self._serving.values():
-            writer.transport.abort()
-        await asyncio.gather(*self._serving)
-        if self._server is not None:
-            await self._server.wait_closed()
+        await self._listener.stop()
+
+    @property
+    def port(self) -> int:
+        return self._listener.port
 
     @property
     def url(self) -> str:
@@ -84,10 +82,6 @@ class ProxyServer:
             await self._changed.wait_for(lambda: self.left >= count)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._serving[task] = writer
-            task.add_done_callback(self._serving.pop)
         # Anything but an HTTP request gets no response.
         with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             await self._serve(reader, writer)

@@ -50,11 +50,9 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    from halocline.edits.formats.patch import MalformedPatch
-
     try:
         sections = _read_sections(input)
-    except MalformedPatch:  # `run` reports it and changes nothing
+    except EditError:  # `run` reports it and changes nothing
         return Summary(title="Apply a patch", kind=ToolKind.EDIT)
     titles = [_section_title(section) for section in sections]
     more = f" and {len(titles) - _TITLED} more files" if len(titles) > _TITLED else ""
@@ -68,8 +66,8 @@ def summary(input: Input) -> Summary:
 
 
 def _read_sections(input: Input) -> Sequence["Section"]:
-    """Return the patch's sections with paths relative to the workspace. Raises MalformedPatch."""
-    from halocline.edits.formats.patch import parse_patch
+    """Return the patch's sections with paths relative to the workspace. Raises EditError."""
+    from halocline.edits.formats.patch import parse_patch  # keeps it out of a task's first request
 
     sections = parse_patch(input.input)
     if not input.folder:
@@ -106,11 +104,9 @@ async def run(input: Input, ctx: ToolContext) -> ToolOutput:
 
 
 async def _plan_changes(input: Input, ctx: ToolContext) -> list[Change]:
-    from halocline.edits.formats.patch import MalformedPatch
-
     try:
         sections = _read_sections(input)
-    except MalformedPatch as error:
+    except EditError as error:
         raise ToolFailure(f"{error.text}\nNo file was changed. {error.hint}") from None
     changes, failures = [], []
     for section in sections:

@@ -8,10 +8,10 @@ from halocline.edits.text import BinaryContent, TextFile, decode_text, encode_te
 from halocline.ports.blobs import blob_reference
 from halocline.ports.code import SyntaxRule
 from halocline.ports.host import FileChangedOutside, FileWrite
-from halocline.ports.tool import ToolContext, ToolOutput
+from halocline.ports.tool import Summary, ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import FileChanged
-from halocline.protocol.kinds import Diff
+from halocline.protocol.kinds import Diff, Location, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.values import Value
 from halocline.tools.places import absolute_path, explaining_errors, shown_path
@@ -67,6 +67,11 @@ class Change(Value, frozen=True):
             )
             for w in self.writes
         )
+
+
+def summarize_edit(verb: str, path: str) -> Summary:
+    """Summarize a call that changes one file."""
+    return Summary(title=f"{verb} {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
 
 
 async def read_original(text: str, ctx: ToolContext) -> Original:

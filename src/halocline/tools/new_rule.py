@@ -9,8 +9,8 @@ from msgspec import Meta
 from halocline.edits.text import TextFile, count_lines, lines_of
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, Location, ToolKind
-from halocline.tools.changes import Change, read_original, show_changes, write_change
+from halocline.protocol.kinds import Diff, ToolKind
+from halocline.tools.changes import Change, read_original, show_changes, summarize_edit, write_change
 from halocline.tools.schema import schema_of
 
 FOLDER = ".clinerules"
@@ -25,8 +25,7 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    path = _rule_place(input.path)
-    return Summary(title=f"New rule {path}", kind=ToolKind.EDIT, paths=(path,), locations=(Location(path),))
+    return summarize_edit("New rule", _rule_place(input.path))
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:

@@ -1,10 +1,11 @@
 """Images for a model: small enough for every vendor, and stored as blobs."""
 
-from halocline.context.images import PictureFacts
+from halocline.context.images import PictureFacts, picture_facts
 from halocline.ports.blobs import Blobs
 from halocline.ports.documents import Documents
+from halocline.ports.tool import ToolContext, ToolOutput
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.messages import Image
+from halocline.protocol.messages import Image, Text
 
 LARGEST_PICTURE = 3_750_000
 """Bytes; 5 MB in base64, the most that every vendor accepts."""
@@ -31,3 +32,15 @@ async def load_image(
         media_type, data = smaller.media_type, smaller.data
         description += f"; scaled down to at most {SMALLER_SIDE} pixels"
     return description, Image(media_type, blobs.put(data))
+
+
+async def show_picture(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
+    """Show a binary file as an image. Raises ToolFailure if it is none, or the model cannot view images."""
+    facts = picture_facts(data)
+    if facts is None:
+        raise ToolFailure(f"{name} is a binary file ({len(data):,} bytes) without readable text.")
+    if not ctx.task.takes_images():
+        description = describe_image(name, data, facts)
+        raise ToolFailure(f"{description}. This model cannot view images. Continue without seeing it.")
+    description, image = await load_image(name, data, facts, ctx.host.documents, ctx.host.blobs)
+    return ToolOutput((Text(f"[{description}]"), image))

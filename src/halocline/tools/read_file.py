@@ -77,7 +77,9 @@ async def _show_file(name: str, data: bytes, input: Input, ctx: ToolContext) -> 
     try:
         return _show_window(decode_text(data), input, ctx)
     except BinaryContent:
-        return await _not_text(name, data, ctx)
+        from halocline.tools.pictures import show_picture  # few files are images
+
+        return await show_picture(name, data, ctx)
 
 
 def _require_readable(name: str, info: FileInfo) -> None:
@@ -135,21 +137,6 @@ async def _document_text(kind: str, name: str, data: bytes, ctx: ToolContext) ->
         return TextFile(await ctx.host.documents.text(DocumentKind(kind), data))
     except ToolFailure as failure:
         raise ToolFailure(f"{name} is a document ({kind}). {failure.text}") from None
-
-
-async def _not_text(name: str, data: bytes, ctx: ToolContext) -> ToolOutput:
-    from halocline.context.images import picture_facts
-
-    facts = picture_facts(data)
-    if facts is None:
-        raise ToolFailure(f"{name} is a binary file ({len(data):,} bytes) without readable text.")
-    from halocline.tools.pictures import describe_image, load_image
-
-    if not ctx.task.takes_images():
-        description = describe_image(name, data, facts)
-        raise ToolFailure(f"{description}. This model cannot view images. Continue without seeing it.")
-    description, image = await load_image(name, data, facts, ctx.host.documents, ctx.host.blobs)
-    return ToolOutput((Text(f"[{description}]"), image))
 
 
 def _show_window(file: TextFile, input: Input, ctx: ToolContext, what: str = "") -> ToolOutput:

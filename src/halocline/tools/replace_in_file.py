@@ -8,8 +8,16 @@ from msgspec import Meta
 from halocline.edits.text import EditError, encode_text
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
 from halocline.protocol.errors import ToolFailure
-from halocline.protocol.kinds import Diff, Location, ToolKind
-from halocline.tools.changes import Change, Original, read_original, restore_secrets, show_changes, write_change
+from halocline.protocol.kinds import Diff, ToolKind
+from halocline.tools.changes import (
+    Change,
+    Original,
+    read_original,
+    restore_secrets,
+    show_changes,
+    summarize_edit,
+    write_change,
+)
 from halocline.tools.places import find_existing
 from halocline.tools.schema import schema_of
 
@@ -46,12 +54,7 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    return Summary(
-        title=f"Edit {input.path}",
-        kind=ToolKind.EDIT,
-        paths=(input.path,),
-        locations=(Location(input.path),),
-    )
+    return summarize_edit("Edit", input.path)
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:

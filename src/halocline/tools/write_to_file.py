@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from halocline.edits.text import NotEncodable, TextFile, count_lines, encode_text, lines_of, to_lf
 from halocline.ports.tool import Summary, Tool, ToolContext, ToolOutput, ToolSpec
-from halocline.protocol.kinds import Diff, Location, ToolKind
+from halocline.protocol.kinds import Diff, ToolKind
 from halocline.tools.changes import (
     Change,
     Original,
@@ -16,6 +16,7 @@ from halocline.tools.changes import (
     require_as_known,
     restore_secrets,
     show_changes,
+    summarize_edit,
     write_change,
 )
 from halocline.tools.schema import schema_of
@@ -29,12 +30,7 @@ class Input(msgspec.Struct):
 
 
 def summary(input: Input) -> Summary:
-    return Summary(
-        title=f"Write {input.path}",
-        kind=ToolKind.EDIT,
-        paths=(input.path,),
-        locations=(Location(input.path),),
-    )
+    return summarize_edit("Write", input.path)
 
 
 async def preview(input: Input, ctx: ToolContext) -> tuple[Diff, ...]:

@@ -19,9 +19,9 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.hosts.browser.proxy import BrowserGate
+from halocline.hosts.shell.descriptors import open_scratch_file
 from halocline.hosts.shell.processes import Process, Processes
 from halocline.hosts.shell.readiness import listened_on
-from halocline.hosts.shell.shell import scratch_file
 from halocline.net.address import address_of
 from halocline.net.network import Network
 from halocline.ports.browser import BrowserAct, Deed, PageView
@@ -159,7 +159,7 @@ class _Session:
         proxy = await self._gate.start()
         ours, theirs = socket.socketpair()
         try:
-            self._errors = scratch_file()
+            self._errors = open_scratch_file()
             await self._processes.ready()
             words = [sys.executable, "-P", "-m", "halocline.hosts.browser.worker"]
             fds = (self._errors, theirs.fileno())

@@ -11,50 +11,20 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import (
-    BrowserContext,
-    CDPSession,
-    Dialog,
-    Download,
-    Error,
-    Page,
-    Response,
-    Route,
-)
+from playwright.async_api import BrowserContext, CDPSession, Error, Page, Response, Route
+
+from halocline.hosts.browser.page_events import PageEvents
+from halocline.hosts.browser.page_reader import ANSWER, PageReader
 
 NAVIGATION = 7.0
 SETTLING = 5.0
 PACE = 0.5
 SOON = 0.3
-ANSWER = 4.0
 MOST_PICTURE = 1_000_000
 SCROLL = 600
-MOST_LINES, MOST_LINE, MOST_ITEMS, MOST_TEXT = 30, 300, 40, 8_000
 PASSING = ("ERR_TIMED_OUT", "ERR_CONNECTION_RESET", "ERR_NETWORK_CHANGED", "ERR_EMPTY_RESPONSE", "Timeout ")
 """Failures that may pass on a second try."""
 ABORTED = "ERR_ABORTED"
-LOOK = """(() => {
-  const wanted = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,[role=button],[role=link],'
-    + '[role=tab],[role=checkbox],[role=menuitem],[role=option],[contenteditable=""],[contenteditable=true],[onclick]';
-  const items = [];
-  for (const e of document.querySelectorAll(wanted)) {
-    if (items.length > MOST_ITEMS) break;
-    const box = e.getBoundingClientRect();
-    const x = Math.round(box.x + box.width / 2), y = Math.round(box.y + box.height / 2);
-    if (box.width < 2 || box.height < 2 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
-    const hit = document.elementFromPoint(x, y);
-    if (!hit || !(e.contains(hit) || hit.contains(e))) continue;
-    const kind = e.getAttribute('role') || (e.tagName === 'INPUT' ? 'input ' + e.type : e.tagName.toLowerCase());
-    const shown = e.type === 'password' ? '' : e.value;
-    const name = e.getAttribute('aria-label') || e.innerText || shown || e.placeholder || e.name || e.title || '';
-    items.push([x, y, kind, String(name).trim().slice(0, 80)]);
-  }
-  const all = document.documentElement;
-  return {title: document.title, items, text: document.body ? document.body.innerText.slice(0, MOST_TEXT) : '',
-          above: Math.round(scrollY), below: Math.round(Math.max(0, all.scrollHeight - innerHeight - scrollY))};
-})()""".replace("MOST_ITEMS", str(MOST_ITEMS)).replace("MOST_TEXT", str(MOST_TEXT))
-SIZE = "document.documentElement ? document.documentElement.outerHTML.length : 0"
-
 
 MOVED_ON = (
     "The page went from {before} to {now} by itself, so nothing was done. Launch the page that you want to act on."
@@ -74,16 +44,15 @@ class BrowsedPage:
         self._page: Page | None = None
         self._cdp: CDPSession | None = None
         self._frame = ""
+        self._reader: PageReader | None = None
         self._refused = ""
         self._elsewhere = ""
         self._is_stuck = False
         self._status = 0
         self._mouse: tuple[int, int] | None = None
         self._requests = 0
-        self._happened: list[str] = []
-        self._console: list[str] = []
-        self._left_out = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._events = PageEvents(self._run_soon)
 
     async def open(self) -> None:
         """Open an empty page."""
@@ -99,18 +68,16 @@ class BrowsedPage:
         cdp = self._cdp = await self._context.new_cdp_session(page)
         tree = await cdp.send("Page.getFrameTree")
         self._frame = tree["frameTree"]["frame"]["id"]
+        self._reader = PageReader(cdp, self._frame)
         cdp.on("Fetch.requestPaused", lambda event: self._run_soon(self._judge_document(event)))
         await cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*", "resourceType": "Document"}]})
-        page.on("console", lambda message: self._note_console(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self._note_console(f"uncaught: {error}"))
-        page.on("dialog", lambda dialog: self._run_soon(self._dialog(dialog)))
-        page.on("download", lambda download: self._run_soon(self._download(download)))
+        self._events.watch(page)
         page.on("response", self._response)
-        page.on("crash", lambda _: self._happened.append("The page crashed. Launch it again."))
 
     async def do(self, deed: str, url: str, point: tuple[int, int], text: str) -> dict[str, Any]:
         """Do the action, wait for its effect, and look. Raises Failed."""
-        self._happened, self._console, self._left_out, self._refused = [], [], 0, ""
+        self._refused = ""
+        self._events.clear()
         match deed:
             case "launch":
                 await self._launch(url)
@@ -132,6 +99,11 @@ class BrowsedPage:
     def page(self) -> Page:
         assert self._page is not None
         return self._page
+
+    @property
+    def reader(self) -> PageReader:
+        assert self._reader is not None
+        return self._reader
 
     async def _launch(self, url: str) -> None:
         if self._is_stuck:
@@ -156,7 +128,7 @@ class BrowsedPage:
         return bool(self._status) and self._status // 100 != 3
 
     def _not_a_page(self, url: str) -> str:
-        text = " ".join(self._happened)
+        text = " ".join(self._events.happened)
         return text or f"{url} is not a page: the server sent nothing, or a file to download."
 
     async def _click(self, x: int, y: int) -> None:
@@ -164,7 +136,7 @@ class BrowsedPage:
         await self._act(self.page.mouse.click(x, y))
 
     async def _scroll(self, distance: int) -> None:
-        await self._ask(f"scrollBy({{top: {distance}, behavior: 'instant'}})")
+        await self.reader.evaluate(f"scrollBy({{top: {distance}, behavior: 'instant'}})")
 
     async def _act(self, deed: Awaitable[None]) -> None:
         before = self._requests
@@ -172,11 +144,11 @@ class BrowsedPage:
             async with asyncio.timeout(NAVIGATION):
                 await deed
         except TimeoutError:
-            self._happened.append("The page did not respond in time.")
+            self._events.happened.append("The page did not respond in time.")
         await asyncio.sleep(SOON)
         if self._elsewhere:
             url, self._elsewhere = self._elsewhere, ""
-            self._happened.append("The page opened a new window; its URL was loaded in this window instead.")
+            self._events.happened.append("The page opened a new window; its URL was loaded in this window instead.")
             await self._follow(url)
         if self._requests != before:
             with suppress(Error):
@@ -190,7 +162,7 @@ class BrowsedPage:
             await self.page.goto(url, wait_until="domcontentloaded", timeout=NAVIGATION * 1000)
         except Error as error:
             if not self._refused:
-                self._happened.append(_explain_failure(url, str(error)))
+                self._events.happened.append(_explain_failure(url, str(error)))
 
     async def _settle(self) -> None:
         """Wait until the network is idle and the document kept its size three times, at most SETTLING seconds."""
@@ -207,33 +179,31 @@ class BrowsedPage:
         while len(sizes) < 3 or len(set(sizes[-3:])) > 1:
             if sizes:
                 await asyncio.sleep(PACE)
-            sizes.append(await self._ask(SIZE))
+            sizes.append(await self.reader.size())
 
     async def _quiet(self) -> None:
         """Wait until the console is silent for a moment."""
         for _ in range(6):
-            before = len(self._console) + self._left_out
+            before = self._events.console_count
             await asyncio.sleep(PACE)
-            if len(self._console) + self._left_out == before:
+            if self._events.console_count == before:
                 return
 
     async def _view(self) -> dict[str, Any]:
         url = self.page.url
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
             await self._leave_url(url)
-        looked = await self._ask(LOOK)
-        seen: dict[str, Any] = looked if isinstance(looked, dict) else {}
+        seen = await self.reader.look()
         self._is_stuck = not seen
         if not seen:
-            self._happened.append("The page does not respond and could not be read. Launch a page again.")
-        if self._left_out:
-            self._happened.append(f"{self._left_out} more console messages were omitted.")
+            self._events.happened.append("The page does not respond and could not be read. Launch a page again.")
+        self._events.note_omissions()
         return {
             **seen,
             "url": self.page.url,
             "status": self._status,
-            "happened": [*([self._refused] if self._refused else []), *self._happened],
-            "console": self._console,
+            "happened": [*([self._refused] if self._refused else []), *self._events.happened],
+            "console": self._events.console,
             "mouse": self._mouse,
             "picture": base64.b64encode(await self._picture()).decode(),
         }
@@ -241,7 +211,7 @@ class BrowsedPage:
     async def _leave_url(self, url: str) -> None:
         """Leave a URL that is not a web page, such as a file; Chromium's own error pages are not mentioned."""
         if not url.startswith("chrome-error:"):
-            self._happened.append(f"{url[:200]} was not opened: only http and https pages are allowed.")
+            self._events.happened.append(f"{url[:200]} was not opened: only http and https pages are allowed.")
         with suppress(Error):
             await self.page.goto("about:blank", timeout=ANSWER * 1000)
 
@@ -253,19 +223,8 @@ class BrowsedPage:
                 break
             if len(data) <= MOST_PICTURE:
                 return data
-        self._happened.append("No screenshot could be taken.")
+        self._events.happened.append("No screenshot could be taken.")
         return b""
-
-    async def _ask(self, expression: str) -> object:
-        """Evaluate in a world that the page's scripts cannot reach; None when there is no value in time."""
-        assert self._cdp is not None
-        with suppress(Error, TimeoutError):
-            async with asyncio.timeout(ANSWER):
-                world = await self._cdp.send("Page.createIsolatedWorld", {"frameId": self._frame})
-                asked = {"contextId": world["executionContextId"], "expression": expression, "returnByValue": True}
-                given = await self._cdp.send("Runtime.evaluate", asked)
-                return given["result"].get("value")
-        return None
 
     async def _judge_document(self, event: dict[str, Any]) -> None:
         """Judge a document before it is requested, on every hop of a redirect."""
@@ -304,28 +263,10 @@ class BrowsedPage:
         with suppress(Error):
             await page.close()
 
-    async def _dialog(self, dialog: Dialog) -> None:
-        self._happened.append(f"The page showed a dialog ({dialog.type}), which was dismissed.")
-        self._note_console(f"dialog ({dialog.type}): {dialog.message}")
-        with suppress(Error):
-            await dialog.dismiss()
-
-    async def _download(self, download: Download) -> None:
-        self._happened.append("The page started a download, which was blocked.")
-        self._note_console(f"download: {download.suggested_filename}")
-        with suppress(Error):
-            await download.cancel()
-
     def _response(self, response: Response) -> None:
         with suppress(Error):
             if response.request.is_navigation_request() and response.frame is self.page.main_frame:
                 self._status = response.status
-
-    def _note_console(self, line: str) -> None:
-        if len(self._console) < MOST_LINES:
-            self._console.append(line[:MOST_LINE])
-        else:
-            self._left_out += 1
 
     def _run_soon(self, work: Any) -> None:
         task = asyncio.ensure_future(work)

@@ -12,10 +12,10 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import h11
 
+from halocline.hosts.browser.relay import CHUNK, BrowserConnection, build_request, pass_response, relay_both
 from halocline.net.address import Address, address_of
 from halocline.net.connection import ConnectionLost
 from halocline.net.dialing import Dialer
@@ -26,8 +26,6 @@ Judge = Callable[[str], Awaitable[tuple[str, ...]]]
 
 USER = "halocline"
 HEAD = 30.0
-SILENCE = 300.0
-LARGEST_BODY = 64_000_000
 MOST_REFUSALS = 50
 NOT_FOUND = "The host name {host} does not resolve."
 OURS = "{server} belongs to Halocline itself and cannot be opened."
@@ -36,11 +34,6 @@ CHROMIUM_ITSELF = frozenset(
     for name in ("content-autofill", "update", "optimizationguide-pa", "safebrowsing", "safebrowsingohttpgateway")
 ) | {"clients2.google.com", "redirector.gvt1.com", "edgedl.me.gvt1.com"}
 """Servers that Chromium contacts by itself, whatever page it shows. No page needs them."""
-_CHUNK = 65_536
-_HOP = frozenset(
-    (b"connection", b"proxy-connection", b"proxy-authorization", b"keep-alive", b"te", b"trailer", b"upgrade")
-)
-_BODY_FRAMING = frozenset((b"transfer-encoding", b"content-length"))
 
 
 class Refused(Exception):
@@ -67,7 +60,7 @@ class BrowserGate:
 
     async def start(self) -> dict[str, str]:
         """Listen; returns the proxy settings for Playwright."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_CHUNK)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=CHUNK)
         port = self._server.sockets[0].getsockname()[1]
         return {"server": f"http://127.0.0.1:{port}", "username": USER, "password": self._password}
 
@@ -95,12 +88,12 @@ class BrowserGate:
         self._open[task] = writer
         try:
             with suppress(OSError, TimeoutError, ConnectionLost, h11.ProtocolError, asyncio.IncompleteReadError):
-                await self._exchange(_Client(reader, writer))
+                await self._exchange(BrowserConnection(reader, writer))
         finally:
             del self._open[task]
             writer.close()
 
-    async def _exchange(self, client: "_Client") -> None:
+    async def _exchange(self, client: BrowserConnection) -> None:
         async with asyncio.timeout(HEAD):
             request = await client.request()
         while not self._is_authorized(request):
@@ -117,7 +110,7 @@ class BrowserGate:
         wanted = b"Basic " + b64encode(f"{USER}:{self._password}".encode())
         return hmac.compare_digest(given, wanted)
 
-    async def _pass_on(self, request: h11.Request, client: "_Client") -> None:
+    async def _pass_on(self, request: h11.Request, client: BrowserConnection) -> None:
         target = request.target.decode("ascii", "replace")
         if request.method == b"CONNECT":
             address = address_of(f"https://{target}")
@@ -125,7 +118,7 @@ class BrowserGate:
             with self._recording_refusals(target):
                 streams = await dialer.tunnel()
             await client.connected()
-            await _relay_both(client, *streams)
+            await relay_both(client, *streams)
             return
         address = address_of(target)
         if address is None or address.tls:
@@ -135,9 +128,7 @@ class BrowserGate:
         with self._recording_refusals(address.authority):
             reader, writer = await dialer.plain()
         try:
-            await _pass_answer(
-                _outgoing_request(request, target, self._network_for(target)), body, reader, writer, client
-            )
+            await pass_response(build_request(request, target, self._network_for(target)), body, reader, writer, client)
         finally:
             writer.transport.abort()
 
@@ -170,129 +161,6 @@ class BrowserGate:
     def _require_not_ours(self, address: Address, addresses: tuple[str, ...]) -> None:
         if any(map(_is_here, addresses)) and address.port in self._own_ports():
             raise ToolFailure(OURS.format(server=address.authority))
-
-
-class _Client:
-    """The browser's end of a connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
-        self._protocol = h11.Connection(h11.SERVER, max_incomplete_event_size=1 << 18)
-
-    async def request(self) -> h11.Request:
-        if self._protocol.our_state is h11.DONE:
-            await self.body()
-            self._protocol.start_next_cycle()
-        event = await self._event()
-        if not isinstance(event, h11.Request):
-            raise ConnectionLost("no request")
-        return event
-
-    async def body(self) -> list[bytes]:
-        parts: list[bytes] = []
-        size = 0
-        while self._protocol.their_state is h11.SEND_BODY:
-            event = await self._event()
-            if isinstance(event, h11.Data):
-                parts.append(bytes(event.data))
-                size += len(event.data)
-            if size > LARGEST_BODY:
-                raise ConnectionLost("the body is too large")
-            if isinstance(event, h11.ConnectionClosed):
-                raise ConnectionLost("the body was cut off")
-        return parts
-
-    async def respond(self, status: int, headers: list[tuple[str, str]], text: str = "") -> None:
-        """Send a response of our own; only a request for the password keeps the connection open."""
-        body = text.encode()
-        end = [] if status == 407 else [("connection", "close")]
-        head = [*headers, ("content-type", "text/plain; charset=utf-8"), ("content-length", str(len(body))), *end]
-        await self.send(h11.Response(status_code=status, headers=head), h11.Data(data=body), h11.EndOfMessage())
-
-    async def connected(self) -> None:
-        await self.send(h11.Response(status_code=200, headers=[]))
-
-    async def send(self, *events: h11.Event) -> None:
-        for event in events:
-            self.writer.write(self._protocol.send(event) or b"")
-        await self.writer.drain()
-
-    @property
-    def early(self) -> bytes:
-        """Bytes that followed the request for a tunnel."""
-        return self._protocol.trailing_data[0]
-
-    async def _event(self) -> object:
-        while (event := self._protocol.next_event()) is h11.NEED_DATA:
-            self._protocol.receive_data(await self.reader.read(_CHUNK))
-        return event
-
-
-def _outgoing_request(request: h11.Request, target: str, network: Network) -> h11.Request:
-    """The request as the server or the next proxy should see it."""
-    parts = urlsplit(target)
-    headers = [(name, value) for name, value in request.headers if name not in _HOP]
-    headers.append((b"connection", b"close"))
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    if network.proxy is not None:
-        path = target
-        if network.proxy.authorization:
-            headers.append((b"proxy-authorization", network.proxy.authorization.encode()))
-    return h11.Request(method=request.method, target=path, headers=headers)
-
-
-async def _pass_answer(
-    request: h11.Request,
-    body: list[bytes],
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    client: _Client,
-) -> None:
-    """Pass the response on as it arrives; the connection ends with it."""
-    server = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 18)
-    for sent in (request, *(h11.Data(data=part) for part in body), h11.EndOfMessage()):
-        writer.write(server.send(sent) or b"")
-    await writer.drain()
-    while not isinstance(event := server.next_event(), h11.EndOfMessage):
-        match event:
-            case h11.Response():
-                headers = [(name, value) for name, value in event.headers if name not in _HOP]
-                headers.append((b"connection", b"close"))
-                await client.send(h11.Response(status_code=event.status_code, headers=headers, reason=event.reason))
-            case h11.Data():
-                await client.send(h11.Data(data=event.data))
-            case h11.InformationalResponse():
-                continue
-            case h11.ConnectionClosed():
-                raise ConnectionLost("the server closed the connection without a complete response")
-            case _:
-                async with asyncio.timeout(SILENCE):
-                    server.receive_data(await reader.read(_CHUNK))
-    await client.send(h11.EndOfMessage())
-
-
-async def _relay_both(client: _Client, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Relay in both directions until one side ends."""
-    try:
-        writer.write(client.early)
-        pumps = [
-            asyncio.ensure_future(_pump_bytes(client.reader, writer)),
-            asyncio.ensure_future(_pump_bytes(reader, client.writer)),
-        ]
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        for pump in pumps:
-            pump.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
-    finally:
-        writer.transport.abort()
-
-
-async def _pump_bytes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while data := await reader.read(_CHUNK):
-            writer.write(data)
-            await writer.drain()
 
 
 def _is_here(address: str) -> bool:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from halocline.hosts.language_servers.servers_table import ROWS, Row
+from halocline.hosts.language_servers.servers_table import ROWS, Row, rows_for
 from halocline.hosts.shell.executables import find_program
 from halocline.protocol.child_environment import ChildEnvironment, declare_environment
 from halocline.protocol.values import JsonObject, Value
@@ -49,6 +49,11 @@ class Finder(Value, frozen=True):
         options = {**row.options, **({"tsserver": {"path": library}} if library else {})}
         settings = self._settings(row, root)
         return Found(row, program, root, self.project_programs or not unruly, options, settings)
+
+    def find_allowed(self, file: Path) -> Found | None:
+        """Find the best server that may be started for a file."""
+        every = (self.find(row, file) for row in rows_for(file))
+        return next((found for found in every if found is not None and found.allowed), None)
 
     def all(self) -> list[Found]:
         """All installed servers, including those that may not be started."""

@@ -15,10 +15,19 @@ from typing import Any
 import msgspec
 
 from halocline.hosts.language_servers.connection import Connection, RequestFailed, ServerGone
-from halocline.hosts.language_servers.diagnostics import Diagnostic, select_errors
+from halocline.hosts.language_servers.diagnostics import select_errors
 from halocline.hosts.language_servers.document import Document
 from halocline.hosts.language_servers.finding import Found
+from halocline.hosts.language_servers.messages import (
+    CAPABILITIES,
+    Configuration,
+    Initialized,
+    Progress,
+    Published,
+    Report,
+)
 from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.subprocesses import start_on_pipes
 from halocline.protocol import json_input
 from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.values import JsonObject
@@ -32,54 +41,6 @@ _MOST_PROGRESS = 100
 _RETRY = 0.1
 _SERVER_CANCELLED, _CONTENT_MODIFIED = -32802, -32801
 _NEXT_TRY = (_SERVER_CANCELLED, _CONTENT_MODIFIED)
-_ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/null'
-"""The keeper sets standard output; descriptor 99 becomes standard input."""
-
-CAPABILITIES: JsonObject = {
-    "textDocument": {
-        "synchronization": {"didSave": True},
-        "publishDiagnostics": {"versionSupport": True, "relatedInformation": False},
-        "diagnostic": {"dynamicRegistration": False},
-    },
-    "workspace": {"configuration": True, "workspaceFolders": True, "didChangeWatchedFiles": {}},
-    "window": {"workDoneProgress": True},
-}
-
-
-class _Published(msgspec.Struct):
-    uri: str
-    diagnostics: list[Diagnostic] = []
-    version: int | None = None
-
-
-class _Report(msgspec.Struct):
-    kind: str = "full"
-    items: list[Diagnostic] = []
-
-
-class _Section(msgspec.Struct):
-    section: str = ""
-
-
-class _Configuration(msgspec.Struct):
-    items: list[_Section] = []
-
-
-class _Stage(msgspec.Struct):
-    kind: str = ""
-
-
-class _Progress(msgspec.Struct):
-    token: int | str = ""
-    value: _Stage = msgspec.field(default_factory=_Stage)
-
-
-class _Abilities(msgspec.Struct):
-    diagnosticProvider: dict[str, object] | bool | None = None
-
-
-class _Initialized(msgspec.Struct):
-    capabilities: _Abilities = msgspec.field(default_factory=_Abilities)
 
 
 class Server:
@@ -173,7 +134,7 @@ class Server:
                 report = await self._connection.request(
                     "textDocument/diagnostic", {"textDocument": {"uri": document.uri}}
                 )
-                said = json_input.decode(report, type=_Report)
+                said = json_input.decode(report, type=Report)
             except RequestFailed as failure:
                 if failure.code not in _NEXT_TRY:
                     raise ServerGone from None
@@ -216,29 +177,15 @@ class Server:
             if hearing is not None:
                 hearing.cancel()
                 self._connection.close()
-            if self._process is not None and not self._ends_with_keeper:
-                self._kill(self._process)
-
-    def _kill(self, process: Process) -> None:
-        if not process.exited.done():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            if self._process is not None and not self._ends_with_keeper and not self._process.exited.done():
+                self._process.send_signal(signal.SIGKILL)
 
     async def _start(self) -> None:
         """Start the process. Raises OSError."""
         await self._processes.ready()
-        (theirs, writing), (reading, out) = os.pipe(), os.pipe()
-        words = ["/bin/sh", "-c", _ON_PIPES, "sh", self.found.program, *self.found.row.command[1:]]
-        try:
-            # In `/`: an interpreter that looks for modules in its working folder must not find the project's.
-            self._process = self._processes.start(words, self._environment, "/", (out, theirs), terminal=False)
-        except BaseException:
-            os.close(writing)
-            os.close(reading)
-            raise
-        finally:
-            os.close(theirs)
-            os.close(out)
+        words = (self.found.program, *self.found.row.command[1:])
+        # In `/`: an interpreter that looks for modules in its working folder must not find the project's.
+        self._process, (writing, reading) = start_on_pipes(self._processes, words, self._environment, "/", errors=False)
         await self._connection.open(reading, writing)
 
     async def _introduce(self) -> None:
@@ -255,7 +202,7 @@ class Server:
                 "initializationOptions": self.found.options,
             },
         )
-        provider = json_input.decode(answer, type=_Initialized).capabilities.diagnosticProvider
+        provider = json_input.decode(answer, type=Initialized).capabilities.diagnosticProvider
         self._pulls = provider not in (None, False)
         self._connection.notify("initialized", {})
         self._connection.notify("workspace/didChangeConfiguration", {"settings": self.found.settings})
@@ -281,14 +228,14 @@ class Server:
     def _take_diagnostics(self, params: msgspec.Raw) -> None:
         if self._pulls:
             return
-        said = json_input.decode(params, type=_Published)
+        said = json_input.decode(params, type=Published)
         document = next((one for one in self.documents.values() if one.is_at(said.uri)), None)
         if document is not None:
             found = select_errors(document.path, document.lines, said.diagnostics, self.found.row.name)
             document.hear(said.version, found)
 
     def _take_progress(self, params: msgspec.Raw) -> None:
-        said = json_input.decode(params, type=_Progress)
+        said = json_input.decode(params, type=Progress)
         if said.value.kind == "begin" and len(self._loading) < _MOST_PROGRESS:
             self._loading.add(said.token)
         elif said.value.kind == "end":
@@ -299,7 +246,7 @@ class Server:
         """Answer a server's request. Raises NotImplementedError."""
         match method:
             case "workspace/configuration":
-                items = json_input.decode(params, type=_Configuration).items
+                items = json_input.decode(params, type=Configuration).items
                 return [_find_section(self.found.settings, item.section) for item in items]
             case "workspace/workspaceFolders":
                 return [{"uri": self.found.root.as_uri(), "name": self.found.root.name}]

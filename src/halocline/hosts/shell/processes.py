@@ -36,6 +36,10 @@ class Process(Value, frozen=True):
     pid: int
     exited: asyncio.Future[int]
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to all processes of the session that did not leave its first group."""
+        _signal_group(self.pid, number)
+
 
 class Processes:
     """The processes of one task. `environment` is the keeper's; each command gets its own.
@@ -136,8 +140,7 @@ class Processes:
         """Kill the commands of a keeper that was killed: their end could not be seen."""
         self._line = None
         for pid in list(self._running):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
+            _signal_group(pid, signal.SIGKILL)
             self._note_exit(pid, KILLED)
 
 
@@ -255,3 +258,8 @@ class Line:
             self._socket.close()
             self._keeper.kill()
             self._keeper.wait()
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)

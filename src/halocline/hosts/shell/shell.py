@@ -5,13 +5,11 @@ left running. A timeout or a cancellation stops all of its processes, and `close
 """
 
 import asyncio
-import fcntl
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from errno import E2BIG
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +17,16 @@ import msgspec
 
 from halocline.context.budget import COMMAND
 from halocline.hosts.shell.ancestry import MARK
+from halocline.hosts.shell.descriptors import open_pipe, open_scratch_file, open_terminal
 from halocline.hosts.shell.executables import find_program
 from halocline.hosts.shell.job import Job
 from halocline.hosts.shell.jobs import START, START_ON_TERMINAL, LocalJobs, wait_until_settled
+from halocline.hosts.shell.launch import Launcher, explain_failed_start
 from halocline.hosts.shell.output import Capture, Progress, Spool
-from halocline.hosts.shell.processes import Process, Processes
+from halocline.hosts.shell.processes import Process
 from halocline.hosts.shell.state import ShellState, ShellStates, left_in, with_trailer
 from halocline.ports.host import Cut, Left, ShellCommand, ShellResult
-from halocline.protocol.child_environment import (
-    ChildEnvironment,
-    child_environment,
-    declare_environment,
-    in_sandbox,
-    withheld_names,
-)
+from halocline.protocol.child_environment import ChildEnvironment
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import SandboxChecked, ShellMoved
 from halocline.protocol.kinds import ApprovalMode, SandboxStanding
@@ -42,11 +36,8 @@ if TYPE_CHECKING:
     from halocline.hosts.sandbox.sandbox import Sandbox
 
 SPOOL_CAP = 1 << 28
-LINES, COLUMNS = 40, 120
 _GRACE = 2.0
 _SHORT_GRACE = 0.3
-_PIPE_SIZE = 1 << 20
-_FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
 TOO_LARGE = "the variable {name} is not kept for the next command: it is over 100 kB; save its value in a file instead"
 TOO_MUCH = "it ran without the variables that earlier commands exported: together they exceed the system's limit"
 _ON_TERMINAL = {"TERM": "xterm", "GIT_TERMINAL_PROMPT": "1"}
@@ -95,8 +86,7 @@ class LocalShell:
         self._home = home
         self._spool_folder = spool_folder
         self._spool_cap = spool_cap
-        self._workspace = workspace
-        self._hidden, self._passed = hidden, passed
+        self._launcher = Launcher(workspace, hidden, passed)
         self._bash = find_program("bash")
         self._states = ShellStates()
         self._sandbox = sandbox
@@ -146,7 +136,7 @@ class LocalShell:
         return True
 
     async def close(self) -> None:
-        await self.jobs.close(self._close_processes)
+        await self.jobs.close(self._launcher.close)
         if self._sandbox:
             await asyncio.to_thread(self._sandbox.close)
 
@@ -206,7 +196,7 @@ class LocalShell:
             gone=running.gone,
             sandboxed=running.held is not None,
             set_aside=notes,
-            withheld=self._withheld,
+            withheld=self._launcher.withheld,
         )
 
     def _keep_job(self, running: Running, seconds: float) -> tuple[str, str]:
@@ -217,7 +207,7 @@ class LocalShell:
             running.job,
             None if limit is None else max(0.0, limit - seconds),
             lambda: self._audit_job(running.held),
-            self._withheld,
+            self._launcher.withheld,
         )
 
     def _keep_state(self, running: Running) -> ShellMoved | None:
@@ -240,23 +230,23 @@ class LocalShell:
         mark = os.urandom(8).hex()
         words = self._words(command.text, sandbox.limits if sandbox else "")
         held = await asyncio.to_thread(sandbox.hold, words, folder) if sandbox else None
-        start = self._starting_environment(command)
-        base = declare_environment(in_sandbox(start, self._passed), held.environment) if held else start
         own = {MARK: f"{mark} {self._home}".rstrip()} | (_ON_TERMINAL if command.terminal else {})
-        base = declare_environment(base, own)
+        base = self._launcher.build_environment(held, own, judged=command.judged)
         state = ShellState(state.folder) if command.judged else state
-        reading, writing = _open_terminal() if command.terminal else _open_pipe()
-        left = scratch_file()
+        reading, writing = open_terminal() if command.terminal else open_pipe()
+        left = open_scratch_file()
         began = time.monotonic()
         try:
-            await self._processes.ready()
-            launch = partial(self._launch, held, words, folder=folder, fds=(writing, left), terminal=command.terminal)
+            await self._launcher.ready()
+            launch = partial(
+                self._launcher.start, held, words, folder=folder, fds=(writing, left), terminal=command.terminal
+            )
             process = self._launch_with(state, base, launch)
         except BaseException as error:
             os.close(reading)
             os.close(left)
             if isinstance(error, OSError | ValueError):
-                raise _not_started(folder, error) from error
+                raise explain_failed_start(folder, error) from error
             raise
         finally:
             os.close(writing)
@@ -264,29 +254,6 @@ class LocalShell:
         capture = Capture(COMMAND, spool, terminal=command.terminal, redact=self._redact)
         job = Job(process, reading, capture, progress.feed, terminal=command.terminal, mark=f"{MARK}={mark}".encode())
         return Running(command, job, spool, progress, left, base, held, began, gone)
-
-    async def _close_processes(self) -> None:
-        if processes := self.__dict__.get("_processes"):  # most tasks start none
-            await processes.close()
-
-    @cached_property
-    def _processes(self) -> Processes:
-        return Processes(self._environment)
-
-    @cached_property
-    def _environment(self) -> ChildEnvironment:
-        return declare_environment(child_environment(os.environ, self._hidden, self._passed), _FIXED)
-
-    @cached_property
-    def _withheld(self) -> tuple[str, ...]:
-        return withheld_names(os.environ, self._hidden, self._passed)
-
-    def _starting_environment(self, command: ShellCommand) -> ChildEnvironment:
-        if not command.judged:
-            return self._environment
-        from halocline.hosts.shell.environment import clean_environment
-
-        return clean_environment(self._environment, self._workspace)
 
     def _launch_with(
         self, state: ShellState, base: ChildEnvironment, launch: Callable[[ChildEnvironment], Process]
@@ -300,23 +267,6 @@ class LocalShell:
         process = launch(base)
         self._set_aside.append(TOO_MUCH)
         return process
-
-    def _launch(
-        self,
-        held: "Held | None",
-        words: list[str],
-        environment: ChildEnvironment,
-        folder: str,
-        fds: tuple[int, int],
-        terminal: bool,
-    ) -> Process:
-        if held is None:
-            return self._processes.start(words, environment, folder, fds, terminal)
-        with held.passing() as filter:
-            # A sandbox has its own `/tmp`, so the keeper cannot start in a folder there.
-            return self._processes.start(
-                held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
-            )
 
     async def _sandbox_for(self, command: ShellCommand) -> "Sandbox | None":
         """The sandbox for this command. Raises ToolFailure when one is required and cannot be used."""
@@ -341,42 +291,5 @@ class LocalShell:
         return folder
 
 
-def _open_pipe() -> tuple[int, int]:
-    reading, writing = os.pipe()
-    with suppress(OSError, AttributeError):  # the user may be over a limit; only Linux has the call
-        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
-    return reading, writing
-
-
 def _folder_only(state: ShellState, before: ShellState) -> ShellState:
     return ShellState(state.folder, before.variables)
-
-
-def _open_terminal() -> tuple[int, int]:
-    """A terminal of a usual size, without echo; programs that want echo turn it on."""
-    import termios
-
-    ours, theirs = os.openpty()
-    termios.tcsetwinsize(theirs, (LINES, COLUMNS))
-    modes = termios.tcgetattr(theirs)
-    modes[3] &= ~termios.ECHO
-    termios.tcsetattr(theirs, termios.TCSANOW, modes)
-    return ours, theirs
-
-
-def scratch_file() -> int:
-    """Open an anonymous file."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("halocline")
-    from tempfile import TemporaryFile
-
-    with TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
-def _not_started(folder: str, error: OSError | ValueError) -> ToolFailure:
-    if not os.path.isdir(folder):
-        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
-    if isinstance(error, ValueError):
-        return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
-    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from halocline.hosts.shell.processes import Process, Processes
@@ -13,8 +12,8 @@ from halocline.protocol.child_environment import ChildEnvironment
 LINE_LIMIT = 1 << 20
 """Bytes of a program's output that are read ahead."""
 _GRACE = 1.0
-_ON_PIPES = 'exec "$@" </dev/fd/99 2>/dev/fd/98'
-"""The keeper sets standard output; these descriptors become standard input and standard error."""
+_ON_PIPES = 'exec "$@" </dev/fd/99 2>'
+"""The keeper sets standard output; descriptor 99 becomes standard input, and 98 standard error, if it is wanted."""
 
 
 @dataclass(slots=True)
@@ -37,19 +36,39 @@ class LocalProgram:
             self.input.abort()
         try:
             await asyncio.wait([self.exited], timeout=patience)
-            self._signal(signal.SIGTERM)
+            self.process.send_signal(signal.SIGTERM)
             await asyncio.wait([self.exited], timeout=_GRACE)
         finally:
             # Processes that it started may outlive it and hold its pipes.
-            self._signal(signal.SIGKILL)
+            self.process.send_signal(signal.SIGKILL)
             for reader in self.readers:
                 if not reader.is_closing():
                     reader.close()
         await asyncio.wait([self.exited], timeout=_GRACE)
 
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
+
+def start_on_pipes(
+    processes: Processes, words: Sequence[str], environment: ChildEnvironment, folder: str, *, errors: bool
+) -> tuple[Process, list[int]]:
+    """Start a program and return our ends of its pipes: input, output, and errors if wanted.
+
+    Raises:
+        OSError, and ValueError for a NUL.
+    """
+    pipes = [os.pipe() for _ in range(3 if errors else 2)]
+    (stdin, writing), *printing = pipes
+    ours, theirs = [writing, *(fd for fd, _ in printing)], [stdin, *(fd for _, fd in printing)]
+    script = ["/bin/sh", "-c", _ON_PIPES + ("/dev/fd/98" if errors else "/dev/null"), "sh", *words]
+    try:
+        fds = (theirs[1], theirs[0], *theirs[2:])
+        return processes.start(script, environment, folder, fds, terminal=False), ours
+    except BaseException:
+        for fd in ours:
+            os.close(fd)
+        raise
+    finally:
+        for fd in theirs:
+            os.close(fd)
 
 
 class LocalPrograms:
@@ -61,19 +80,7 @@ class LocalPrograms:
     async def start(self, words: Sequence[str], environment: ChildEnvironment, folder: str) -> LocalProgram:
         """Start a program. Raises OSError, and ValueError for a NUL."""
         await self._processes.ready()
-        (stdin, writing), (reading, stdout), (failing, stderr) = os.pipe(), os.pipe(), os.pipe()
-        ours, theirs = (writing, reading, failing), (stdin, stdout, stderr)
-        try:
-            process = self._processes.start(
-                ["/bin/sh", "-c", _ON_PIPES, "sh", *words], environment, folder, (stdout, stdin, stderr), terminal=False
-            )
-        except BaseException:
-            for fd in ours:
-                os.close(fd)
-            raise
-        finally:
-            for fd in theirs:
-                os.close(fd)
+        process, ours = start_on_pipes(self._processes, words, environment, folder, errors=True)
         # If the caller is cancelled, nothing else refers to the program, so it is ended here.
         joining = asyncio.ensure_future(_join_program(process, ours))
         try:
@@ -87,7 +94,7 @@ class LocalPrograms:
         await self._processes.close()
 
 
-async def _join_program(process: Process, fds: tuple[int, int, int]) -> LocalProgram:
+async def _join_program(process: Process, fds: Sequence[int]) -> LocalProgram:
     writing, reading, failing = fds
     loop = asyncio.get_running_loop()
     input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))

@@ -7,22 +7,24 @@ Importing this takes most of a second, so the first server that starts does it i
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 from mcp import Client, MCPError
+from mcp.client._transport import TransportStreams
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from halocline.mcp.cache import Offer
 from halocline.mcp.connection.errors import TROUBLES, Translated
+from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Broken, Hopeless, Refused, Setup
-from halocline.mcp.connection.transports import transport_to, watch_streams
+from halocline.mcp.connection.transports import build_sign_in, open_http, open_pipes, watch_streams
 from halocline.mcp.lists import describe_resource, progress_of, prompt_of, tool_of
 from halocline.mcp.requests.callers import Callers, Serving
 from halocline.mcp.requests.elicitation import Pages, answer_elicitation
@@ -44,37 +46,20 @@ UNHEARD = "{what} was not passed on: no call is running, or calls of several tas
 
 
 class Session:
-    """An open connection. `gone` is set when it ends, `stale` when one of the server's lists changed."""
+    """An open connection. `stale` is set when one of the server's lists changed."""
 
     def __init__(self, server: Server, setup: Setup, log: ServerLog) -> None:
-        self.gone = asyncio.Event()
+        self.lifetime = Lifetime()
         self.stale = asyncio.Event()
-        self.answered = False
-        self.fault = ""
-        self.explained = asyncio.Event()
         self._moved = asyncio.Event()
         self.callers = Callers()
         self._pages = Pages()
-        self.sign_in: SignIn | None = None
+        self._sign_in: SignIn | None = None
         self.server = server
         self._setup = setup
         self._folders = setup.folders
         self._log = log
         self._client: Client
-
-    def over(self, why: str = "") -> None:
-        """Mark the connection as ended. The first reason counts and may come a moment later."""
-        self.fault = self.fault or why
-        if self.fault:
-            self.explained.set()
-        self.gone.set()
-
-    async def reason(self, otherwise: str) -> str:
-        """Return why it ended; the program's exit may be seen a moment after the end of its output."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await self.explained.wait()
-        return self.fault or otherwise
 
     @property
     def version(self) -> str:
@@ -194,9 +179,9 @@ class Session:
     async def connect(self, stack: AsyncExitStack, filled: Filled, mode: str) -> None:
         """Connect; the stack closes the connection. Raises Broken."""
         with Translated(self._wanted_sign_in):
-            transport = await transport_to(stack, self.server, filled, self._setup, self._log, self)
+            transport = await self._open_transport(stack, filled)
             client = Client(
-                watch_streams(transport, self),
+                watch_streams(transport, self.lifetime),
                 mode=mode,
                 list_roots_callback=self.roots,
                 logging_callback=self.handle_log,
@@ -207,10 +192,18 @@ class Session:
                 cache=None,
             )
             self._client = await stack.enter_async_context(_closing_quietly(client))
-            self.answered = True
+            self.lifetime.answered = True
+
+    async def _open_transport(
+        self, stack: AsyncExitStack, filled: Filled
+    ) -> AbstractAsyncContextManager[TransportStreams]:
+        if self.server.transport == "stdio":
+            return await open_pipes(stack, filled, self._setup, self._log, self.lifetime)
+        self._sign_in = build_sign_in(self.server, filled, self._setup)
+        return await open_http(stack, self.server, filled, self._setup, self._sign_in)
 
     def _wanted_sign_in(self) -> str:
-        return self.sign_in.asked if self.sign_in else ""
+        return self._sign_in.asked if self._sign_in else ""
 
     # Requests and notifications from the server.
 
@@ -262,7 +255,7 @@ async def open_session(
         except Hopeless:
             raise
         except Broken as error:
-            raise Broken(await session.reason(error.text)) from error
+            raise Broken(await session.lifetime.wait_for_reason(error.text)) from error
         yield session
 
 

@@ -5,28 +5,24 @@ a bounded time and affects no other server; the error text is kept.
 """
 
 import asyncio
-import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from halocline.files.stamp import read_stamp
 from halocline.mcp.cache import Offer, is_fresh, key_of
+from halocline.mcp.connection.sdk import load_open_session
 from halocline.mcp.connection.server_log import ServerLog
-from halocline.mcp.connection.setup import FORGOTTEN, MISSING_SDK, Broken, Hopeless, Refused, Setup
+from halocline.mcp.connection.setup import Broken, Hopeless, Setup
 from halocline.mcp.tool_names import name_for
 from halocline.mcp.variables import Missing, fill_variables, server_environment
-from halocline.ports.mcp import Caller
 from halocline.ports.mcp_servers import Server
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events.mcp import McpTool
-from halocline.protocol.messages import ResultPart, UserPart
-from halocline.protocol.values import JsonObject
 
 if TYPE_CHECKING:
     from halocline.mcp.connection.session import Session
@@ -36,8 +32,6 @@ FIRST_WAIT, MOST_TRIES = 1.0, 6
 LIVED = 60.0
 """Seconds of uptime after which a server that ends counts as working: the number of tries starts over."""
 _AUTO, _LEGACY = "auto", "legacy"
-
-Answer = TypeVar("Answer")
 
 
 class Standing(StrEnum):
@@ -118,42 +112,34 @@ class Supervisor:
             self.standing = Standing.STARTING
             self._life = asyncio.create_task(self._live(), name=f"mcp {self.server.name}")
 
-    async def call(self, tool: McpTool, arguments: JsonObject, caller: Caller) -> tuple[ResultPart, ...]:
-        """Call a tool, unless its definition is no longer the one the model knows. Raises ToolFailure."""
-        for again in (True, False):
-            session = await self._ready()
-            self._require_same(tool)
-            try:
-                return await session.call(tool.tool, arguments, self.server.entry.timeout, caller)
-            except Refused as refusal:
-                raise ToolFailure(f"{tool.subject} failed: {refusal.text}") from refusal
-            except Broken as error:
-                # A server that no longer knows the session has not run the call, so it is safe to send it again.
-                forgotten = error.text in FORGOTTEN
-                why = await self._drop_session(session, error.text)
-                if not (forgotten and again):
-                    raise ToolFailure(self._describe_break(tool, why)) from error
-        raise AssertionError("the second attempt returns or raises")
+    async def connect(self) -> "Session":
+        """Return the connection; make one if there is none. Raises ToolFailure."""
+        if self._session is None:
+            if not self.is_used or not self._key:
+                raise ToolFailure(self._unusable())
+            await self._wait_for_start()
+        if self._session is None:
+            raise ToolFailure(self._unusable())
+        return self._session
 
-    async def read(self, uri: str) -> tuple[ResultPart, ...]:
-        """Read a resource. Raises ToolFailure."""
-        return await self._request(lambda session: session.read(uri, self.server.entry.timeout), f"read {uri}")
+    def require_same(self, tool: McpTool) -> None:
+        """Raise ToolFailure unless the tool's definition is still the one that the model knows."""
+        now = next((each for each in self.tools if each.tool == tool.tool), None)
+        if now is None:
+            raise ToolFailure(f"{self.server.name} no longer has a tool {tool.tool}. Nothing was run.")
+        if now.digest != tool.digest:
+            raise ToolFailure(
+                f"The definition of {tool.subject} changed. Nothing was run; read its new description first."
+            )
+        self._setup.pins.agree(now)
 
-    async def resources(self) -> str:
-        """List its resources. Raises ToolFailure."""
-        return await self._request(lambda session: session.resources(), "list its resources")
-
-    async def prompt(self, name: str, arguments: dict[str, str]) -> tuple[UserPart, ...]:
-        """Get a prompt's content. Raises ToolFailure."""
-        limit = self.server.entry.timeout
-        return await self._request(lambda session: session.prompt(name, arguments, limit), f"get its prompt {name}")
-
-    async def _request(self, ask: "Callable[[Session], Awaitable[Answer]]", what: str) -> Answer:
-        session = await self._ready()
-        try:
-            return await ask(session)
-        except (Refused, Broken) as error:
-            raise ToolFailure(f"The MCP server {self.server.name} could not {what}: {error.text}") from error
+    async def drop_session(self, session: "Session", why: str) -> str:
+        """Drop a connection that failed, and return why; waits briefly for the program's own reason."""
+        session.lifetime.end(await session.lifetime.wait_for_reason(why))
+        if self._session is session:
+            self._session = None
+            self.settled.clear()
+        return session.lifetime.fault
 
     async def close(self) -> None:
         """End it and wait until it is gone."""
@@ -164,10 +150,10 @@ class Supervisor:
 
     def look(self) -> None:
         """Restart it if a file that its settings list in `watch` changed."""
-        stamps = tuple(_file_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
+        stamps = tuple(read_stamp(self._setup.workspace / name) for name in self.server.entry.watch)
         if self._stamps and stamps != self._stamps and self._session is not None:
             self.log.note("a watched file changed: restarting")
-            self._session.over("a watched file changed")
+            self._session.lifetime.end("a watched file changed")
         self._stamps = stamps
 
     def adopt(self, server: Server) -> None:
@@ -195,17 +181,7 @@ class Supervisor:
             self._legacy = self._legacy or self.offer.version < "2026"
             self.settled.set()
 
-    async def _ready(self) -> "Session":
-        """Return the connection; make one if there is none. Raises ToolFailure."""
-        if self._session is None:
-            if not self.is_used or not self._key:
-                raise ToolFailure(self._unusable())
-            await self._started_anew()
-        if self._session is None:
-            raise ToolFailure(self._unusable())
-        return self._session
-
-    async def _started_anew(self) -> None:
+    async def _wait_for_start(self) -> None:
         """Wait for the outcome of the start under way; if there is none, start now."""
         wanted = self._starts + (self.standing is not Standing.STARTING)
         self.begin(anyway=True)
@@ -221,32 +197,6 @@ class Supervisor:
     def _unusable(self) -> str:
         why = self.error or ("it is turned off" if not self.is_used else "it is still starting")
         return f"The MCP server {self.server.name} is not available: {why}. Nothing was run; continue without it."
-
-    def _require_same(self, tool: McpTool) -> None:
-        now = next((each for each in self.tools if each.tool == tool.tool), None)
-        if now is None:
-            raise ToolFailure(f"{self.server.name} no longer has a tool {tool.tool}. Nothing was run.")
-        if now.digest != tool.digest:
-            raise ToolFailure(
-                f"The definition of {tool.subject} changed. Nothing was run; read its new description first."
-            )
-        self._setup.pins.agree(now)
-
-    def _describe_break(self, tool: McpTool, why: str) -> str:
-        words = self.log.last_words
-        output = f"\nIts last output:\n{words}" if words else ""
-        return (
-            f"The connection to the MCP server {self.server.name} broke while {tool.tool} ran: {why}. "
-            f"The call may or may not have taken effect.{output}"
-        )
-
-    async def _drop_session(self, session: "Session", why: str) -> str:
-        """Drop a connection that failed, and return why; waits briefly for the program's own reason."""
-        session.over(await session.reason(why))
-        if self._session is session:
-            self._session = None
-            self.settled.clear()
-        return session.fault
 
     async def _live(self) -> None:
         tries = 0
@@ -277,9 +227,7 @@ class Supervisor:
         self.settled.clear()
         self.standing = Standing.STARTING
         self.log.begin(f"starting: {self.server.runs}")
-        await _with_sdk()
-        from halocline.mcp.connection.session import open_session
-
+        open_session = await load_open_session()
         mode = _LEGACY if self._legacy else _AUTO
         try:
             async with AsyncExitStack() as stack:
@@ -297,7 +245,7 @@ class Supervisor:
             raise
         except Broken as error:
             raise Broken(self._with_last_words(error.text)) from error
-        raise Broken(self._with_last_words(session.fault or "the connection was closed"))
+        raise Broken(self._with_last_words(session.lifetime.fault or "the connection was closed"))
 
     def _may_be_older(self) -> bool:
         """Fall back once to the 2025 handshake: older servers may exit at a request that they do not know."""
@@ -318,13 +266,14 @@ class Supervisor:
 
     async def _stay(self, session: "Session") -> None:
         """Wait until it is gone; list its offer again when it says that it changed."""
+        ended = session.lifetime.gone
         listening = [asyncio.create_task(job) for job in (session.listen(), session.tell_of_roots())]
         try:
-            while not session.gone.is_set():
-                stale, gone = (asyncio.ensure_future(event.wait()) for event in (session.stale, session.gone))
+            while not ended.is_set():
+                stale, gone = (asyncio.ensure_future(event.wait()) for event in (session.stale, ended))
                 await asyncio.wait([stale, gone], return_when=asyncio.FIRST_COMPLETED)
                 stale.cancel(), gone.cancel()
-                if session.gone.is_set():
+                if ended.is_set():
                     return
                 session.stale.clear()
                 self.offer = await session.offer(time.time())
@@ -347,23 +296,3 @@ class Supervisor:
     def _with_last_words(self, why: str) -> str:
         words = self.log.last_words
         return f"{why}; its last output: {words}" if words else why
-
-
-async def _with_sdk() -> None:
-    """Import the SDK in a thread. Raises Broken."""
-    # It also logs what it raises, and without a handler Python would print that over the screen.
-    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
-    try:
-        await asyncio.to_thread(import_module, "halocline.mcp.connection.session")
-    except ImportError as error:
-        raise Hopeless(
-            MISSING_SDK if error.name and error.name.split(".")[0] in ("mcp", "mcp_types") else str(error)
-        ) from error
-
-
-def _file_stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

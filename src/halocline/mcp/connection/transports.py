@@ -5,7 +5,7 @@ import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpx2
@@ -13,6 +13,7 @@ from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from halocline.mcp.connection.lifetime import Lifetime
 from halocline.mcp.connection.pipes import Pipes
 from halocline.mcp.connection.server_log import ServerLog
 from halocline.mcp.connection.setup import Hopeless, Setup
@@ -23,21 +24,15 @@ from halocline.net.network import Network
 from halocline.ports.mcp_servers import Server
 from halocline.ports.programs import Program
 
-if TYPE_CHECKING:
-    from halocline.mcp.connection.session import Session
-
 _CONNECT, _SILENCE = 30.0, 300.0
 _END_PATIENCE = 1.0
 
 
-async def transport_to(
-    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+async def open_http(
+    stack: AsyncExitStack, server: Server, filled: Filled, setup: Setup, auth: SignIn | None
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    """Build the transport that the settings ask for; the stack cleans up. Lets the SDK's exceptions through."""
-    if server.transport == "stdio":
-        return await _open_pipes(stack, filled, setup, log, session)
+    """Build the HTTP transport that the settings ask for; the stack cleans up. Lets the SDK's exceptions through."""
     headers = {name: value.reveal() for name, value in filled.headers.items()}
-    auth = session.sign_in = _sign_in(server, filled, setup)
     if server.transport == "sse" or (not server.transport and not await _speaks_http(filled.url, headers, auth, setup)):
         make = partial(_build_client, setup.network(filled.url))
         day = 86_400.0
@@ -47,28 +42,29 @@ async def transport_to(
     return streamable_http_client(filled.url, http_client=http)
 
 
-def _sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
+def build_sign_in(server: Server, filled: Filled, setup: Setup) -> SignIn | None:
     """Return the OAuth sign-in; None where a header already authenticates us."""
     if setup.secrets is None or "authorization" in map(str.lower, filled.headers):
         return None
     return SignIn(server.name, filled.url, filled.oauth, setup.secrets, setup.visitor)
 
 
-async def _open_pipes(
-    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, session: "Session"
+async def open_pipes(
+    stack: AsyncExitStack, filled: Filled, setup: Setup, log: ServerLog, lifetime: Lifetime
 ) -> AbstractAsyncContextManager[TransportStreams]:
+    """Start the server's program and build the transport over its pipes; the stack ends it."""
     env, folder = server_environment(filled.env, setup.env, setup.passed), _folder_of(filled, setup)
     words = (_find_program(filled.command, folder, env), *filled.args)
     program = await setup.programs.start(words, env, folder)
-    stack.push_async_callback(_end_program, program, session)
-    pipes = Pipes(program, log, session.over)
-    program.exited.add_done_callback(lambda exited: session.over(f"it exited with code {exited.result()}"))
+    stack.push_async_callback(_end_program, program, lifetime)
+    pipes = Pipes(program, log, lifetime.end)
+    program.exited.add_done_callback(lambda exited: lifetime.end(f"it exited with code {exited.result()}"))
     return pipes.streams()
 
 
-async def _end_program(program: Program, session: "Session") -> None:
+async def _end_program(program: Program, lifetime: Lifetime) -> None:
     """End a program; a server that answered gets a moment to exit by itself."""
-    await program.end(_END_PATIENCE if session.answered else 0.0)
+    await program.end(_END_PATIENCE if lifetime.answered else 0.0)
 
 
 def _find_program(command: str, folder: str, env: Mapping[str, str]) -> str:
@@ -112,9 +108,9 @@ async def _speaks_http(url: str, headers: dict[str, str], auth: Any, setup: Setu
 
 @asynccontextmanager
 async def watch_streams(
-    transport: AbstractAsyncContextManager[TransportStreams], session: "Session"
+    transport: AbstractAsyncContextManager[TransportStreams], lifetime: Lifetime
 ) -> AsyncGenerator[TransportStreams, None]:
-    """Pass the streams through; when the server's stream ends, `session.gone` is set."""
+    """Pass the streams through; when the server's stream ends, `lifetime.gone` is set."""
     to_us, ours = anyio.create_memory_object_stream[Any](0)
     async with transport as (theirs, sending), anyio.create_task_group() as group:
 
@@ -123,7 +119,7 @@ async def watch_streams(
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async for message in theirs:
                         await to_us.send(message)
-            session.over()
+            lifetime.end()
 
         group.start_soon(pass_on)
         try:

@@ -2,7 +2,8 @@
 
 from halocline.net.address import address_of
 from halocline.protocol.values import Value
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 
 _SHORTEST = 16
 

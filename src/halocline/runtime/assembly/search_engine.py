@@ -15,7 +15,7 @@ from halocline.net.network import Network
 from halocline.ports.web_search import WebQuery
 from halocline.protocol.errors import ToolFailure, UsageError
 from halocline.protocol.secrets.secret import Secret
-from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.catalog.vendor import Vendor
 from halocline.runtime.models.connection_test import ModelConnection
 from halocline.runtime.models.keys import Keys
 from halocline.store.settings.settings import Settings

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import base_url_of
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings

@@ -11,7 +11,8 @@ from halocline.ports.model import Model
 from halocline.protocol.errors import ModelError, UsageError
 from halocline.protocol.kinds import Mode
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
 from halocline.providers.wrappers.model_info_probe import Informed, wants_to_know
 from halocline.providers.wrappers.retry import Retrying

@@ -14,7 +14,8 @@ from msgspec.structs import asdict, replace as changed
 from halocline.protocol.errors import UsageError
 from halocline.providers.catalog.file import Catalogue, Entry
 from halocline.providers.catalog.models import FREE, UNKNOWN, ModelInfo, Prices
-from halocline.providers.catalog.vendors import VENDORS, Family, Vendor
+from halocline.providers.catalog.vendor import Family, Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint
 from halocline.store.settings.provider_settings import Price, Provider
 from halocline.store.settings.settings import Settings

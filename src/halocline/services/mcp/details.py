@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from halocline.mcp.connection.calls import call_tool
 from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.hub import definitions_size
 from halocline.policy.mcp import ALL
@@ -206,7 +207,7 @@ async def _describe_call(each: Supervisor, tool: str, arguments: JsonObject) -> 
         return ToolResponse(error=f"The server {each.server.name} could not run the call: {redact_text(why)}")
     began = time.monotonic()
     try:
-        found = await each.call(known, arguments, Caller("try", lambda text: None, _ask_nobody))
+        found = await call_tool(each, known, arguments, Caller("try", lambda text: None, _ask_nobody))
     except ToolFailure as failure:
         return ToolResponse(error=redact_text(failure.text), seconds=round(time.monotonic() - began, 2))
     return ToolResponse(True, "", found, "", round(time.monotonic() - began, 2))

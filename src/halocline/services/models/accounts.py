@@ -14,7 +14,8 @@ from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
 from halocline.providers.auth import accounts
 from halocline.providers.catalog.file import Catalogue
-from halocline.providers.catalog.vendors import VENDORS, Vendor
+from halocline.providers.catalog.vendor import Vendor
+from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, base_url_of
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.network import choose_network, network_to, with_short_timeouts

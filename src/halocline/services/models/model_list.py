@@ -10,7 +10,7 @@ from halocline.protocol.values import Value
 from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.models import ModelInfo
 from halocline.providers.catalog.server_probe import ask_server, fill_info
-from halocline.providers.catalog.vendors import Vendor
+from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.endpoint import Endpoint
 from halocline.runtime.models.keys import Keys
 from halocline.runtime.models.resolve import local_models

@@ -1,0 +1,88 @@
+"""Starts commands: with the environment that they get, and in the sandbox where there is one."""
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from halocline.hosts.shell.processes import Process, Processes
+from halocline.protocol.child_environment import (
+    ChildEnvironment,
+    child_environment,
+    declare_environment,
+    in_sandbox,
+    withheld_names,
+)
+from halocline.protocol.errors import ToolFailure
+
+if TYPE_CHECKING:
+    from halocline.hosts.sandbox.backends import Held
+
+_FIXED = {"GIT_PAGER": "cat", "PAGER": "cat", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+
+
+class Launcher:
+    """The processes of one task. Variables that look like secrets, and those in `hidden`, need to be in `passed`."""
+
+    def __init__(self, workspace: str, hidden: frozenset[str], passed: tuple[str, ...]) -> None:
+        self._workspace = workspace
+        self._hidden, self._passed = hidden, passed
+
+    async def ready(self) -> None:
+        """Make sure that commands can be started. Raises OSError."""
+        await self._processes.ready()
+
+    def start(
+        self,
+        held: "Held | None",
+        words: list[str],
+        environment: ChildEnvironment,
+        folder: str,
+        fds: tuple[int, int],
+        terminal: bool,
+    ) -> Process:
+        """Start a process in the sandbox that holds it, if any. Raises OSError and ValueError."""
+        if held is None:
+            return self._processes.start(words, environment, folder, fds, terminal)
+        with held.passing() as filter:
+            # A sandbox has its own `/tmp`, so the keeper cannot start in a folder there.
+            return self._processes.start(
+                held.words, environment, held.folder, (*fds, *filter), terminal, patient=held.patient
+            )
+
+    async def close(self) -> None:
+        """End every process that was started."""
+        if processes := self.__dict__.get("_processes"):  # most tasks start none
+            await processes.close()
+
+    @cached_property
+    def _processes(self) -> Processes:
+        return Processes(self._environment)
+
+    @cached_property
+    def _environment(self) -> ChildEnvironment:
+        return declare_environment(child_environment(os.environ, self._hidden, self._passed), _FIXED)
+
+    @cached_property
+    def withheld(self) -> tuple[str, ...]:
+        """The variables that commands do not get because they look like secrets."""
+        return withheld_names(os.environ, self._hidden, self._passed)
+
+    def build_environment(self, held: "Held | None", own: dict[str, str], *, judged: bool) -> ChildEnvironment:
+        """Build the environment of a command: with its own variables, and harmless if it was judged read-only."""
+        start = self._environment
+        if judged:
+            from halocline.hosts.shell.environment import clean_environment
+
+            start = clean_environment(start, self._workspace)
+        if held:
+            start = declare_environment(in_sandbox(start, self._passed), held.environment)
+        return declare_environment(start, own)
+
+
+def explain_failed_start(folder: str, error: OSError | ValueError) -> ToolFailure:
+    """Explain why a command could not be started in a folder."""
+    if not os.path.isdir(folder):
+        return ToolFailure(f"The folder {folder} no longer exists, so no command can run in it. Nothing was run.")
+    if isinstance(error, ValueError):
+        return ToolFailure(f"The command cannot be passed to a shell: {error}. Nothing was run.")
+    return ToolFailure(f"The command could not be started: {error.strerror}. If it is long, write it to a script file.")

@@ -1,0 +1,63 @@
+"""One model vendor as data: its API family and its differences from that."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from halocline.protocol.values import Value
+
+Family = Literal["anthropic", "openai_chat", "openai_responses", "gemini", "library", "scripted", "search"]
+
+
+class Vendor(Value, frozen=True):
+    """A provider's address and its differences from its API family.
+
+    `other_key_variables` are read when `key_variable` is not set. `max_tokens_field` and `reasoning_field` name request
+    fields: the limit of the reply, and where the server wants its own reasoning back (empty: nowhere).
+    `thinking_style` names a row of `thinking_table.STYLES`: the fields that control thinking. `cache_key_field` takes
+    the key that related requests share; `answer_schemas` is a pattern of the models that accept an output schema
+    together with tools; both apply only at the vendor's own address. `local` servers need no key and cost nothing.
+    `family_elsewhere` is the API family of servers at another address under the vendor's name, if it differs.
+
+    `catalogue` is its name in the catalog, if different. `base_url_path` is appended to the address in
+    `base_url_variable` when that is only a host. `key_header` takes the key in place of `authorization`; `headers` go
+    with every request, and `$NAME` in their values is read from the environment. `claude_fields` are added to requests
+    for Claude models so that the prompt is cached (Claude's servers cache only on request). `sizes` names how to ask
+    the server about its models (`server_probe`); empty: like OpenAI's. `shared_key`: the key gives access to more than
+    models, so commands may see it. `packages` are imported for it by the family `library`; `credentials` describes what
+    that finds by itself when there is no key.
+    """
+
+    name: str
+    title: str
+    family: Family
+    base_url: str = ""
+    key_variable: str = ""
+    family_elsewhere: Family | None = None
+    other_key_variables: tuple[str, ...] = ()
+    base_url_variable: str = ""
+    default_model: str = ""
+    local: bool = False
+    max_tokens_field: str = "max_tokens"
+    reasoning_field: str = ""
+    thinking_style: str = "effort"
+    cache_key_field: str = ""
+    answer_schemas: str = ""
+    usage_on_request: bool = True
+    catalogue: str = ""
+    base_url_path: str = ""
+    key_header: str = ""
+    headers: dict[str, str] = {}
+    claude_fields: dict[str, Any] = {}
+    sizes: str = ""
+    shared_key: bool = False
+    packages: tuple[str, ...] = ()
+    credentials: str = ""
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The variables that may hold the key, in order; empty for a server that needs none."""
+        return (self.key_variable, *self.other_key_variables) if self.key_variable else ()
+
+    def key_in(self, environ: Mapping[str, str]) -> str:
+        """Return the key from the environment, or ""."""
+        return next((key for name in self.key_variables if (key := environ.get(name, "").strip())), "")

@@ -1,0 +1,44 @@
+"""A server's socket on localhost, and the connections to it, which end with it."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Listener:
+    """Listens on `port` (0: any) and serves each connection in a task. With `tls`, clients must use TLS."""
+
+    def __init__(self, serve: Serve, *, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        self.port = port
+        self._serve = serve
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Cut all connections and wait until they are served no more."""
+        if self._server is not None:
+            self._server.close()
+        # Handlers end with their connection; asyncio would log cancelled ones as errors.
+        for writer in self._serving.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._serving)
+        if self._server is not None:
+            await self._server.wait_closed()
+
+    async def serve_forever(self) -> None:
+        if self._server is not None:
+            await self._server.serve_forever()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._serving[task] = writer
+            task.add_done_callback(self._serving.pop)
+        await self._serve(reader, writer)
