@@ -95,13 +95,9 @@ if TYPE_CHECKING:
         list_workspaces as list_workspaces,
     )
     from halocline.services.imports import (
-        GONE_ON as GONE_ON,
-        GROWN as GROWN,
-        HERE as HERE,
-        MOVED as MOVED,
-        NEW as NEW,
         ImportResult as ImportResult,
         ImportService as ImportService,
+        TranscriptStatus as TranscriptStatus,
     )
     from halocline.services.instructions import (
         InstructionService as InstructionService,
@@ -186,7 +182,7 @@ _PLACES = {
     "services.doctor.doctor": "check_model run_checks",
     "services.doctor.finding": "Finding",
     "services.folders": "FolderListing GitStatus Workspace inspect_git list_folder list_workspaces",
-    "services.imports": "GONE_ON GROWN HERE ImportResult ImportService MOVED NEW",
+    "services.imports": "ImportResult ImportService TranscriptStatus",
     "services.instructions": "InstructionService InstructionVerdict ListedInstruction",
     "services.mcp.details": "ServerDetail ServerService ToolResponse",
     "services.mcp.servers": "ListedServer McpService ServerTrial describe_server_entry",

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,13 +73,9 @@ if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks
     from halocline.ports.instructions import Instructions
     from halocline.ports.web_search import WebSearch
-    from halocline.providers.catalog.refresh import Refreshed
     from halocline.runtime.mcp import FolderServers
     from halocline.runtime.rules.hooks import FolderHooks
     from halocline.store.tasks.recording import Recorder
-
-PATIENCE = 30.0
-"""Timeout in seconds for a silent catalogue server."""
 
 
 class Assembly:
@@ -164,15 +159,6 @@ class Assembly:
             found = self._found_browser
             notice = f"{notice} The model has no browser: {found.missing}. {found.hint}".strip()
         return notice
-
-    async def refresh_models(self) -> "Refreshed":
-        """Download the catalogue again. Raises HaloclineError and then keeps the old one."""
-        from halocline.providers.catalog.refresh import refresh_catalogue
-
-        url = self.settings.catalogue_url
-        network = network_to(url, self.settings, self.env)
-        network = replace(network, first_byte_timeout=PATIENCE, stall_timeout=PATIENCE)
-        return await refresh_catalogue(url, self.home.catalogue, network)
 
     def context(self) -> Context:
         """Build the context, which makes a task's requests."""

@@ -82,13 +82,16 @@ def instructions_of(
     """Return the rules of a task, and of its `further` folders; None if the settings turn rules off."""
     if not settings.rules:
         return None
-    roots = roots_of(workspace, home, env)
-    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, permissions))
+
+    def follow(roots: Roots) -> LiveInstructions:
+        return LiveInstructions(roots, lambda: reader_of(roots, home, settings, permissions))
+
+    first = follow(roots_of(workspace, home, env))
     if not further:
         return first
-    from halocline.runtime.rules.multi_root import with_roots
+    from halocline.runtime.rules.multi_root import RootedInstructions
 
-    return with_roots(first, further, home, settings, permissions)
+    return RootedInstructions(first, {root: follow(Roots(Path(root), prefix=f"{root}/")) for root in further})
 
 
 def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Permissions]") -> "Reader":

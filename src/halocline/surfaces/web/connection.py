@@ -180,7 +180,7 @@ class PageConnection:
                     await self._send_events(task, part, fresh=was_live and not begin, was_live=was_live, live=is_all)
                 after, was_live = past[-1].seq if past else after, True
             # While closing a task, this process holds it a moment longer: do not join it for that.
-            if not self._client.is_open(task) and self._client.writer(task) not in ("", str(os.getpid())):
+            if not self._client.is_open(task) and self._client.tasks.writer(task) not in ("", str(os.getpid())):
                 await self._tasks.join(task)
             if self._client.is_open(task):
                 return after

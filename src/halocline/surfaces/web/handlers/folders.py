@@ -35,7 +35,7 @@ class Trusted(OfFolder, frozen=True):
 
 async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     """List known workspaces: named at startup, or used before."""
-    return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
+    return workspaces_of(await asyncio.to_thread(tasks.client.tasks.search, TaskQuery()), tasks.workspaces)
 
 
 async def list_folders(tasks: OpenTasks, which: Look) -> FolderListing:

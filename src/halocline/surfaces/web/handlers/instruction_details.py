@@ -42,7 +42,7 @@ async def hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     found: dict[tuple[str, str], LastRun] = {}
-    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
+    for info in islice(client.tasks.search(TaskQuery(workspace=str(workspace), limit=LATELY)), LATELY):
         try:
             past = client.past(info.task)
         except HaloclineError:  # an unreadable log must not hide the runs of others

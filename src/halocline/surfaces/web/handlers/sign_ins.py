@@ -27,7 +27,7 @@ class Carried(OfSignIn, frozen=True):
 
 async def sign_in(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
-    accounts = tasks.client.accounts
+    accounts = tasks.client.models.accounts
 
     async def run(show: Show, pasted: Pasted) -> ModelConnection:
         async with accounts.signing_in(which.provider) as begun:
