@@ -21,7 +21,7 @@ from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.apply_command import apply_command
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.optional_parts import TaskRuntime, bind_runtime
+from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
 from halocline.runtime.prompts.additions import build_prompt
@@ -53,6 +53,7 @@ from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
+    from halocline.ports.subagents import Subagents
     from halocline.runtime.attach.remote_task import Attached
     from halocline.runtime.history.actions import TaskHistory
     from halocline.runtime.prompts.command_files import SlashEntries
@@ -263,12 +264,19 @@ class Controller:
         self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), repairs: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
-        bind_runtime(task, TaskRuntime(lambda: self.assembly, self._serve, self.let_go))
+        if isinstance(subagents := task.host.tools.subagents, LazySubagents):
+            subagents.bind(lambda: self._build_subagents(task, trusted=subagents.trusted))
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         socket = asyncio.create_task(serve_socket(task, self.pass_on), name=f"socket of {name}")
         self._open[name] = OpenTask(task, serving, model, socket, remarks)
         return name
+
+    def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":
+        from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
+
+        runtime = TaskRuntime(lambda: self.assembly, self._serve, self.let_go)
+        return Subtasks(task, runtime, trusted=trusted)
 
     def attached(self, name: str) -> "Attached | None":
         """Return the attached task that another process runs; None if it is open here, or not at all."""

@@ -15,7 +15,7 @@ from halocline.protocol.events import AssistantMessageCompleted, DurableEvent
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import JsonObject, Value
-from halocline.runtime.assembly.optional_parts import build_reading_files
+from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.history.previews import readable_text
 from halocline.store.paths import Home
 from halocline.task.calls.policy_input import make_policy_context

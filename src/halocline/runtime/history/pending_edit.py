@@ -14,7 +14,7 @@ from halocline.protocol.events import ApprovalRequested
 from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.values import JsonObject
-from halocline.runtime.assembly.optional_parts import build_reading_files
+from halocline.runtime.assembly.files import build_reading_files
 from halocline.task.calls.pending_approvals import EditConflict as Looked
 from halocline.task.task import Task
 

@@ -14,7 +14,7 @@ from halocline.ports.host import FileChangedOutside
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.state.reducer import fold_events
-from halocline.runtime.assembly.optional_parts import files_within
+from halocline.runtime.assembly.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 

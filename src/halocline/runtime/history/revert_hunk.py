@@ -10,7 +10,7 @@ from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
-from halocline.runtime.assembly.optional_parts import files_within
+from halocline.runtime.assembly.files import files_within
 
 LARGEST = 20_000_000
 
