@@ -112,9 +112,9 @@ if TYPE_CHECKING:
     from halocline.services.mcp.servers import (
         ListedServer as ListedServer,
         McpService as McpService,
-        ServerTrial as ServerTrial,
         describe_server_entry as describe_server_entry,
     )
+    from halocline.services.mcp.trials import ServerTrial as ServerTrial
     from halocline.services.models.accounts import Account as Account, Accounts as Accounts, StoredKey as StoredKey
     from halocline.services.models.model_list import OfferedModel as OfferedModel
     from halocline.services.policy.approval_switches import (
@@ -185,7 +185,8 @@ _PLACES = {
     "services.imports": "ImportResult ImportService TranscriptStatus",
     "services.instructions": "InstructionService InstructionVerdict ListedInstruction",
     "services.mcp.details": "ServerDetail ServerService ToolResponse",
-    "services.mcp.servers": "ListedServer McpService ServerTrial describe_server_entry",
+    "services.mcp.servers": "ListedServer McpService describe_server_entry",
+    "services.mcp.trials": "ServerTrial",
     "services.models.accounts": "Account Accounts StoredKey",
     "services.models.model_list": "OfferedModel",
     "services.policy.approval_switches": "SWITCH_MEANINGS SwitchStatus summarize_switch",
