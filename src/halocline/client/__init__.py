@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
     from halocline.runtime.history.edit_conflicts import (
         ConflictingEdits as ConflictingEdits,
+        PendingEdit as PendingEdit,
         find_conflicting_edits as find_conflicting_edits,
     )
     from halocline.runtime.history.forks import Fork as Fork
-    from halocline.runtime.history.pending_edit import PendingEdit as PendingEdit
-    from halocline.runtime.history.restore_preview import preview_restore as preview_restore
-    from halocline.runtime.history.revert_hunk import HunkReversal as HunkReversal, revert_hunk as revert_hunk
-    from halocline.runtime.history.snapshots import Snapshot as Snapshot, SnapshotPoint as SnapshotPoint
-    from halocline.runtime.history.undo_target import (
+    from halocline.runtime.history.restore_preview import (
         find_undo_target as find_undo_target,
         list_newest_first as list_newest_first,
+        preview_restore as preview_restore,
     )
+    from halocline.runtime.history.revert import HunkReversal as HunkReversal, revert_hunk as revert_hunk
+    from halocline.runtime.history.snapshots import Snapshot as Snapshot, SnapshotPoint as SnapshotPoint
     from halocline.runtime.loosening import SWITCH_WORDS as SWITCH_WORDS
     from halocline.runtime.mentions.suggestions import (
         WORD_MEANINGS as WORD_MEANINGS,
@@ -157,13 +157,11 @@ _PLACES = {
     "ports.revisions": "Committed",
     "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
     "runtime.event_batches": "MOST_BATCHED batch_events",
-    "runtime.history.edit_conflicts": "ConflictingEdits find_conflicting_edits",
+    "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
     "runtime.history.forks": "Fork",
-    "runtime.history.pending_edit": "PendingEdit",
-    "runtime.history.restore_preview": "preview_restore",
-    "runtime.history.revert_hunk": "HunkReversal revert_hunk",
+    "runtime.history.restore_preview": "find_undo_target list_newest_first preview_restore",
+    "runtime.history.revert": "HunkReversal revert_hunk",
     "runtime.history.snapshots": "Snapshot SnapshotPoint",
-    "runtime.history.undo_target": "find_undo_target list_newest_first",
     "runtime.loosening": "SWITCH_WORDS",
     "runtime.mentions.suggestions": "Mentionable WORD_MEANINGS list_paths_beside",
     "runtime.models.connection_test": "ModelConnection",

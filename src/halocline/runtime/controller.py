@@ -218,7 +218,7 @@ class Controller:
         )
 
     async def _run_history_command(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
-        from halocline.runtime.history.commands import run_history_command
+        from halocline.runtime.history.actions import run_history_command
 
         await run_history_command(command, self.task(command.task), self.time, self.pass_on)
 

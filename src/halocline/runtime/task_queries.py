@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
     from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
-    from halocline.runtime.history.pending_edit import PendingEdit
+    from halocline.runtime.history.edit_conflicts import PendingEdit
     from halocline.task.stream import Caught
 
 
@@ -115,7 +115,7 @@ class TaskQueries:
 
     async def check_edit_conflict(self, task: str, request: str) -> "PendingEdit":
         """Check whether files of an edit changed since it was shown for approval. Works only where the task runs."""
-        from halocline.runtime.history.pending_edit import PendingEdit, inspect_edit
+        from halocline.runtime.history.edit_conflicts import PendingEdit, inspect_edit
 
         if self.is_attached(task) or not self.is_open(task):
             return PendingEdit()
