@@ -30,7 +30,6 @@ from halocline.runtime.prompts.expand import (
     check_prompt,
     expand_prompt,
     expand_prompt_in_thread,
-    slash_commands_of,
 )
 from halocline.runtime.resume import edits_cut_short, resume_task
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
@@ -175,6 +174,8 @@ class Controller:
 
     def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
+        from halocline.runtime.prompts.command_files import slash_commands_of
+
         return slash_commands_of(workspace, self.home, self.assembly.settings)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":

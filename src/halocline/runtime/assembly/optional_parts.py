@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from halocline.hosts.language_servers.servers import LanguageServers
 from halocline.ports.diagnostics import Diagnostics, NoDiagnostics
-from halocline.ports.subagents import Report, Subagents, Wanted
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.events.jobs import JobState
 from halocline.protocol.events.mentions import Mentioned
@@ -20,6 +19,7 @@ from halocline.task.host import TaskHost
 from halocline.task.log import read_log
 
 if TYPE_CHECKING:
+    from halocline.ports.subagents import Report, Subagents, Wanted
     from halocline.runtime.mentions.resolver import Resolver
 
 
@@ -68,14 +68,14 @@ class LazySubagents:
         self.trusted = trusted
         """Lets the hooks of the task's folder run."""
 
-    def bind(self, build: Callable[[], Subagents]) -> None:
+    def bind(self, build: "Callable[[], Subagents]") -> None:
         self._build = build
 
-    async def run(self, wanted: Sequence[Wanted], call: str, rule: str) -> tuple[Report, ...]:
+    async def run(self, wanted: "Sequence[Wanted]", call: str, rule: str) -> "tuple[Report, ...]":
         return await self._subagents.run(wanted, call, rule)
 
     @cached_property
-    def _subagents(self) -> Subagents:
+    def _subagents(self) -> "Subagents":
         return self._build()
 
 

@@ -1,4 +1,4 @@
-"""What a restore would do, before anyone confirms it: a rewind to a point, and the checkpoint that `/undo` restores.
+"""The effect of a restore before anyone confirms it: a rewind to a point, and the checkpoint that `/undo` restores.
 
 Queries: nothing is changed.
 """
