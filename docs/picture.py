@@ -32,7 +32,7 @@ async def _record(home: str) -> str:
     console = Console(file=io.StringIO(), record=True, width=WIDTH, force_terminal=True, color_system="truecolor")
     screen = Screen(console)
     commands = 0
-    for event in client.past(client.history()[0].task):
+    for event in client.past(client.tasks.search()[0].task):
         if not isinstance(event, CheckpointTaken):
             screen.show(event)
         commands += isinstance(event, ToolCallEnded) and event.name == "execute_command"

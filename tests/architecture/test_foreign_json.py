@@ -12,7 +12,7 @@ from halocline.surfaces.web import wire
 
 SOURCE = Path(codec.__file__).parents[1]
 OWN = {
-    "services/replay/timeline.py",
+    "services/replay/differences.py",
     "services/settings.py",
     "hosts/ripgrep.py",
     "hosts/files/transaction.py",

@@ -407,7 +407,7 @@ def test_a_rule_with_a_description_is_offered_and_one_without_holds_when_it_is_n
 
 def test_a_task_without_rules_reads_nothing_until_there_is_one(ground):
     made = []
-    rules = LiveInstructions(ground.roots, lambda: made.append(1) or ground.reader)
+    rules = LiveInstructions(ground.roots, lambda: made.append(1) or FolderInstructions(ground.reader))
     assert rules.begins().section == ""
     state = State(workspace=str(ground.project))
     assert rules.collect_changes(prompted(state, "go")) is None

@@ -102,7 +102,7 @@ class Person:
 
     async def _put_back(self, checkpoint: str) -> None:
         self._keep(self._shown, b"restoring\n")
-        await self._client.restore(self._workspace, checkpoint)
+        await self._client.time.restore(self._workspace, checkpoint)
 
     @property
     def _state(self) -> State:

@@ -88,9 +88,9 @@ class Story:
         """Open the task again and go back to before its last call. Gives the call and what its file holds then."""
         client = self.client()
         try:
-            if not client.history():
+            if not client.tasks.search():
                 return None
-            task = await client.resume(client.history()[0].task, TaskOptions())
+            task = await client.resume(client.tasks.search()[0].task, TaskOptions())
             await asyncio.sleep(0.1)  # until the task runs, it asks for no checkpoint to wait for
             events = client.past(task)
             started = [event for event in events if isinstance(event, ev.ToolCallStarted)]

@@ -20,7 +20,7 @@ from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import Text
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import Controller
-from halocline.runtime.history.undo_target import find_undo_target
+from halocline.runtime.history.restore_preview import find_undo_target
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 

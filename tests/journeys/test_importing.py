@@ -5,7 +5,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.errors import UsageError
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.imports import GONE_ON, ImportService
+from halocline.services.imports import ImportService, TranscriptStatus
 from halocline.services.replay.replay import run_replay
 from halocline.store.settings.settings import Settings
 from halocline.store.tasks.recording import Recording
@@ -23,7 +23,7 @@ async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_toda
     assert journey.state.system_prompt == adopted.system_prompt != ""
     assert (journey.state.model, journey.state.last_end.reason) == (adopted.model, "end_turn")
     assert journey.results[-1].startswith("1 | here")
-    assert desk.standing(there) == GONE_ON
+    assert desk.standing(there) == TranscriptStatus.CONTINUED
     with pytest.raises(UsageError, match="imported"):
         await run_replay(Recording(tuple(journey.logged)), None, strict=True)
     journey.task = ""  # what happened elsewhere cannot happen again

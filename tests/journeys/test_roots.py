@@ -188,7 +188,7 @@ async def test_a_folder_joins_a_task_later_and_goes_back_to_how_it_was_then(jour
     await client.time.go_back(cmd.GoBack(task=journey.task, to=begun - 1))
     assert (library / "lib.py").read_text() == "one\n"
     assert not (journey.workspace / "a.txt").exists()
-    assert client.history()[0].roots == (str(library),)
+    assert client.tasks.search()[0].roots == (str(library),)
     await client.close()
 
 

@@ -67,7 +67,7 @@ async def test_an_accepted_hand_over_names_a_task_that_can_then_be_begun(journey
     await client.close()
     assert journey.state.last_message.text == "Going on."
     assert journey.state.title == "All that is known."
-    assert sorted(info.task for info in client.history()) == sorted([old, handed.to])
+    assert sorted(info.task for info in client.tasks.search()) == sorted([old, handed.to])
 
 
 async def test_a_tool_that_a_person_asks_for_is_offered_for_the_rest_of_the_task(journey):

@@ -130,7 +130,7 @@ async def test_what_children_took_counts_as_the_parents(journey: Journey):
     )
     await journey.run(client=client)
     assert journey.state.cost == pytest.approx(1.0)
-    (info,) = client_of(journey).history()
+    (info,) = client_of(journey).tasks.search()
     assert info.cost == pytest.approx(1.0)
 
 
@@ -156,15 +156,15 @@ async def test_children_are_listed_below_their_parent_only_and_go_with_it(journe
     await journey.run(client=client)
     (began,) = journey.of(SubagentStarted)
     client = client_of(journey)
-    assert [info.task for info in client.history()] == [journey.task]
-    assert [info.task for info in client.history(TaskQuery(parent=journey.task))] == [began.child]
-    newest = client.newest(journey.workspace)
+    assert [info.task for info in client.tasks.search()] == [journey.task]
+    assert [info.task for info in client.tasks.search(TaskQuery(parent=journey.task))] == [began.child]
+    newest = client.tasks.newest(journey.workspace)
     assert newest
     assert newest.task == journey.task
-    client.delete(journey.task)
+    client.tasks.delete(journey.task)
     assert not journey.home.task(began.child).exists()
-    assert [info.task for info, _ in client.deleted()] == [journey.task]
-    client.undelete(journey.task)
+    assert [info.task for info, _ in client.tasks.deleted()] == [journey.task]
+    client.tasks.undelete(journey.task)
     assert journey.home.task(began.child).exists()
 
 
@@ -416,7 +416,7 @@ async def test_a_fork_of_a_child_only_reads_as_well_and_is_in_the_lists(journey:
     client = client_of(journey, (Turn(), tries, DONE))
     try:
         fork = await client.time.fork(Fork("261122-120000-fork", child))
-        assert fork in [info.task for info in client.history()]
+        assert fork in [info.task for info in client.tasks.search()]
     finally:
         await client.close()
     journey.task = fork
@@ -448,7 +448,7 @@ async def test_closing_everything_in_the_middle_ends_parent_and_children(journey
             if isinstance(event, SubagentProgressed):
                 break
         await client.close()
-    children = [info.task for info in client_of(journey).history(TaskQuery(parent=journey.task))]
+    children = [info.task for info in client_of(journey).tasks.search(TaskQuery(parent=journey.task))]
     for task in (journey.task, *children):
         (end,) = [event for event in log_of(journey, task) if isinstance(event, ev.TurnEnded)]
         assert end.reason == "cancelled"

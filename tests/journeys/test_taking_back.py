@@ -69,10 +69,10 @@ async def test_what_would_be_taken_back_is_told_first_and_the_way_back_leads_bac
         first = f"{journey.task}@{prompts(journey)[0] - 1}"
         plan = await client.time.plan(journey.workspace, first)
         assert (plan.deletes, plan.creates, plan.overwrites) == (("a.txt", "b.txt"), (), ())
-        restored = await client.restore(journey.workspace, first)
+        restored = await client.time.restore(journey.workspace, first)
         assert not (journey.workspace / "a.txt").exists()
         assert (await client.time.plan(journey.workspace, restored.undo)).creates == ("a.txt", "b.txt")
-        await client.restore(journey.workspace, restored.undo)
+        await client.time.restore(journey.workspace, restored.undo)
         assert (journey.workspace / "a.txt").read_text() == "two\n"
         assert (journey.workspace / "b.txt").read_text() == "one\n"
 

@@ -125,7 +125,7 @@ async def test_what_cannot_be_gone_back_to_is_said_and_the_task_goes_on(journey)
     said = await hearing
     assert "Event 1 is not a prompt" in said.text
     with pytest.raises(UsageError, match="no event 999"):
-        client.at(journey.task, 999)
+        client.time.at(journey.task, 999)
     await journey.prompt(client, "third")
     assert words(client.state(journey.task).messages)[-1] == "third"
     await client.close()
@@ -155,7 +155,7 @@ async def test_a_task_that_another_process_has_open_is_left_alone(journey):
 async def test_a_moment_shows_what_was_known_then(journey):
     client = await two_turns(journey)
     to = prompts(journey)[1] - 1
-    then = client.at(journey.task, to)
+    then = client.time.at(journey.task, to)
     assert (then.state.steps, then.files) == (2, ("a.txt", "b.txt"))
     assert [event.seq for event in then.events] == list(range(1, to + 1))
     difference = await client.time.compare(journey.workspace, f"{journey.task}@{to}")

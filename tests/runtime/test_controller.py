@@ -97,7 +97,7 @@ async def test_a_second_controller_cannot_open_or_delete_an_open_task(journey):
     with pytest.raises(TaskBusy):
         await other.resume(journey.task, TaskOptions())
     with pytest.raises(TaskBusy):
-        other.delete(journey.task)
+        other.tasks.delete(journey.task)
     await client.close()
     await other.close()
 
@@ -117,7 +117,7 @@ async def test_restoring_a_checkpoint_is_written_into_the_log_of_its_task(journe
     if not is_open:
         await client.close()
     (start, *_) = await client.checkpoints(journey.workspace).list(journey.task)
-    restored = await client.restore(journey.workspace, start.sha)
+    restored = await client.time.restore(journey.workspace, start.sha)
     await client.close()
     assert path.read_text() == "one\n"
     note = journey.logged[-1]

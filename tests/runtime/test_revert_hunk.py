@@ -4,7 +4,7 @@ import pytest
 
 from halocline.edits.diff import make_diff
 from halocline.protocol.errors import UsageError
-from halocline.runtime.history.revert_hunk import HunkReversal, revert_hunk
+from halocline.runtime.history.revert import HunkReversal, revert_hunk
 
 
 async def test_a_file_that_came_goes_and_comes_again(tmp_path: Path) -> None:

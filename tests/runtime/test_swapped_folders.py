@@ -8,7 +8,7 @@ from tests.swapping import swapping
 
 from halocline.edits.diff import make_diff
 from halocline.protocol.errors import UsageError
-from halocline.runtime.history.revert_hunk import HunkReversal, revert_hunk
+from halocline.runtime.history.revert import HunkReversal, revert_hunk
 from halocline.runtime.rules.memory import Memory
 from halocline.services.instructions import InstructionService
 

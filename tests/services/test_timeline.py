@@ -2,7 +2,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.kinds import CallStatus, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
 from halocline.protocol.state.state import PROCESS_ENDED
-from halocline.services.replay.timeline import Cut, find_cuts
+from halocline.services.replay.cuts import Cut, find_cuts
 
 
 def ended(call: str, status: CallStatus) -> ev.ToolCallEnded:

@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from halocline.runtime.event_batches import MOST_BATCHED as MOST_BATCHED, batch_events as batch_events
     from halocline.runtime.history.edit_conflicts import (
         ConflictingEdits as ConflictingEdits,
+        PendingEdit as PendingEdit,
         find_conflicting_edits as find_conflicting_edits,
     )
     from halocline.runtime.history.forks import Fork as Fork
-    from halocline.runtime.history.pending_edit import PendingEdit as PendingEdit
-    from halocline.runtime.history.restore_preview import preview_restore as preview_restore
-    from halocline.runtime.history.revert_hunk import HunkReversal as HunkReversal, revert_hunk as revert_hunk
-    from halocline.runtime.history.snapshots import Snapshot as Snapshot, SnapshotPoint as SnapshotPoint
-    from halocline.runtime.history.undo_target import (
+    from halocline.runtime.history.restore_preview import (
         find_undo_target as find_undo_target,
         list_newest_first as list_newest_first,
+        preview_restore as preview_restore,
     )
+    from halocline.runtime.history.revert import HunkReversal as HunkReversal, revert_hunk as revert_hunk
+    from halocline.runtime.history.snapshots import Snapshot as Snapshot, SnapshotPoint as SnapshotPoint
     from halocline.runtime.loosening import SWITCH_WORDS as SWITCH_WORDS
     from halocline.runtime.mentions.suggestions import (
         WORD_MEANINGS as WORD_MEANINGS,
@@ -95,13 +95,9 @@ if TYPE_CHECKING:
         list_workspaces as list_workspaces,
     )
     from halocline.services.imports import (
-        GONE_ON as GONE_ON,
-        GROWN as GROWN,
-        HERE as HERE,
-        MOVED as MOVED,
-        NEW as NEW,
         ImportResult as ImportResult,
         ImportService as ImportService,
+        TranscriptStatus as TranscriptStatus,
     )
     from halocline.services.instructions import (
         InstructionService as InstructionService,
@@ -116,9 +112,9 @@ if TYPE_CHECKING:
     from halocline.services.mcp.servers import (
         ListedServer as ListedServer,
         McpService as McpService,
-        ServerTrial as ServerTrial,
         describe_server_entry as describe_server_entry,
     )
+    from halocline.services.mcp.trials import ServerTrial as ServerTrial
     from halocline.services.models.accounts import Account as Account, Accounts as Accounts, StoredKey as StoredKey
     from halocline.services.models.model_list import OfferedModel as OfferedModel
     from halocline.services.policy.approval_switches import (
@@ -161,13 +157,11 @@ _PLACES = {
     "ports.revisions": "Committed",
     "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
     "runtime.event_batches": "MOST_BATCHED batch_events",
-    "runtime.history.edit_conflicts": "ConflictingEdits find_conflicting_edits",
+    "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
     "runtime.history.forks": "Fork",
-    "runtime.history.pending_edit": "PendingEdit",
-    "runtime.history.restore_preview": "preview_restore",
-    "runtime.history.revert_hunk": "HunkReversal revert_hunk",
+    "runtime.history.restore_preview": "find_undo_target list_newest_first preview_restore",
+    "runtime.history.revert": "HunkReversal revert_hunk",
     "runtime.history.snapshots": "Snapshot SnapshotPoint",
-    "runtime.history.undo_target": "find_undo_target list_newest_first",
     "runtime.loosening": "SWITCH_WORDS",
     "runtime.mentions.suggestions": "Mentionable WORD_MEANINGS list_paths_beside",
     "runtime.models.connection_test": "ModelConnection",
@@ -186,10 +180,11 @@ _PLACES = {
     "services.doctor.doctor": "check_model run_checks",
     "services.doctor.finding": "Finding",
     "services.folders": "FolderListing GitStatus Workspace inspect_git list_folder list_workspaces",
-    "services.imports": "GONE_ON GROWN HERE ImportResult ImportService MOVED NEW",
+    "services.imports": "ImportResult ImportService TranscriptStatus",
     "services.instructions": "InstructionService InstructionVerdict ListedInstruction",
     "services.mcp.details": "ServerDetail ServerService ToolResponse",
-    "services.mcp.servers": "ListedServer McpService ServerTrial describe_server_entry",
+    "services.mcp.servers": "ListedServer McpService describe_server_entry",
+    "services.mcp.trials": "ServerTrial",
     "services.models.accounts": "Account Accounts StoredKey",
     "services.models.model_list": "OfferedModel",
     "services.policy.approval_switches": "SWITCH_MEANINGS SwitchStatus summarize_switch",

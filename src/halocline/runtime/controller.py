@@ -5,27 +5,23 @@ from any surface.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.checkpoints.shadow_git import BY_HAND, ShadowGit
 from halocline.context.user_files.skills import found_skills
 from halocline.ports.model import Model
 from halocline.protocol import commands as cmd
 from halocline.protocol.errors import TaskNotFound, UsageError
-from halocline.protocol.events import DurableEvent, Event
 from halocline.protocol.events.instructions import Beginning
-from halocline.protocol.events.jobs import JobInfo
-from halocline.protocol.kinds import Mode
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.apply_command import apply_command
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.runtime.assembly.optional_parts import TaskRuntime, bind_runtime
+from halocline.runtime.assembly.optional_parts import LazySubagents
 from halocline.runtime.attach.registry import Attachments
 from halocline.runtime.error_log import ProgramLog
 from halocline.runtime.prompts.additions import build_prompt
@@ -34,7 +30,6 @@ from halocline.runtime.prompts.expand import (
     check_prompt,
     expand_prompt,
     expand_prompt_in_thread,
-    slash_commands_of,
 )
 from halocline.runtime.resume import edits_cut_short, resume_task
 from halocline.runtime.rules.workspace_roots import resume_roots, roots_of
@@ -52,21 +47,15 @@ from halocline.runtime.start import (
     switch_mode,
     with_recording,
 )
-from halocline.store.settings.settings import Settings
 from halocline.store.tasks import history
-from halocline.task.log import Log, follow_log, read_log
+from halocline.task.log import Log
 from halocline.task.task import Task
 
 if TYPE_CHECKING:
-    from halocline.ports.mcp import Mcp
-    from halocline.protocol.events.mentions import Mentioned
-    from halocline.providers.catalog.refresh import Refreshed
+    from halocline.ports.subagents import Subagents
     from halocline.runtime.attach.remote_task import Attached
     from halocline.runtime.history.actions import TaskHistory
-    from halocline.runtime.models.efforts import Efforts
     from halocline.runtime.prompts.command_files import SlashEntries
-    from halocline.runtime.prompts.uploads import Handing
-    from halocline.runtime.rules.hooks import FolderHooks
     from halocline.task.stream import Stream
 
 
@@ -147,7 +136,7 @@ class Controller:
             TaskBusy: the other process refuses peers.
             UsageError: no process runs the task, and it is not attended here.
         """
-        name = self.find(name)
+        name = history.find_task(self.home.tasks, name)
 
         async def open_here() -> Log:
             await self.resume(name, options)
@@ -156,13 +145,9 @@ class Controller:
         await self._attached.join(name, client, open_here if options.attended else None, while_asked=while_asked)
         return name
 
-    def is_attached(self, name: str) -> bool:
-        """True if another process runs the task now, and this one is attached to it."""
-        return self._elsewhere(name) is not None
-
     def send(self, command: cmd.AnyCommand) -> bool:
         """Apply or pass on a command. Return False if nothing waits for that decision or answer any more."""
-        if attached := self._elsewhere(command.task):
+        if attached := self.attached(command.task):
             return attached.send(command)
         task = self.task(command.task)
         match command:
@@ -189,6 +174,8 @@ class Controller:
 
     def words(self, workspace: Path) -> "SlashEntries":
         """Return the slash commands of a workspace."""
+        from halocline.runtime.prompts.command_files import slash_commands_of
+
         return slash_commands_of(workspace, self.home, self.assembly.settings)
 
     def _words_of(self, task: Task) -> "Callable[[], SlashEntries]":
@@ -201,37 +188,12 @@ class Controller:
         """
         if command.verbatim:
             return command
-        if attached := self._elsewhere(command.task):
+        if attached := self.attached(command.task):
             await check_prompt(command, lambda: self.words(Path(attached.state.workspace)))
             return command
         task = self.task(command.task)
         expanded = await expand_prompt_in_thread(task, command.content, self._words_of(task), only=True)
         return replace(command, content=expanded, verbatim=True)
-
-    def only_model(self, name: str) -> str:
-        """Return the name of an open task's model; empty if each mode has its own."""
-        if attached := self._elsewhere(name):
-            return attached.state.model
-        names = {*self._open[name].model.names.values()}
-        return names.pop() if len(names) == 1 else ""
-
-    def efforts(self, model: str, mode: Mode) -> "Efforts":
-        """Return the reasoning efforts that a model supports, and the defaults for a mode."""
-        from halocline.runtime.models.efforts import list_efforts
-
-        return list_efforts(model, mode, self.assembly.settings, self.assembly.catalogue)
-
-    async def change_model(self, name: str, model: str) -> None:
-        """Switch an open task to another model. Raises UsageError, also while a turn runs."""
-        from halocline.runtime.models.switch import change_model
-
-        self.task(name)
-        await change_model(self._open[name], self.assembly, model)
-
-    def events(self, name: str, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the past events of a task, then live ones, even if another process runs the task."""
-        stream = self.stream(name)
-        return stream.events(after) if stream else follow_log(self.home.log(name), after)
 
     def stream(self, name: str) -> "Stream | None":
         """Return the event stream of a task that is open here or attached; None for others."""
@@ -239,64 +201,6 @@ class Controller:
             return self._open[name].task.log
         attached = self._attached.get(name)
         return attached.stream if attached else None
-
-    def previewed(self, name: str, after: int = 0) -> AsyncIterator[Event]:
-        """Yield events as `events` does, plus previews of edits while they are written."""
-        from halocline.runtime.history.previews import add_previews
-
-        return add_previews(self.events(name, after), lambda: self.state(name), self.home)
-
-    def past(self, name: str) -> list[DurableEvent]:
-        """Return all durable events of a task."""
-        return list(read_log(self.home.log(history.find_task(self.home.tasks, name))))
-
-    def state(self, name: str) -> State:
-        """Return the current state of an open task."""
-        attached = self._elsewhere(name)
-        return attached.state if attached else self.task(name).state
-
-    def jobs(self, name: str) -> tuple[JobInfo, ...]:
-        """Return the background commands of an open task."""
-        if attached := self._elsewhere(name):
-            return attached.jobs
-        return self.task(name).host.tools.shell.jobs.list()
-
-    def job_tail(self, name: str, job: str) -> str:
-        """Return the end of a job's output. Raises ToolFailure if there is no such job."""
-        if attached := self._elsewhere(name):
-            return f"[its output is only visible in process {attached.pid}]"
-        return self.task(name).host.tools.shell.jobs.tail(job)
-
-    def find(self, name: str) -> str:
-        """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""
-        return history.find_task(self.home.tasks, name)
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.assembly.settings
-
-    async def mentioned(self, name: str, text: str) -> "tuple[Mentioned, ...]":
-        """Return the mentions in a text for an open task, each with its size."""
-        if self._elsewhere(name):
-            return ()
-        task = self.task(name)
-        return await task.host.sources.mentions.sizes((text,), task.state) if task.host.sources.mentions else ()
-
-    @property
-    def handing(self) -> "Handing":
-        """Uploads for prompts."""
-        from halocline.runtime.prompts.uploads import Handing
-
-        return Handing(self.assembly, self.task)
-
-    def rewire(self, assembly: Assembly) -> None:
-        """Use another assembly, and so other settings, for tasks that start from now on."""
-        self.assembly = assembly
-
-    def checkpoints(self, workspace: Path) -> ShadowGit:
-        """Return the checkpoints of a workspace."""
-        return self.assembly.shadow_git(workspace, BY_HAND)
 
     @property
     def time(self) -> "TaskHistory":
@@ -315,24 +219,9 @@ class Controller:
         )
 
     async def _run_history_command(self, command: cmd.GoBack | cmd.EditMessage | cmd.Fork) -> None:
-        from halocline.runtime.history.commands import run_history_command
+        from halocline.runtime.history.actions import run_history_command
 
         await run_history_command(command, self.task(command.task), self.time, self.pass_on)
-
-    async def refresh_models(self) -> "Refreshed":
-        """Download the model catalogue again. Raises HaloclineError and then keeps the old one."""
-        return await self.assembly.refresh_models()
-
-    def remarks(self, name: str) -> tuple[str, ...]:
-        """Return notices about an open task's model, skills and search engine; usually none."""
-        if self._elsewhere(name):
-            return ()
-        notices = (self.assembly.remark(self.task(name).model.name), self.assembly.search_remark)
-        return (*filter(None, notices), *self._open[name].remarks)
-
-    def mcp(self, name: str) -> "Mcp | None":
-        """Return an open task's MCP servers; None if it has none, or another process runs it."""
-        return None if self._elsewhere(name) else self.task(name).host.tools.mcp
 
     async def let_go(self, name: str) -> Exception | None:
         """Close a task and its jobs once its turn has ended; detach from one that another process runs.
@@ -342,19 +231,6 @@ class Controller:
         broke = await self._attached.let_go(name)
         opened = self._open.pop(name, None)
         return await opened.end() if opened else broke
-
-    @property
-    def key_variables(self) -> frozenset[str]:
-        """The variables that hold keys; no command gets them."""
-        return self.assembly.key_variables()
-
-    def rule_problems(self, workspace: Path) -> tuple[str, ...]:
-        """Return why rule files of a workspace cannot be read; empty if all can."""
-        return self.assembly.rule_files(workspace).book().problems
-
-    def hooks_of(self, workspace: Path) -> "FolderHooks":
-        """Return the hooks configured for a folder, and whether they may run."""
-        return self.assembly.hooks_of(workspace)
 
     async def close(self) -> None:
         """Interrupt what runs, end every turn and close all tasks. Raises the error that broke one."""
@@ -389,20 +265,32 @@ class Controller:
         self, name: str, task: Task, model: Chosen, remarks: tuple[str, ...] = (), repairs: Sequence[str] = ()
     ) -> str:
         self._program_log.attach()
-        bind_runtime(task, TaskRuntime(lambda: self.assembly, self._serve, self.let_go))
+        if isinstance(subagents := task.host.tools.subagents, LazySubagents):
+            subagents.bind(lambda: self._build_subagents(task, trusted=subagents.trusted))
         serving = asyncio.create_task(report_then_run(task, repairs), name=f"task {name}")
         serving.add_done_callback(lambda _: task.log.finish())
         socket = asyncio.create_task(serve_socket(task, self.pass_on), name=f"socket of {name}")
         self._open[name] = OpenTask(task, serving, model, socket, remarks)
         return name
 
-    def _elsewhere(self, name: str) -> "Attached | None":
+    def _build_subagents(self, task: Task, *, trusted: bool) -> "Subagents":
+        from halocline.runtime.subagents.runner import Subtasks, TaskRuntime
+
+        runtime = TaskRuntime(lambda: self.assembly, self._serve, self.let_go)
+        return Subtasks(task, runtime, trusted=trusted)
+
+    def attached(self, name: str) -> "Attached | None":
         """Return the attached task that another process runs; None if it is open here, or not at all."""
         return None if name in self._open else self._attached.get(name)
 
     def task(self, name: str) -> Task:
-        if attached := self._elsewhere(name):
+        """Return a task that is open here. Raises TaskNotFound, and UsageError if another process runs it."""
+        return self.opened(name).task
+
+    def opened(self, name: str) -> OpenTask:
+        """Return an open task with its model and remarks. Raises as `task` does."""
+        if attached := self.attached(name):
             raise UsageError(f"Task {name} runs in another process (pid {attached.pid}).", "Do this there.")
         if name not in self._open:
             raise TaskNotFound(f"Task {name} is not open here.", "Resume it first.")
-        return self._open[name].task
+        return self._open[name]

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,7 +10,6 @@ from halocline.context.reports.cache import cache_report
 from halocline.context.reports.usage import usage_report
 from halocline.context.system_prompt.environment import environment_note
 from halocline.context.user_files.skills import found_skills
-from halocline.ports.model import Request
 from halocline.protocol.events import DurableEvent, TaskStarted
 from halocline.protocol.events.instructions import Beginning
 from halocline.protocol.messages import UserMessage
@@ -19,64 +17,65 @@ from halocline.protocol.queries.usage import CacheReport, ContextReport, Rates
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.providers.catalog.models import ModelInfo
+from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.prompts.system_prompt import find_model_facts
 from halocline.runtime.rules.workspace_roots import roots_of
 from halocline.runtime.start import TaskOptions, offer_event, start_event
 
-if TYPE_CHECKING:
-    from halocline.runtime.assembly.assembly import Assembly
 
+class ContextService:
+    """Reports on tasks with the settings of one home."""
 
-def at_start(assembly: "Assembly", started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
-    """Return the state of a new task when its first prompt is sent, without the prompt's text."""
-    state = reduce_event(State(), started)
-    offered = assembly.offered(state, attended, tools)
-    state = reduce_event(state, offer_event(offered, Path(state.workspace), assembly.home.agents)[0])
-    note = environment_note(state, Path(state.workspace), datetime.now().astimezone())
-    return replace(state, messages=(UserMessage((note,)),)) if note else state
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
 
+    async def fresh(self, workspace: Path, options: TaskOptions) -> State:
+        """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
+        assembly, skills = self._assembly, found_skills(workspace)
+        names = await assembly.names(options.model or "")
+        followed = assembly.instructions(workspace)
+        rules = followed.begins() if followed else Beginning()
+        roots = roots_of(workspace, options.roots, assembly.settings)
+        started = start_event(assembly, workspace, options, names, skills, rules, roots)
+        return self._at_start(started, options.attended, {"use_skill"} if skills.skills else ())
 
-async def fresh_state(assembly: "Assembly", workspace: Path, options: TaskOptions) -> State:
-    """Return the state that a new task here would have just before its first prompt. Raises as a start does."""
-    skills = found_skills(workspace)
-    names = await assembly.names(options.model or "")
-    followed = assembly.instructions(workspace)
-    rules = followed.begins() if followed else Beginning()
-    roots = roots_of(workspace, options.roots, assembly.settings)
-    started = start_event(assembly, workspace, options, names, skills, rules, roots)
-    return at_start(assembly, started, options.attended, {"use_skill"} if skills.skills else ())
+    def _at_start(self, started: TaskStarted, attended: bool, tools: Iterable[str]) -> State:
+        """Return the state of a new task when its first prompt is sent, without the prompt's text."""
+        state = reduce_event(State(), started)
+        offered = self._assembly.offered(state, attended, tools)
+        state = reduce_event(state, offer_event(offered, Path(state.workspace), self._assembly.home.agents)[0])
+        note = environment_note(state, Path(state.workspace), datetime.now().astimezone())
+        return replace(state, messages=(UserMessage((note,)),)) if note else state
 
+    def context_of(self, state: State) -> ContextReport:
+        """Report what the next request would contain."""
+        info = self._facts_of(state.model)
+        context = self._assembly.context()
+        state = replace(state, window=state.window or info.window)
+        report = usage_report(context.request(state, self._assembly.tools()), state.last_usage, state.workspace)
+        room = context.room(state)
+        return replace(
+            report,
+            task=state.task,
+            title=state.title,
+            window=room.window,
+            window_known=bool(state.window or state.limit),
+            reserve=room.window - room.allowed,
+            rates=find_rates(info, report.used),
+            shortened=context.passes(state),
+        )
 
-def context_of(assembly: "Assembly", state: State) -> ContextReport:
-    """Report what the next request would contain."""
-    info = find_model_facts(state.model, assembly.settings, assembly.catalogue)
-    context = assembly.context()
-    state = replace(state, window=state.window or info.window)
-    report = usage_report(context.request(state, assembly.tools()), state.last_usage, state.workspace)
-    room = context.room(state)
-    return replace(
-        report,
-        task=state.task,
-        title=state.title,
-        window=room.window,
-        window_known=bool(state.window or state.limit),
-        reserve=room.window - room.allowed,
-        rates=find_rates(info, report.used),
-        shortened=context.passes(state),
-    )
+    def cache_of(self, events: Sequence[DurableEvent]) -> CacheReport:
+        """Report how the requests of a log used the provider's cache."""
+        context, tools = self._assembly.context(), self._assembly.tools()
+        return cache_report(
+            events,
+            lambda state: context.request(state, tools),
+            lambda model: find_rates(self._facts_of(model), 0),
+        )
 
-
-def cache_of(assembly: "Assembly", events: Sequence[DurableEvent]) -> CacheReport:
-    """Report how the requests of a log used the provider's cache."""
-    context, tools = assembly.context(), assembly.tools()
-
-    def request_of(state: State) -> Request:
-        return context.request(state, tools)
-
-    def rates_of(model: str) -> Rates | None:
-        return find_rates(find_model_facts(model, assembly.settings, assembly.catalogue), 0)
-
-    return cache_report(events, request_of, rates_of)
+    def _facts_of(self, model: str) -> ModelInfo:
+        return find_model_facts(model, self._assembly.settings, self._assembly.catalogue)
 
 
 def find_rates(info: ModelInfo, read: int) -> Rates | None:

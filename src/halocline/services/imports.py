@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
@@ -42,9 +43,6 @@ from halocline.store.tasks.history import ALPHABET, TAIL
 from halocline.task import lock
 from halocline.task.log import Log, LogUnwritable, read_log
 
-NEW, HERE, GROWN, MOVED, GONE_ON = "new", "imported", "grown", "moved", "continued here"
-"""Status of a transcript: not imported, imported and unchanged, longer since, wanted in another folder, continued as
-a task here."""
 IMPORT_NOTE = (
     "The conversation so far took place in {program}, another coding agent, and was imported. Some of its tools had "
     "other names and parameters: use only the tools that you have now. Files may have changed since: read them before "
@@ -57,11 +55,24 @@ LEFT_AFTER = 3600.0
 """Seconds after which a log without a writer counts as the remains of a killed import."""
 
 
+class TranscriptStatus(StrEnum):
+    """Status of a transcript in this home. `FAILED` is the result of an import that did not succeed."""
+
+    NEW = "new"
+    IMPORTED = "imported"
+    GROWN = "grown"
+    """Imported, and longer since."""
+    MOVED = "moved"
+    """Imported, and wanted in another folder."""
+    CONTINUED = "continued here"
+    FAILED = "failed"
+
+
 class ImportResult(Value, frozen=True, omit_defaults=False):
     """The result for one transcript. `lost` lists what could not be imported, as text."""
 
     task: str
-    standing: str
+    standing: TranscriptStatus
     title: str
     workspace: str
     turns: int = 0
@@ -108,15 +119,15 @@ class ImportService:
         found = (list(load_program(name).found_at(path)) for name in programs)
         return next(filter(None, found), []) if path.is_file() else [one for each in found for one in each]
 
-    def standing(self, found: FoundTranscript) -> str:
+    def standing(self, found: FoundTranscript) -> TranscriptStatus:
         """Return the status of a transcript in this home."""
         log = self._home.log(task_of(found))
         if not log.exists():
-            return NEW
+            return TranscriptStatus.NEW
         match _closing_events(log):
             case [Imported(origin=origin), *_]:
-                return HERE if origin.stamp == found.stamp else GROWN
-        return GONE_ON
+                return TranscriptStatus.IMPORTED if origin.stamp == found.stamp else TranscriptStatus.GROWN
+        return TranscriptStatus.CONTINUED
 
     def take(self, found: FoundTranscript, workspace: Path, *, always: bool = False, dry: bool = False) -> ImportResult:
         """Import a transcript as a task. `workspace` applies if the transcript names none, or `always`.
@@ -128,10 +139,10 @@ class ImportService:
         """
         standing, before = self.standing(found), self._workspace(found)
         place = str(workspace) if always else before or _usable_folder(found.workspace) or str(workspace)
-        if standing == HERE and place != before:
-            standing = MOVED
+        if standing is TranscriptStatus.IMPORTED and place != before:
+            standing = TranscriptStatus.MOVED
         done = ImportResult(task_of(found), standing, found.title, place)
-        if standing in (HERE, GONE_ON):
+        if standing in (TranscriptStatus.IMPORTED, TranscriptStatus.CONTINUED):
             return done
         put = blob_reference if dry else self._assembly.blobs.put
         ground = Ground(put=put, redact=self._assembly.secrets.redact)
@@ -140,7 +151,7 @@ class ImportService:
         if dry:
             stats.count(events)
         else:
-            self._write(task_of(found), stats.count_each(events), fresh=standing == NEW)
+            self._write(task_of(found), stats.count_each(events), fresh=standing is TranscriptStatus.NEW)
         return replace(done, turns=stats.turns, cost=stats.cost, lost=_text_words(ground))
 
     def _workspace(self, found: FoundTranscript) -> str:

@@ -17,7 +17,8 @@ from halocline.protocol.config_locations import NESTED, RULE_ROWS
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.rules.live import reader_of, roots_of
+from halocline.runtime.rules.folder_rules import build_reader
+from halocline.runtime.rules.live import roots_of
 from halocline.store.permissions.instruction_switches import RuleSwitches
 
 EXAMPLES = Path(__file__).parents[1] / "context" / "rule_examples"
@@ -65,7 +66,7 @@ class InstructionService:
         self._home = assembly.home
         self.is_on = assembly.settings.rules
         self._roots = roots_of(workspace, assembly.home, env)
-        self._reader = reader_of(self._roots, assembly.home, assembly.settings, assembly.rule_files)
+        self._reader = build_reader(self._roots, assembly.home, assembly.settings, assembly.rule_files)
 
     @classmethod
     def open(cls, workspace: Path) -> "InstructionService":

@@ -17,6 +17,7 @@ from halocline.task import lock
 from halocline.task.log import Log
 
 DAY = 86400
+ALL_TASKS = TaskQuery()
 
 
 class TaskService:
@@ -26,17 +27,17 @@ class TaskService:
         self._home = home
         self.days = days
 
-    def chosen(self, query: TaskQuery) -> list[TaskInfo]:
-        """Return the tasks that match a query."""
+    def search(self, query: TaskQuery = ALL_TASKS) -> list[TaskInfo]:
+        """Return the tasks that match a query, newest first, or best match first if it has search words."""
         return TaskIndex(self._home.history, self._home.tasks).find(query)
 
     def newest(self, workspace: Path) -> TaskInfo | None:
-        """Return the most recently active task of a workspace."""
+        """Return the most recently active task of a workspace; quick, as it stops at the first one that fits."""
         tasks = (info for info in history.newest_first(self._home.tasks) if not info.parent)
         return next((info for info in tasks if info.workspace == str(workspace)), None)
 
     def info(self, name: str) -> TaskInfo | None:
-        """Return a task's summary by its full id."""
+        """Return the summary of one task by its full id; quick."""
         return history.task_info(self._home.tasks, name)
 
     def writer(self, name: str) -> str:
@@ -90,9 +91,13 @@ class TaskService:
         task = history.find_task(self._home.trash, name, "It is no longer in the trash.")
         self._remove(self._home.trash, [*self._deleted_children(task), task])
 
+    def half_restored(self) -> list[str]:
+        """Return the folders in which a restore was interrupted."""
+        return stores.half_restored(self._home.checkpoints)
+
     def _children(self, name: str) -> list[str]:
         """Return the tasks of a task's sub-agents, which are deleted with it, except those that are open."""
-        children = [info.task for info in self.chosen(TaskQuery(parent=name))]
+        children = [info.task for info in self.search(TaskQuery(parent=name))]
         return [child for child in children if not self.writer(child)]
 
     def _deleted_children(self, name: str) -> list[str]:

@@ -53,8 +53,8 @@ async def test_a_task_that_rests_is_given_back_when_nobody_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk_of(tmp_path, monkeypatch, 0.2) as (desk, task):
-        assert desk.client.writer(task)
-        await until(lambda: not desk.client.writer(task))
+        assert desk.client.tasks.writer(task)
+        await until(lambda: not desk.client.tasks.writer(task))
         assert desk.standing() == {}
         await desk.open(task)
         assert desk.standing() == {task: "rests"}
@@ -83,7 +83,7 @@ async def test_a_task_that_asks_stays_open_and_is_not_thrown_away(
 async def test_many_who_open_a_task_at_once_open_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with desk_of(tmp_path, monkeypatch, 60.0) as (desk, task):
         await desk.let_go(task)
-        assert not desk.client.writer(task)
+        assert not desk.client.tasks.writer(task)
         await asyncio.gather(*(desk.open(task) for _ in range(10)))
         assert desk.standing() == {task: "rests"}
 
@@ -115,9 +115,9 @@ async def test_a_task_that_rests_when_its_writer_ends_is_never_opened_for_who_on
 
             await until(is_left)
             await ended(running)
-            assert (was_open_here, client.writer(task)) == (False, "")
+            assert (was_open_here, client.tasks.writer(task)) == (False, "")
             await desk.open(task)
-            assert client.writer(task) == str(os.getpid())
+            assert client.tasks.writer(task) == str(os.getpid())
     finally:
         await desk.close()
         await client.close()

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -21,29 +21,34 @@ from halocline.runtime.models.keys import Keys
 from halocline.store.settings.settings import Settings
 
 
-def build_search(settings: Settings, keys: Keys, network: Callable[[str], Network]) -> EngineSearch:
-    """Build the configured engine. Raises UsageError if it has no valid address."""
-    engine, url = ENGINES[settings.web_search.engine], settings.web_search.url
-    if not (url or engine.url):
-        raise UsageError(
-            f"The web_search setting has no url for {engine.title}.", "Set it to the address of your server."
-        )
-    if url and address_of(url) is None:
-        raise UsageError(
-            f"The url of the web_search setting is not an address: {url!r}.", "Write it as https://search.example.org"
-        )
-    return EngineSearch(engine, url, LocalWeb(network), partial(_find_key, vendor_of(engine), keys))
+class ConfiguredSearch:
+    """The engine that the settings choose. `remark` says why it cannot be used; empty if it can."""
 
+    def __init__(self, settings: Settings, keys: Keys, network: Callable[[str], Network]) -> None:
+        """Raises UsageError if the engine has no valid address."""
+        self._chosen, url = ENGINES[settings.web_search.engine], settings.web_search.url
+        if not (url or self._chosen.url):
+            raise UsageError(
+                f"The web_search setting has no url for {self._chosen.title}.", "Set it to the address of your server."
+            )
+        if url and address_of(url) is None:
+            raise UsageError(
+                f"The url of the web_search setting is not an address: {url!r}.",
+                "Write it as https://search.example.org",
+            )
+        self._keys = keys
+        find_key = partial(_find_key, vendor_of(self._chosen), keys)
+        self.engine = EngineSearch(self._chosen, url, LocalWeb(network), find_key)
 
-def without_key(settings: Settings, keys: Keys) -> str:
-    """Return a notice if the engine needs a key and there is none; empty otherwise."""
-    engine = ENGINES[settings.web_search.engine]
-    if not engine.key_variable or keys.source(vendor_of(engine)):
-        return ""
-    return (
-        f"web_search is not available: there is no key for {engine.title}. Set {engine.key_variable}, or run: "
-        f"halo login {engine.name}"
-    )
+    @cached_property
+    def remark(self) -> str:
+        """Read once, so that a task and its surface agree."""
+        if not self._chosen.key_variable or self._keys.source(vendor_of(self._chosen)):
+            return ""
+        return (
+            f"web_search is not available: there is no key for {self._chosen.title}. Set {self._chosen.key_variable}, "
+            f"or run: halo login {self._chosen.name}"
+        )
 
 
 def vendor_of(engine: Engine) -> Vendor:

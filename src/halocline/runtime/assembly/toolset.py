@@ -12,18 +12,10 @@ from halocline.tools.toolset import ALL, Tools, with_sandbox
 def build_toolset(settings: Settings, *, browser: bool, search: str | None, notes: Path) -> Toolset:
     """Build the toolset. `search` is the address of the search engine, `notes` the folder for personal notes."""
     tools = list(_list_tools(settings))
-    if browser:
-        from halocline.tools.browser_action import tool_for
+    if browser or search is not None or settings.memory:
+        from halocline.runtime.assembly.optional_tools import list_optional_tools
 
-        tools.append(tool_for(settings.viewport))
-    if search is not None:
-        from halocline.tools import web_search
-
-        tools.append(web_search.build_tool(search))
-    if settings.memory:
-        from halocline.tools import remember
-
-        tools.append(remember.kept_in(notes))
+        tools += list_optional_tools(settings, browser=browser, search=search, notes=notes)
     return Tools(tools)
 
 

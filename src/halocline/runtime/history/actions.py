@@ -3,7 +3,7 @@
 A point is written `TASK@EVENT`; for files, a checkpoint's name works as well.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,11 +17,12 @@ from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.errors import HaloclineError, TaskBusy, TaskNotFound, UsageError
 from halocline.protocol.state.reducer import fold_events
 from halocline.runtime.history.forks import Fork, fork_of
-from halocline.runtime.history.revert_edits import plan_revert
+from halocline.runtime.history.revert import plan_revert
 from halocline.runtime.history.rewind import (
     Stores,
     at_rest,
     event_of,
+    find_event_before,
     in_nobodys_hands,
     others_of,
     restore_event,
@@ -237,3 +238,24 @@ class TaskHistory:
 
     def _find(self, task: str) -> str:
         return history.find_task(self._home.tasks, task)
+
+
+Journey = cmd.GoBack | cmd.EditMessage | cmd.Fork
+
+
+async def run_history_command(
+    command: Journey, task: Task, time: TaskHistory, send: Callable[[cmd.SubmitPrompt], Awaitable[object]]
+) -> None:
+    """Run a command; an edited message is passed to `send`."""
+    try:
+        match command:
+            case cmd.GoBack():
+                await time.go_back(command)
+            case cmd.EditMessage(seq=seq, content=content, files=files):
+                to = find_event_before(task.log.path, seq)
+                await time.go_back(cmd.GoBack(task=command.task, to=to, files=files))
+                await send(cmd.SubmitPrompt(task=command.task, content=content, client=command.client))
+            case cmd.Fork(to=to, at=at):
+                await time.fork(Fork(to, command.task, at))
+    except HaloclineError as error:
+        task.emit(ev.Noticed(f"{error.text} {error.hint}".strip()))

@@ -1,27 +1,35 @@
-"""Explain an edit that did not apply: the text it searched for, and the nearest text in its files now.
+"""Edits whose files changed: one that did not apply and the nearest text now, or one that waits for approval.
 
-A query: nothing is changed, and a file is read only if a tool could read it without asking.
+Queries: nothing is changed, and a file is read only if a tool could read it without asking, or the edit names it.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from halocline.edits.conflicts import find_conflicts
 from halocline.edits.formats import blocks, exact, patch
-from halocline.edits.text import EditError
+from halocline.edits.swapping import swap_hunks
+from halocline.edits.text import EditError, decode_text
 from halocline.ports.tool import ALIASES
 from halocline.protocol.errors import UsageError
-from halocline.protocol.events import AssistantMessageCompleted, DurableEvent
+from halocline.protocol.events import ApprovalRequested, AssistantMessageCompleted, DurableEvent
+from halocline.protocol.kinds import Diff
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.values import JsonObject, Value
-from halocline.runtime.assembly.optional_parts import build_reading_files
+from halocline.runtime.assembly.files import build_reading_files
 from halocline.runtime.history.previews import readable_text
 from halocline.store.paths import Home
+from halocline.task.calls.pending_approvals import EditConflict as Looked
 from halocline.task.calls.policy_input import make_policy_context
+from halocline.task.task import Task
 
 if TYPE_CHECKING:
     from halocline.edits.edit import Edit
+
 
 LINE = 400
 """Characters shown of a line."""
@@ -52,7 +60,7 @@ async def find_conflicting_edits(past: Sequence[DurableEvent], call: str, home: 
     policy, files = make_policy_context(fold_events(past), home.root), build_reading_files()
     found: list[ConflictingEdit] = []
     unread, fits = [], []
-    for path, edits in _list_edits(_find_call(past, call)):
+    for path, edits in _list_edits(_find_logged_call(past, call)):
         text = await readable_text(path, policy, files)
         if text is None:
             unread.append(path)
@@ -74,7 +82,7 @@ async def find_conflicting_edits(past: Sequence[DurableEvent], call: str, home: 
     return ConflictingEdits(tuple(found), tuple(unread), tuple(fits))
 
 
-def _find_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
+def _find_logged_call(past: Sequence[DurableEvent], call: str) -> ToolCall:
     for event in past:
         if isinstance(event, AssistantMessageCompleted):
             for part in event.message.content:
@@ -101,3 +109,46 @@ def _list_edits(call: ToolCall) -> "list[tuple[str, Sequence[Edit]]]":
 
 def _cut_lines(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(line[:LINE] for line in lines)
+
+
+LARGEST = 2_000_000
+WHOLE = "write_to_file"
+"""The tool that writes whole files. It would overwrite other changes, so its edit may be merged with them."""
+
+
+class PendingEdit(Looked, frozen=True, omit_defaults=False):
+    """State of a waiting edit. `whole`: it replaces the whole file. `merged`: arguments that keep both, if possible."""
+
+    whole: bool = False
+    merged: JsonObject | None = None
+
+
+async def inspect_edit(task: Task, request: str) -> PendingEdit:
+    """Return the state of an edit that waits for approval."""
+    now = await task.tool_calls.pending.look(request)
+    asked = next((one for one in task.state.approvals if one.request == request), None)
+    if not now.changed or asked is None:
+        return PendingEdit()
+    found = PendingEdit(now.changed, now.diffs, now.seen, now.problem, whole=asked.name == WHOLE)
+    call = _find_open_call(task, asked)
+    if not found.whole or now.problem or call is None or len(asked.diffs) != 1:
+        return found
+    text = await _merge_diff(Path(task.state.workspace), asked.diffs[0])
+    key = next((name for name in call.arguments if ALIASES.get(name, name) == "content"), "content")
+    return replace(found, merged=None if text is None else {**call.arguments, key: text})
+
+
+async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
+    """Return the current file with the edit applied; None if both changed the same lines."""
+    path, files = workspace / diff.path, build_reading_files()
+    try:
+        info = await files.info(path)
+        if info is None or not info.is_file or info.size > LARGEST:
+            return None
+        return swap_hunks(decode_text(await files.read(path, LARGEST)).view, diff.text, back=False)
+    except (EditError, OSError):
+        return None
+
+
+def _find_open_call(task: Task, asked: ApprovalRequested) -> ToolCall | None:
+    return next((one.call for one in task.state.open_calls if one.call.id == asked.call), None)

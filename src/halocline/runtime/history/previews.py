@@ -16,7 +16,7 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.permission_rules import Verdict
 from halocline.protocol.state.state import State
-from halocline.runtime.assembly.optional_parts import build_reading_files
+from halocline.runtime.assembly.files import build_reading_files
 from halocline.store.paths import Home
 from halocline.task.calls.policy_input import make_policy_context
 

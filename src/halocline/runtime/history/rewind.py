@@ -18,7 +18,7 @@ from halocline.protocol.file_names import make_printable
 from halocline.protocol.messages import Note, StopReason
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import PROCESS_ENDED, State, loose_ends
-from halocline.runtime.history.revert_edits import revert_edits
+from halocline.runtime.history.revert import revert_edits
 from halocline.runtime.history.snapshots import (
     checkpoint_at,
     checkpoints_elsewhere,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from importlib import import_module
 
 from halocline.context.request import Thinking
 from halocline.ports.blobs import Blobs
@@ -14,6 +15,7 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, build_endpoint
+from halocline.providers.wrappers.bounded import Bounded
 from halocline.providers.wrappers.model_info_probe import Informed, wants_to_know
 from halocline.providers.wrappers.retry import Retrying
 from halocline.runtime.assembly.network import choose_network
@@ -118,36 +120,26 @@ async def with_a_price(at: Endpoint, limit: float) -> Endpoint:
 
 def with_bounds(model: Model, at: Endpoint, settings: Settings) -> Model:
     """Wrap a model so that replies without new content, and endless replies, are ended."""
-    from halocline.providers.wrappers.bounded import Bounded
-
     network = at.network
     quiet = settings.quiet_timeout or max(DIRECT_QUIET, network.stall_timeout)
     first = max(quiet, network.first_byte_timeout) if settings.quiet_timeout is None else quiet
     return Bounded(model, first, quiet, int(settings.max_reply * 1e6))
 
 
+CLIENTS = {
+    "anthropic": "anthropic.request:Anthropic",
+    "gemini": "gemini.request:Gemini",
+    "openai_responses": "openai_responses.request:OpenAIResponses",
+    "library": "sdk.model:Library",
+}
+"""The module and class that speak to each family of servers; imported when a model is opened."""
+
+
 def build_client(at: Endpoint, blobs: Blobs) -> Model:
-    match at.family:
-        case "anthropic":
-            from halocline.providers.anthropic.request import Anthropic
-
-            return Anthropic(at, blobs)
-        case "gemini":
-            from halocline.providers.gemini.request import Gemini
-
-            return Gemini(at, blobs)
-        case "openai_responses":
-            from halocline.providers.openai_responses.request import OpenAIResponses
-
-            return OpenAIResponses(at, blobs)
-        case "library":
-            from halocline.providers.sdk.model import Library
-
-            return Library(at, blobs)
-        case _:
-            from halocline.providers.openai_chat.request import OpenAIChat
-
-            return OpenAIChat(at, blobs)
+    """Build the client for an endpoint. Unknown families are compatible with OpenAI's chat API."""
+    module, _, name = CLIENTS.get(at.family, "openai_chat.request:OpenAIChat").partition(":")
+    client: Callable[[Endpoint, Blobs], Model] = getattr(import_module(f"halocline.providers.{module}"), name)
+    return client(at, blobs)
 
 
 def _with_key(keys: Keys) -> str:

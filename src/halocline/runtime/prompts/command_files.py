@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.context.notes.tool_requests import prompt_request
+from halocline.context.notes.tool_requests import prompt_request, tool_request
 from halocline.context.user_files.commands import (
     FoundWords,
     Places,
@@ -37,6 +37,8 @@ from halocline.runtime.prompts.slash_commands import (
     split_slash_command,
     words_in,
 )
+from halocline.store.paths import Home
+from halocline.store.settings.settings import Settings
 
 SKILL = "skill"
 MCP_PREFIX = "mcp:"
@@ -60,6 +62,16 @@ class Expansion(Value, frozen=True):
     notes: tuple[Note, ...] = ()
     tool: str = ""
     offers: frozenset[str] = frozenset()
+
+    @property
+    def request(self) -> tuple[Note, ...]:
+        """The note that asks the model for the requested tool."""
+        return (tool_request(self.tool),) if self.tool else ()
+
+
+def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "SlashEntries":
+    """Return the slash commands of a workspace."""
+    return SlashEntries(Places(workspace, home.root, Path.home()), settings.words_off)
 
 
 class SlashEntries:
@@ -128,7 +140,14 @@ class SlashEntries:
             offers=frozenset[str]().union(*(one.offers for one in found)),
         )
 
-    def check(self, text: str, where: SlashPlace) -> None:
+    def expand_prompt(self, text: str, *, can_ask: bool, only: bool) -> Expansion:
+        """Expand the slash commands of a prompt; `can_ask` if a person can answer. With `only`, check it first."""
+        where = SlashPlace.TERMINAL if can_ask else SlashPlace.RUN
+        if only:
+            self.check(text, where)
+        return self.expanded(text, where)
+
+    def check(self, text: str, where: SlashPlace = SlashPlace.TERMINAL) -> None:
         """Raise UsageError for a command that does not work here, or a prompt that is just an unknown command."""
         name, _ = split_slash_command(text)
         row = SLASH_COMMANDS.get(name)

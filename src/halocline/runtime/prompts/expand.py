@@ -5,7 +5,6 @@ Every prompt passes through here, so nothing is imported or searched unless a wo
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halocline.protocol.commands import SubmitPrompt
@@ -13,8 +12,6 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.events import Noticed
 from halocline.protocol.messages import Note, Text
 from halocline.runtime.start import offer_tools
-from halocline.store.paths import Home
-from halocline.store.settings.settings import Settings
 from halocline.task.inbox import Content
 from halocline.task.task import Task
 
@@ -25,14 +22,6 @@ PROMPT = "/mcp:"
 """Prefix of a prompt from an MCP server."""
 
 
-def slash_commands_of(workspace: Path, home: Home, settings: Settings) -> "SlashEntries":
-    """Return the slash commands of a workspace."""
-    from halocline.context.user_files.commands import Places
-    from halocline.runtime.prompts.command_files import SlashEntries
-
-    return SlashEntries(Places(workspace, home.root, Path.home()), settings.words_off)
-
-
 def expand_prompt(task: Task, content: Content, words: Callable[[], "SlashEntries"], *, only: bool = False) -> Content:
     """Return a prompt with its slash commands expanded ahead of it; offer the tools they need from now on.
 
@@ -41,14 +30,8 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "SlashEntrie
     text = _first_text(content)
     if not _has_words(text):
         return content
-    from halocline.runtime.prompts.slash_commands import SlashPlace
-
-    where, known = SlashPlace.TERMINAL if task.inbox.can_ask else SlashPlace.RUN, words()
-    if only:
-        known.check(text, where)
-    expansion = known.expanded(text, where)
-    offer_tools(task, task.state.offered | expansion.offers)
-    return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
+    expansion = words().expand_prompt(text, can_ask=task.inbox.can_ask, only=only)
+    return (*_offer_and_note(task, expansion), *content)
 
 
 async def expand_prompt_in_thread(
@@ -62,19 +45,9 @@ async def expand_prompt_in_thread(
         from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
 
         return (*await expand_mcp_prompt(task.host.tools.mcp, text), *content)
-    from halocline.runtime.prompts.slash_commands import SlashPlace
-
-    where = SlashPlace.TERMINAL if task.inbox.can_ask else SlashPlace.RUN
-
-    def read() -> "Expansion":
-        known = words()
-        if only:
-            known.check(text, where)
-        return known.expanded(text, where)
-
-    expansion = await asyncio.to_thread(read)
-    offer_tools(task, task.state.offered | expansion.offers)
-    return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
+    can_ask = task.inbox.can_ask
+    expansion = await asyncio.to_thread(lambda: words().expand_prompt(text, can_ask=can_ask, only=only))
+    return (*_offer_and_note(task, expansion), *content)
 
 
 class Steering:
@@ -121,9 +94,7 @@ async def _expand_message(
 async def check_prompt(command: SubmitPrompt, words: Callable[[], "SlashEntries"]) -> None:
     """Raise UsageError if a prompt for another process is an unknown slash command."""
     if _has_words(text := _first_text(command.content)):
-        from halocline.runtime.prompts.slash_commands import SlashPlace
-
-        await asyncio.to_thread(lambda: words().check(text, SlashPlace.TERMINAL))
+        await asyncio.to_thread(lambda: words().check(text))
 
 
 def _first_text(content: Content) -> str:
@@ -134,11 +105,9 @@ def _has_words(text: str) -> bool:
     return " /" in f" {text.strip()}"
 
 
-def _offer_tool(task: Task, tool: str) -> tuple[Note, ...]:
-    """Offer the tool that a person asks for; return the note that tells the model."""
-    if not tool:
-        return ()
-    from halocline.context.notes.tool_requests import tool_request
-
-    offer_tools(task, task.state.offered | {tool})
-    return (tool_request(tool),)
+def _offer_and_note(task: Task, expansion: "Expansion") -> tuple[Note, ...]:
+    """Offer the tools that an expansion needs, and the one that a person asks for; return its notes."""
+    offer_tools(task, task.state.offered | expansion.offers)
+    if expansion.tool:
+        offer_tools(task, task.state.offered | {expansion.tool})
+    return (*expansion.notes, *expansion.request)

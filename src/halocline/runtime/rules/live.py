@@ -18,18 +18,17 @@ from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from halocline.context.instructions.files import Reader
     from halocline.context.instructions.touched_files import Touched
     from halocline.ports.instructions import Instructions
     from halocline.ports.permissions import Permissions
 
 
 class LiveInstructions:
-    """Implements `ports.instructions.Instructions`; `reader` is called when there is something to read."""
+    """Implements `ports.instructions.Instructions`; `build` is called when there is something to read."""
 
-    def __init__(self, roots: Roots, reader: "Callable[[], Reader]") -> None:
+    def __init__(self, roots: Roots, build: "Callable[[], Instructions]") -> None:
         self._roots = roots
-        self._reader = reader
+        self._build = build
         self._folder: Instructions | None = None
         self._places: tuple[str, ...] | None = None
         self._touched: Touched | None = None
@@ -46,9 +45,7 @@ class LiveInstructions:
 
     def _read(self) -> "Instructions":
         if self._folder is None:
-            from halocline.context.instructions.active import FolderInstructions
-
-            self._folder = FolderInstructions(self._reader())
+            self._folder = self._build()
         return self._folder
 
     def _is_somewhere(self) -> bool:
@@ -82,28 +79,21 @@ def instructions_of(
     """Return the rules of a task, and of its `further` folders; None if the settings turn rules off."""
     if not settings.rules:
         return None
-    roots = roots_of(workspace, home, env)
-    first = LiveInstructions(roots, lambda: reader_of(roots, home, settings, permissions))
+
+    def build(roots: Roots) -> "Instructions":
+        from halocline.runtime.rules.folder_rules import build_instructions
+
+        return build_instructions(roots, home, settings, permissions)
+
+    def follow(roots: Roots) -> LiveInstructions:
+        return LiveInstructions(roots, lambda: build(roots))
+
+    first = follow(roots_of(workspace, home, env))
     if not further:
         return first
-    from halocline.runtime.rules.multi_root import with_roots
+    from halocline.runtime.rules.multi_root import RootedInstructions
 
-    return with_roots(first, further, home, settings, permissions)
-
-
-def reader_of(roots: Roots, home: Home, settings: Settings, permissions: "Callable[[Path], Permissions]") -> "Reader":
-    """Return a reader for the rule files of one folder."""
-    from halocline.context.instructions.files import Reader
-    from halocline.store.permissions.instruction_switches import RuleSwitches
-
-    of_workspace = permissions(roots.workspace)
-    switches = RuleSwitches(home.rule_switches)
-    return Reader(
-        roots,
-        ignored=lambda: of_workspace.book().ignored,
-        off=lambda: switches.off(roots.workspace),
-        excluded=settings.rules_excluded,
-    )
+    return RootedInstructions(first, {root: follow(Roots(Path(root), prefix=f"{root}/")) for root in further})
 
 
 def roots_of(workspace: Path, home: Home, env: Mapping[str, str], managed: Path = Path("/etc/halocline")) -> Roots:

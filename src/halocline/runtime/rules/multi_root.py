@@ -5,23 +5,12 @@ folder.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.context.instructions.places import Roots
 from halocline.ports.instructions import Instructions
 from halocline.protocol.events.instructions import Beginning, InstructionsLoaded
 from halocline.protocol.state.state import State
-from halocline.runtime.rules.live import LiveInstructions, reader_of
-from halocline.store.paths import Home
-from halocline.store.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from halocline.ports.permissions import Permissions
 
 
 class RootedInstructions:
@@ -56,19 +45,3 @@ class RootedInstructions:
 
     def _root_of(self, path: str) -> str:
         return next((root for root in self._others if path.startswith(f"{root}/")), "")
-
-
-def with_roots(
-    first: LiveInstructions,
-    roots: tuple[str, ...],
-    home: Home,
-    settings: Settings,
-    permissions: "Callable[[Path], Permissions]",
-) -> RootedInstructions:
-    """Return the rules of a task with other folders; from these, only the project's own rules."""
-
-    def of(root: str) -> LiveInstructions:
-        places = Roots(Path(root), prefix=f"{root}/")
-        return LiveInstructions(places, lambda: reader_of(places, home, settings, permissions))
-
-    return RootedInstructions(first, {root: of(root) for root in roots})

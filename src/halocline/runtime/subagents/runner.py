@@ -7,19 +7,18 @@ parent's cost limit equally.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from halocline._version import __version__
-from halocline.checkpoints.off import Off
 from halocline.context.system_prompt.build import subagent_prompt
 from halocline.context.system_prompt.environment import environment_note
 from halocline.context.user_files.agents import Agent, Found, found_agents, tools_of
 from halocline.context.user_files.skills import Skill, found_skills, skill_for_model, skills_section
-from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.subagents import Report, Wanted
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.events import TaskStarted, ToolsOffered
@@ -30,20 +29,27 @@ from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
-from halocline.runtime.assembly.optional_parts import TaskRuntime
+from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.models.subagent_model import chosen_model
 from halocline.runtime.prompts.system_prompt import read_prompt_options
 from halocline.runtime.start import close_on_failure, known_window
-from halocline.runtime.subagents.hooks import CallHooks
 from halocline.runtime.subagents.monitor import Lane, Took, end_event, report_of
 from halocline.store.tasks.history import new_task_id
 from halocline.task.governor import limits_of
 from halocline.task.inbox import Prompt
 from halocline.task.log import Log
-from halocline.task.task import Task, TaskParts
+from halocline.task.task import Task
 
 READING = (ToolKind.READ, ToolKind.SEARCH)
 _LOGGER = logging.getLogger("halocline")
+
+
+class TaskRuntime(NamedTuple):
+    """The parts of the controller that a task needs to start tasks of its own."""
+
+    assembly: Callable[[], Assembly]
+    serve: Callable[[str, Task, Chosen], str]
+    let_go: Callable[[str], Awaitable[Exception | None]]
 
 
 class Plan(Value, frozen=True):
@@ -221,15 +227,3 @@ def _read_skills(agent: Agent | None, skills: tuple[Skill, ...]) -> tuple[str, t
             missing.append(name)
     remark = f"it ran without these skills, which are missing here: {', '.join(missing)}"
     return "".join(f"\n{text}\n" for text in given), (remark,) if missing else ()
-
-
-def lean_parts(parts: TaskParts) -> TaskParts:
-    """Return the parts of a sub-agent's task. It changes nothing and nobody talks to it, so it needs fewer."""
-    host = parts.host
-    host = replace(
-        host,
-        tools=replace(host.tools, browser=None),
-        sources=replace(host.sources, mentions=None, diagnostics=NoDiagnostics()),
-        hooks=CallHooks(host.hooks) if host.hooks else None,
-    )
-    return replace(parts, checkpoints=Off(), host=host)

@@ -23,7 +23,7 @@ from halocline.services.doctor.finding import Finding as Finding
 from halocline.services.doctor.litter_checks import check_litter
 from halocline.services.doctor.log_checks import check_logs
 from halocline.services.doctor.store_checks import check_stores
-from halocline.services.models.accounts import accounts_of
+from halocline.services.models.service import ModelService
 from halocline.store.paths import Home
 from halocline.store.settings.load import load_settings
 
@@ -207,7 +207,7 @@ async def check_model(trial: Awaitable[ModelConnection]) -> Finding:
 
 def _list_keys(env: Mapping[str, str]) -> list[str]:
     """Return the source of each provider's key, with its last characters. Raises HaloclineError."""
-    accounts = [one for one in accounts_of(Assembly.of(Choices(), env)).all() if one.has_key]
+    accounts = [one for one in ModelService(Assembly.of(Choices(), env)).accounts.all() if one.has_key]
     sources = [one.variable or f"halo login {one.provider}" for one in accounts]
     return [f"{source} ({one.tail})" if one.tail else source for source, one in zip(sources, accounts, strict=True)]
 

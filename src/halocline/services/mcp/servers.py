@@ -5,39 +5,26 @@ import dataclasses
 import re
 import shlex
 import shutil
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from halocline.hosts.web.oauth_callback import Loopback
 from halocline.importers.mcp_servers import OtherServers, servers_elsewhere
-from halocline.mcp.connection.supervisor import Standing, Supervisor
+from halocline.mcp.connection.supervisor import Supervisor
 from halocline.mcp.hub import definitions_size
-from halocline.mcp.registry.bundles import LARGEST, read_bundle, unpack_bundle
-from halocline.mcp.registry.download import fetch_bytes
-from halocline.mcp.registry.readme import fetch_readme
-from halocline.mcp.registry.registry import list_install_options, search_registry
-from halocline.net.network import Network
+from halocline.mcp.registry.bundles import Bundle, unpack_bundle
 from halocline.ports.mcp_servers import Owner, Server
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError, UsageError
-from halocline.protocol.events.mcp import McpTool, Order
-from halocline.protocol.private_files import make_private_folder
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
-from halocline.runtime.assembly.network import network_to
 from halocline.runtime.mcp import FolderServers
-from halocline.store.atomic_file import write_whole
+from halocline.services.mcp.marketplace import Marketplace
+from halocline.services.mcp.trials import CallbackPage, ServerTrial, try_server
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.secrets.store import SecretStore
-
-if TYPE_CHECKING:
-    from halocline.mcp.registry.bundles import Bundle
-    from halocline.mcp.registry.registry import InstallOption, OfferedServer
-
 
 SIGN_IN_LIMIT = 300.0
 """Seconds to wait for a person to sign in."""
@@ -62,26 +49,12 @@ class ListedServer(Value, frozen=True, omit_defaults=False):
     decisions: dict[str, str] = {}
 
 
-class ServerTrial(Value, frozen=True, omit_defaults=False):
-    """Result of starting a server. `log` is the file with everything it printed."""
-
-    name: str
-    ok: bool
-    seconds: float
-    protocol: str = ""
-    tools: tuple[McpTool, ...] = ()
-    prompts: tuple[str, ...] = ()
-    resources: bool = False
-    tokens: int = 0
-    error: str = ""
-    log: str = ""
-
-
 class McpService:
     """The servers of one folder."""
 
     def __init__(self, folder: FolderServers) -> None:
         self._folder = folder
+        self.market = Marketplace(folder)
 
     @classmethod
     def open(cls, workspace: Path) -> "McpService":
@@ -108,7 +81,7 @@ class McpService:
         setup = self._folder.setup()
         supervisors = [Supervisor(self._find_server(name), setup) for name in names]
         try:
-            return list(await asyncio.gather(*map(_try_result, supervisors)))
+            return list(await asyncio.gather(*map(try_server, supervisors)))
         finally:
             await asyncio.gather(*(each.close() for each in supervisors))
             await setup.programs.close()
@@ -157,50 +130,6 @@ class McpService:
         mcp_files.change_server(server.file, name, {"disabled": not on})
         return server.file
 
-    async def found(self, words: str, tags: Sequence[str] = (), order: Order | None = None) -> "list[OfferedServer]":
-        """Search the registry named in the settings. Raises HaloclineError."""
-        return await search_registry(self._folder.settings.mcp.registry, words, self._reach, tags, order)
-
-    async def named(self, name: str) -> "OfferedServer":
-        """Return a server of the registry by its name or the last part of it. Raises HaloclineError."""
-        found = await self.found(name.rpartition("/")[2])
-        matching = [one for one in found if name in (one.name, one.name.rpartition("/")[2])]
-        if not matching:
-            raise UsageError(f"The registry has no server {name}.", f"Search it: halo mcp search {name}")
-        if len(matching) > 1:
-            names = ", ".join(one.name for one in matching)
-            raise UsageError(f"Several servers are named {name}.", f"Choose one: {names}")
-        return matching[0]
-
-    async def readme(self, one: "OfferedServer", url: str) -> str:
-        """Return a server's README; empty if there is none. Raises HaloclineError."""
-        return await fetch_readme(one, self._folder.settings.mcp.registry, self._reach, url)
-
-    async def offered(self, name: str, values: dict[str, str]) -> "tuple[OfferedServer, list[InstallOption]]":
-        """Return a server of the registry and its install options. Raises HaloclineError."""
-        one = await self.named(name)
-        if not (known := list(list_install_options(one, values))):
-            raise UsageError(f"{one.name} has no install option that is supported here.", f"See: {one.page}")
-        return one, known
-
-    async def bundle(self, place: str, sha256: str = "") -> "Bundle":
-        """Read a bundle from a file or URL without unpacking it. Raises HaloclineError."""
-        if not place.startswith(("https://", "http://")):
-            return await asyncio.to_thread(lambda: read_bundle(Path(place).expanduser(), sha256))
-        if place.startswith("http://") and not sha256:
-            raise UsageError(
-                f"{place} uses plain http, so anyone on the network path can change the file.",
-                "Use https, or give the file's hash: --sha256 HASH",
-            )
-        data = await fetch_bytes(place, self._reach, LARGEST)
-
-        def store_bundle() -> "Bundle":
-            make_private_folder(self._download_file.parent)
-            write_whole(self._download_file, data)
-            return read_bundle(self._download_file, sha256)
-
-        return await asyncio.to_thread(store_bundle)
-
     def place_of(self, name: str) -> Path:
         """Return the folder to unpack a bundle into. Raises UsageError if the name is invalid or taken."""
         _require_name(name)
@@ -209,7 +138,7 @@ class McpService:
             raise UsageError(f"There is already a server {name}.", f"Remove it first: halo mcp remove {name}")
         return folder
 
-    def add_bundle(self, name: str, bundle: "Bundle", given: JsonObject) -> Path:
+    def add_bundle(self, name: str, bundle: Bundle, given: JsonObject) -> Path:
         """Unpack a bundle and add its server. Raises UsageError and SettingsError."""
         folder = self.place_of(name)
         mcp_files.check_server(given)
@@ -220,15 +149,7 @@ class McpService:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         finally:
-            self._download_file.unlink(missing_ok=True)
-
-    @property
-    def _download_file(self) -> Path:
-        """File of a downloaded bundle until it is unpacked; the next download replaces it."""
-        return self._folder.home.mcp_bundles / ".fetched.mcpb"
-
-    def _reach(self, url: str) -> Network:
-        return network_to(url, self._folder.settings, self._folder.env)
+            self.market.download.unlink(missing_ok=True)
 
     async def signed_in(self, name: str, show: Callable[[str], None], limit: float = SIGN_IN_LIMIT) -> ServerTrial:
         """Sign in to a server; `show` receives the page to open. Raises UsageError."""
@@ -239,11 +160,11 @@ class McpService:
             )
         oauth = server.entry.oauth
         async with Loopback(oauth.port, "/callback" if oauth.client_id else "") as loopback:
-            setup = dataclasses.replace(self._folder.setup(), visitor=_Visitor(loopback, show))
+            setup = dataclasses.replace(self._folder.setup(), visitor=CallbackPage(loopback, show))
             patient = replace(server, entry=replace(server.entry, start_timeout=limit))
             each = Supervisor(patient, setup)
             try:
-                return await _try_result(each)
+                return await try_server(each)
             finally:
                 await each.close()
 
@@ -293,21 +214,6 @@ def _require_name(name: str) -> None:
         raise UsageError(f"{name!r} is not a valid server name.", "Use letters, digits, dots, - and _.")
 
 
-class _Visitor:
-    """Implements `mcp.setup.Visitor` with a callback page on this machine."""
-
-    def __init__(self, loopback: Loopback, show: Callable[[str], None]) -> None:
-        self._loopback = loopback
-        self.show = show
-
-    @property
-    def url(self) -> str:
-        return self._loopback.url
-
-    async def wait_for_redirect(self) -> Mapping[str, str]:
-        return await self._loopback.wait_for_redirect()
-
-
 def describe_server_entry(given: JsonObject) -> str:
     """Describe what a server's entry runs or connects to."""
     if "url" in given:
@@ -331,28 +237,4 @@ def _list_server(each: Supervisor) -> ListedServer:
         tools=len(each.tools) if each.offer else None,
         tokens=definitions_size(each.tools) if each.offer else None,
         problem=each.error,
-    )
-
-
-async def _try_result(each: Supervisor) -> ServerTrial:
-    began = time.monotonic()
-    each.begin(anyway=True)
-    if each.is_used and not each.error:
-        await each.settled.wait()
-    seconds = round(time.monotonic() - began, 2)
-    log = str(each.log.file)
-    if each.standing is not Standing.READY or each.offer is None:
-        why = each.error or ("it is turned off" if not each.is_used else "it did not start")
-        return ServerTrial(each.server.name, False, seconds, error=why, log=log)
-    offer = each.offer
-    return ServerTrial(
-        name=each.server.name,
-        ok=True,
-        seconds=seconds,
-        protocol=offer.version,
-        tools=each.tools,
-        prompts=tuple(prompt.command for prompt in offer.prompts),
-        resources=offer.resources,
-        tokens=definitions_size(each.tools),
-        log=log,
     )

@@ -17,7 +17,6 @@ from halocline.providers.catalog.file import Catalogue
 from halocline.providers.catalog.vendor import Vendor
 from halocline.providers.catalog.vendors import VENDORS
 from halocline.providers.endpoint import Endpoint, base_url_of
-from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.assembly.network import choose_network, network_to, with_short_timeouts
 from halocline.runtime.assembly.search_engine import engine_url, engine_vendors, try_engine
 from halocline.runtime.models.connection_test import ModelConnection, try_connection
@@ -173,8 +172,3 @@ class Accounts:
             return found.key.tail
         secret = self._store.get(vendor.name) if stored is Place.FILE else None
         return secret.tail if secret else ""
-
-
-def accounts_of(assembly: Assembly) -> Accounts:
-    """Return the accounts of an assembly's home."""
-    return Accounts(assembly.home, assembly.settings, assembly.env, assembly.blobs, assembly.catalogue)

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from halocline.policy.gate import decide_call
 from halocline.policy.grid import switches_in, with_switches
 from halocline.ports.shell_facts import ShellFacts
-from halocline.protocol.kinds import ApprovalSwitch
+from halocline.ports.tool import Summary
+from halocline.protocol.kinds import ApprovalSwitch, ToolKind
 from halocline.protocol.permission_rules import RuleBook, Verdict
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
-from halocline.services.policy.rules import GRID
 from halocline.task.calls.policy_input import make_policy_context
 
 SWITCH_MEANINGS = {
@@ -35,6 +35,20 @@ SWITCH_MEANINGS = {
     ApprovalSwitch.MCP: ("MCP tools", "Call tools that their server declares read-only."),
 }
 """Title of each switch, and a hint on what it allows while it is on."""
+
+
+GRID = {
+    "read": Summary("Read", ToolKind.READ, ("a.txt",), tool="read_file"),
+    "read_outside": Summary("Read", ToolKind.READ, ("/usr/share/a.txt",), tool="read_file"),
+    "edit": Summary("Edit", ToolKind.EDIT, ("a.txt",), tool="write_to_file"),
+    "edit_outside": Summary("Edit", ToolKind.EDIT, ("/usr/share/a.txt",), tool="write_to_file"),
+    "safe_commands": Summary("ls", ToolKind.EXECUTE, command="ls", tool="execute_command"),
+    "all_commands": Summary("./a", ToolKind.EXECUTE, command="./a", tool="execute_command"),
+    "web": Summary("Fetch", ToolKind.FETCH, url="https://example.com/", tool="web_fetch"),
+    "browser": Summary("Click", ToolKind.EXECUTE, url="https://example.com/", on_page=True, tool="browser_action"),
+    "mcp": Summary("Ask", ToolKind.OTHER, mcp="server/tool", read_only=True, definition="any", tool="server__tool"),
+}
+"""A sample act for each of the classic switches (`auto_approve`)."""
 
 
 class SwitchStatus(Value, frozen=True, omit_defaults=False):

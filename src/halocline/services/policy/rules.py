@@ -6,7 +6,6 @@ Nothing is run here, and nothing is stored except when a grant is removed.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -22,15 +21,13 @@ from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
 from halocline.runtime.rules.workspace_roots import roots_of
 from halocline.services.mcp.policy import JudgedTools
+from halocline.services.policy.approval_switches import GRID, SwitchStatus, list_standings
 from halocline.services.policy.audit import ReviewedCall, review_task
 from halocline.store.permissions.grants import take_out
 from halocline.store.permissions.rules import Unreadable, read_rules
 from halocline.store.tasks import history
 from halocline.task.calls.policy_input import other_roots
 from halocline.task.log import read_log
-
-if TYPE_CHECKING:
-    from halocline.services.policy.approval_switches import SwitchStatus
 
 
 class Explanation(Value, frozen=True, omit_defaults=False):
@@ -94,10 +91,8 @@ class PolicyService:
         hooks = self._assembly.hooks_of(workspace)
         return [] if hooks.is_trusted else hooks.allowing_rules
 
-    def switches(self, state: State) -> "tuple[SwitchStatus, ...]":
+    def switches(self, state: State) -> tuple[SwitchStatus, ...]:
         """Return the approval switches of a task, by the rules it has read, or would read at its first call."""
-        from halocline.services.policy.approval_switches import list_standings
-
         known = state.rules if state.rules != RuleBook() else self.book(Path(state.workspace), state.roots)
         return list_standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
 
@@ -115,7 +110,7 @@ class PolicyService:
         except OSError as error:
             raise UsageError(f"Cannot remove the grant: {error}.", "It is still in force.") from None
 
-    def mcp_tools(self, posture: PolicyContext) -> "JudgedTools":
+    def mcp_tools(self, posture: PolicyContext) -> JudgedTools:
         """Return the decisions on the tools of the workspace's MCP servers."""
         return JudgedTools(self._assembly.mcp_of(posture.workspace), posture)
 
@@ -146,20 +141,6 @@ class PolicyService:
         except HaloclineError:
             return
         yield from review_task(events, self._assembly.tools(), self._assembly.home.root, book)
-
-
-GRID = {
-    "read": Summary("Read", ToolKind.READ, ("a.txt",), tool="read_file"),
-    "read_outside": Summary("Read", ToolKind.READ, ("/usr/share/a.txt",), tool="read_file"),
-    "edit": Summary("Edit", ToolKind.EDIT, ("a.txt",), tool="write_to_file"),
-    "edit_outside": Summary("Edit", ToolKind.EDIT, ("/usr/share/a.txt",), tool="write_to_file"),
-    "safe_commands": Summary("ls", ToolKind.EXECUTE, command="ls", tool="execute_command"),
-    "all_commands": Summary("./a", ToolKind.EXECUTE, command="./a", tool="execute_command"),
-    "web": Summary("Fetch", ToolKind.FETCH, url="https://example.com/", tool="web_fetch"),
-    "browser": Summary("Click", ToolKind.EXECUTE, url="https://example.com/", on_page=True, tool="browser_action"),
-    "mcp": Summary("Ask", ToolKind.OTHER, mcp="server/tool", read_only=True, definition="any", tool="server__tool"),
-}
-"""A sample act for each of the classic switches (`auto_approve`)."""
 
 
 def explain_command(command: str, posture: PolicyContext) -> Explanation:

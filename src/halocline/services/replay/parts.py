@@ -11,7 +11,8 @@ from halocline.ports.model import Model
 from halocline.ports.tool import Toolset
 from halocline.protocol.state.state import State
 from halocline.runtime.assembly.assembly import Assembly
-from halocline.services.replay.recording import RecordedFacts, RecordedGrants, RecordedHooks
+from halocline.services.replay.recorded_hooks import RecordedHooks
+from halocline.services.replay.recording import RecordedFacts, RecordedGrants
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course
 from halocline.store.settings.load import with_overrides

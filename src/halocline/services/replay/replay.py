@@ -18,10 +18,12 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 from halocline.runtime.assembly.assembly import Assembly
+from halocline.services.replay.differences import Difference
 from halocline.services.replay.parts import build_task, with_recorded_settings
-from halocline.services.replay.recording import RecordedModel, RecordedTools
+from halocline.services.replay.recorded_tools import RecordedTools
+from halocline.services.replay.recording import RecordedModel
 from halocline.services.replay.task import Replayed
-from halocline.services.replay.timeline import Course, Difference
+from halocline.services.replay.timeline import Course
 from halocline.store.tasks.recording import Recording, read_recording
 from halocline.task.calls.tool_calls import UNKNOWN_TOOL
 from halocline.task.log import Log

@@ -5,7 +5,8 @@ import asyncio
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.state.state import State
-from halocline.services.replay.timeline import FACTS, FROM_ELSEWHERE, Course, Cut, must_wait
+from halocline.services.replay.cuts import FACTS, FROM_ELSEWHERE, Cut
+from halocline.services.replay.timeline import Course, must_wait
 from halocline.task.inbox import InboxRequest, Prompt
 from halocline.task.task import Task, TaskParts
 

@@ -7,83 +7,19 @@ decisions, interrupts, checkpoints, changed modes, crashes) is fed in when every
 import asyncio
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TypeGuard
+from typing import Never
 
 import msgspec
 
 from halocline.protocol import events as ev
-from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
 from halocline.protocol.kinds import CallStatus
-from halocline.protocol.state.state import COMPACTION_CUT, PROCESS_ENDED, TIME_IS_UP, State
+from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
+from halocline.services.replay.cuts import FROM_ELSEWHERE, Cut, find_cuts
+from halocline.services.replay.differences import Difference, first_difference
 from halocline.task.governor import SECONDS_REACHED
 
 encode = msgspec.json.Encoder().encode
-
-FROM_ELSEWHERE = (
-    ev.TaskStarted,
-    ev.TaskAdopted,
-    ev.RootsChanged,
-    ev.Imported,
-    ev.LogRepaired,
-    ev.ModeChanged,
-    ev.ModelChanged,
-    ev.EffortChanged,
-    ev.LimitsChanged,
-    ev.GrantTakenBack,
-    ev.PolicyChanged,
-    ev.ApprovalSwitched,
-    ev.RulesChanged,
-    ev.ToolsOffered,
-    ev.McpOffered,
-    ev.McpReported,
-    ev.McpSampled,
-    SubagentStarted,
-    SubagentEnded,
-    ev.TaskLabelled,
-    ev.CheckpointTaken,
-    ev.CheckpointRestored,
-    ev.ConversationRestored,
-    ev.TaskForked,
-    ev.SandboxChecked,
-    ev.JobEnded,
-    ev.JobsReported,
-    ev.OwnCommandStarted,
-    ev.OwnCommandEnded,
-    ev.OwnCommandsReported,
-    ev.DiagnosticsReported,
-    ev.InstructionsLoaded,
-    ev.FilesChangedOutside,
-    ev.TodosReminded,
-    ev.MentionsResolved,
-    ev.HookRan,
-    ev.Unrecognised,
-)
-"""Events that the loop does not produce; they are taken from the recording."""
-FACTS = (ev.FileChanged, ev.TodosChanged, ev.ShellMoved, ev.PageShown, ev.JobStarted, ev.HandedOver)
-"""Events that a call reports besides its result."""
-
-
-class Difference(Value, frozen=True):
-    """A difference: its place, the path in it, the recorded value, and the value now."""
-
-    place: str
-    path: str
-    recorded: str
-    now: str
-
-
-class Cut(Value, frozen=True):
-    """A point where the loop stopped: a person or a limit interrupted it, the process died, or an error broke it.
-
-    `raised` is the event of that error. The recording goes on at `end`.
-    """
-
-    begin: int
-    end: int
-    limit: str = ""
-    died: bool = False
-    raised: ev.ErrorRaised | None = None
 
 
 class Course:
@@ -239,79 +175,6 @@ def name_of(event: ev.Event | None) -> str:
     return str(type(event).__struct_config__.tag) if event is not None else "no more events"
 
 
-def find_cuts(events: Sequence[ev.DurableEvent]) -> list[Cut]:
-    """Find where the loop was cut short. The events that close open calls come before the end of the turn."""
-    found: list[Cut] = []
-    for index, event in enumerate(events):
-        if isinstance(event, ev.TurnEnded) and (event.reason == "cancelled" or _by_clock(events, index)):
-            died = event.text == PROCESS_ENDED
-            found.append(Cut(_find_begin(events, index, died=died), index + 1, event.limit, died))
-        elif isinstance(event, ev.TurnEnded) and (broken := _find_break(events, index)):
-            found.append(broken)
-        elif isinstance(event, ev.TurnResumed):
-            found.append(Cut(_find_begin(events, index, died=True), _find_end(events, index), died=True))
-    turns = [event for event in events if isinstance(event, ev.TurnStarted | ev.TurnEnded)]
-    if turns and isinstance(turns[-1], ev.TurnStarted):
-        found.append(Cut(len(events), len(events), died=True))
-    return found
-
-
-def _find_break(events: Sequence[ev.DurableEvent], end: int) -> Cut | None:
-    """Return the cut where an error that did not come from the model ended a turn."""
-    at = end - 1
-    while at and isinstance(events[at], ev.HookRan):  # hooks that ran at the end
-        at -= 1
-    raised = events[at]
-    if not isinstance(raised, ev.ErrorRaised) or is_of_model(raised) or getattr(events[end], "reason", "") != "error":
-        return None
-    return Cut(_find_begin(events, at, died=False), end + 1, raised=raised)
-
-
-def is_of_model(event: ev.DurableEvent) -> TypeGuard[ev.ErrorRaised]:
-    """True if the event reports a failed model request."""
-    return isinstance(event, ev.ErrorRaised) and event.code.startswith("model_")
-
-
-def _find_end(events: Sequence[ev.DurableEvent], resumed: int) -> int:
-    """Return the position after the events, right after a resume, of what ended with the process."""
-    end = resumed + 1
-    while end < len(events) and isinstance(
-        events[end], ev.PageShown | ev.JobEnded | ev.ShellMoved | ev.OwnCommandEnded
-    ):
-        end += 1
-    return end
-
-
-def _by_clock(events: Sequence[ev.DurableEvent], index: int) -> bool:
-    """True if the time limit was hit within a step, not between two steps."""
-    end = events[index]
-    return isinstance(end, ev.TurnEnded) and end.text == TIME_IS_UP
-
-
-def _find_begin(events: Sequence[ev.DurableEvent], end: int, *, died: bool) -> int:
-    begin = end
-    while begin and isinstance(events[begin - 1], ev.HookRan):  # hooks that ran at the end
-        begin -= 1
-    # The process that closed them may have died doing so, and the next one continued.
-    while begin and (_is_closing(events[begin - 1]) or (died and isinstance(events[begin - 1], ev.LogRepaired))):
-        begin -= 1
-    return begin
-
-
-def _is_closing(event: ev.DurableEvent) -> bool:
-    """True if the event closes a reply, request or call that was cut short."""
-    match event:
-        case ev.AssistantMessageCompleted(message=message):
-            return message.interrupted
-        case ev.ApprovalResolved(by=by) | ev.QuestionAnswered(by=by):
-            return by == "interrupt"
-        case ev.ToolCallEnded(status=status):
-            return status is CallStatus.CANCELLED
-        case ev.ErrorRaised(code=code):
-            return code == COMPACTION_CUT
-    return False
-
-
 def must_wait(course: Course, state: State) -> bool:
     """True if a partial reply or a running call must come before the cut that is due."""
     if state.approvals or state.questions:
@@ -320,42 +183,9 @@ def must_wait(course: Course, state: State) -> bool:
     return is_partial or any(opened.started for opened in state.open_calls)
 
 
-def first_difference(recorded: str, now: str) -> tuple[str, str, str] | None:
-    """Return the first difference of two JSON texts: the path and both values; None if they are equal."""
-    if recorded == now:
-        return None
-    return _first_difference(msgspec.json.decode(recorded), msgspec.json.decode(now), "")
-
-
-def _first_difference(before: object, after: object, path: str) -> tuple[str, str, str] | None:
-    match before, after:
-        case dict(), dict():
-            keys = [*before, *(key for key in after if key not in before)]
-            pairs = ((f"{path}.{key}".lstrip("."), before.get(key), after.get(key)) for key in keys)
-        case list(), list():
-            length = max(len(before), len(after))
-            pairs = ((f"{path}[{at}]", _item_at(before, at), _item_at(after, at)) for at in range(length))
-        case _ if before == after:
-            return None
-        case _:
-            return (path, *_show_difference(before, after))
-    return next((found for key, one, other in pairs if (found := _first_difference(one, other, key))), None)
-
-
-def _item_at(items: list[object], at: int) -> object:
-    return items[at] if at < len(items) else None
-
-
-def _show_difference(before: object, after: object) -> tuple[str, str]:
-    """Return both values, long texts from just before the first difference."""
-    if not (isinstance(before, str) and isinstance(after, str)):
-        return _shorten_value(before), _shorten_value(after)
-    part = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
-    start = max(0, (min(len(before), len(after)) if part is None else part) - 30)
-    cut = "…" if start else ""
-    return cut + _shorten_value(before[start:]), cut + _shorten_value(after[start:])
-
-
-def _shorten_value(value: object) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 100 else text[:100] + "…"
+async def wait_forever(course: Course) -> Never:
+    """Wait to be cut short, as the recording has nothing more for the caller."""
+    await course.reaches_cut()
+    course.stuck()
+    await asyncio.Event().wait()
+    raise AssertionError("nothing sets it")

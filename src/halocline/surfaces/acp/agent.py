@@ -79,7 +79,7 @@ class HaloAgent:
         """Check that there is a model to use: signing in itself happens in a terminal."""
         if method_id != LOGIN:
             raise RequestError.invalid_params({"details": f"There is no way to sign in named {method_id!r}."})
-        if not any(one.usable for one in await self._client.models()):
+        if not any(one.usable for one in await self._client.models.list_models()):
             raise RequestError.auth_required({"details": "No key was found. Run `halo login` in a terminal."})
         return schema.AuthenticateResponse()
 
@@ -159,7 +159,7 @@ class HaloAgent:
         """List tasks, newest first. A cursor is the number of those before the page."""
         before = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
         workspace = str(find_folder(cwd)) if cwd else ""
-        found = self._client.history(TaskQuery(workspace=workspace, limit=before + PAGE + 1))[before:]
+        found = self._client.tasks.search(TaskQuery(workspace=workspace, limit=before + PAGE + 1))[before:]
         following = str(before + PAGE) if len(found) > PAGE else None
         return schema.ListSessionsResponse(sessions=[describe_task(one) for one in found[:PAGE]], next_cursor=following)
 
@@ -207,7 +207,7 @@ class HaloAgent:
         if open_session := self._sessions.pop(task, None):
             await open_session.close()
         try:
-            info = self._client.info(task)
+            info = self._client.tasks.info(task)
             if info is None:
                 raise TaskNotFound(f"There is no session {task}.", "List the sessions to find it.")
             if not is_same_folder(info.workspace, workspace):
@@ -216,7 +216,7 @@ class HaloAgent:
                 )
             folders = tuple(str(find_folder(root)) for root in roots or ())
             opening = TaskOptions(attended=True, asks_again=True, roots=folders)
-            if self._client.writer(task):
+            if self._client.tasks.writer(task):
                 await self._client.join(task, opening)
             else:
                 await self._client.resume(task, opening)

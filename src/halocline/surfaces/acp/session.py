@@ -109,8 +109,8 @@ class Session:
     async def config_options(self) -> list[schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean]:
         """Return all options with their values."""
         state = self._client.state(self.task)
-        models = [one for one in await self._client.models() if one.usable]
-        efforts = self._client.efforts(state.model, state.mode)
+        models = [one for one in await self._client.models.list_models() if one.usable]
+        efforts = self._client.models.efforts(state.model, state.mode)
         return options.list_config_options(self._mode(), state.model, models, state.effort, efforts)
 
     def announce(self) -> None:
@@ -128,7 +128,7 @@ class Session:
         with suppress(HaloclineError):
             await self._client.let_go(self.task)
             if is_empty:
-                self._client.forget(self.task)
+                self._client.tasks.forget(self.task)
 
     def _mode(self) -> str:
         state = self._client.state(self.task)

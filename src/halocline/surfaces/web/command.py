@@ -16,7 +16,7 @@ from pathlib import Path
 from starlette.types import ASGIApp
 from uvicorn import Config, Server
 
-from halocline.client import Choices, open_client
+from halocline.client import Browsers, Choices, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.page_opener import open_page
@@ -50,7 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _manage_browsers(sign_out: str) -> int:
     """List signed-in browsers, after signing out one or all."""
-    browsers = open_client(Choices(), "web").browsers
+    browsers = Browsers(open_client(Choices(), "web").home.browsers)
     out = [one.id for one in browsers.all() if sign_out in (one.id, "all")]
     if sign_out and not out:
         raise UsageError(f"No signed-in browser {sign_out}.", "List them with: halo web --browsers")
@@ -71,7 +71,7 @@ async def _serve_page(listening: socket.socket, workspaces: tuple[Path, ...], ar
     watchers: Counter[str] = Counter()
     client = open_client(Choices(), "web", lambda: watchers.total() > 0)
     tasks = OpenTasks(client, workspaces, watchers=watchers)
-    keys = Keys(_show_code if is_open else None, browsers=client.browsers)
+    keys = Keys(_show_code if is_open else None, browsers=Browsers(client.home.browsers))
     server = _build_server(
         build_site(tasks, keys, _allowed_hosts(host, port, arguments.allow_host), port, own_address=is_open)
     )

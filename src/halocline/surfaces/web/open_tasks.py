@@ -134,7 +134,7 @@ class OpenTasks:
     def writer(self, task: str) -> str:
         """Return the pid of the process that has a task open or is about to; empty if there is none."""
         goes_on = task in self._opening or self.client.is_open(task)
-        return self.client.writer(task) or (str(os.getpid()) if goes_on else "")
+        return self.client.tasks.writer(task) or (str(os.getpid()) if goes_on else "")
 
     def known(self, task: str) -> str:
         """Validate a task id from a page. Raises TaskNotFound and UsageError."""
@@ -144,7 +144,7 @@ class OpenTasks:
         """Return a task's folder. Raises TaskNotFound."""
         if self.client.is_open(task):
             return Path(self.client.state(task).workspace)
-        info = self.client.info(task)
+        info = self.client.tasks.info(task)
         if info is None or not info.workspace:
             raise TaskNotFound(f"The log of task {task} has no first event.", "Delete the task; it cannot be used.")
         return Path(info.workspace)
@@ -157,7 +157,7 @@ class OpenTasks:
         """Return a task's model, or an empty string."""
         if self.client.is_open(task):
             return self.client.state(task).model
-        info = self.client.info(task)
+        info = self.client.tasks.info(task)
         return info.model if info else ""
 
     async def let_go(self, task: str) -> None:

@@ -57,7 +57,7 @@ async def _read_closed(tasks: OpenTasks, task: str, after: int, live: bool) -> A
                 yield EventBatch(past[begin : begin + MOST_BATCHED], fresh=live and not begin, live=live or is_all)
             after, live = past[-1].seq if past else after, True
         # While closing a task, this process holds it a moment longer: do not join it for that.
-        if not client.is_open(task) and client.writer(task) not in ("", str(os.getpid())):
+        if not client.is_open(task) and client.tasks.writer(task) not in ("", str(os.getpid())):
             await tasks.join(task)
         if not client.is_open(task):
             await asyncio.sleep(LOOK_EVERY)

@@ -34,13 +34,13 @@ async def join_task(client: Client, task: str, view: View, prompt: str = "", alo
             view.recall(past[:before])
             code, task = await _take_part(client, task, view, prompt, along, before)
             state, is_elsewhere = client.state(task), client.is_attached(task)
-            writer = client.writer(task) if is_elsewhere else ""
+            writer = client.tasks.writer(task) if is_elsewhere else ""
             is_empty = not is_elsewhere and state.is_empty
     finally:
         await close_client(client)
     if is_empty:
         with suppress(TaskBusy):  # a peer that joined continues it
-            client.forget(task)
+            client.tasks.forget(task)
     if writer:
         print_message(describe_left(task, writer))
     return code

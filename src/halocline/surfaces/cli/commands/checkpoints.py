@@ -57,7 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 async def _after_mending(action: Action, client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
     """Run the action after undoing an interrupted restore, and report that."""
-    if str(workspace) in client.half_restored():
+    if str(workspace) in client.tasks.half_restored():
         store = client.checkpoints(workspace)
         await store.list()
         if store.mended:
@@ -140,7 +140,7 @@ async def _diff_checkpoints(client: Client, workspace: Path, arguments: argparse
 
 
 def _newest_checkpoint(client: Client, workspace: Path) -> str:
-    for info in client.history():
+    for info in client.tasks.search():
         if info.workspace == str(workspace):
             return info.task
     raise UsageError(f"No task in {workspace}.", "Name one with --task.")

@@ -24,7 +24,7 @@ def command(arguments: argparse.Namespace) -> int:
 async def _collect_findings(arguments: argparse.Namespace) -> list[Finding]:
     findings = await run_checks(workspace_of(arguments.cwd), fix=arguments.fix)
     if arguments.connect or arguments.model:
-        findings.append(await check_model(open_client(choices_of(arguments)).connection(arguments.model or "")))
+        findings.append(await check_model(open_client(choices_of(arguments)).models.connect(arguments.model or "")))
     return findings
 
 

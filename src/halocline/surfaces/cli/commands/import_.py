@@ -8,15 +8,11 @@ from pathlib import Path
 import msgspec
 
 from halocline.client import (
-    GONE_ON,
-    GROWN,
-    HERE,
     IMPORTABLE_PROGRAMS,
-    MOVED,
-    NEW,
     FoundTranscript,
     ImportResult,
     ImportService,
+    TranscriptStatus,
 )
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
@@ -29,6 +25,14 @@ from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_plural
 
+COUNTED = {
+    TranscriptStatus.GROWN: "of them updated",
+    TranscriptStatus.MOVED: "of them for another folder",
+    TranscriptStatus.IMPORTED: "already imported",
+    TranscriptStatus.CONTINUED: "not changed",
+    TranscriptStatus.FAILED: "failed",
+}
+"""Words for the counts of an import, in the order of its last line."""
 BESIDES = "Rules apply without importing: halo rules list\nTo import MCP servers: halo import mcp"
 
 
@@ -102,10 +106,10 @@ def _list_found(desk: ImportService, found: list[FoundTranscript], arguments: ar
     return 0
 
 
-def _list_facts(one: FoundTranscript, standing: str) -> list[str]:
+def _list_facts(one: FoundTranscript, standing: TranscriptStatus) -> list[str]:
     facts = [one.tool, _format_size(one.size)]
     facts += [figures.format_money(one.cost)] if one.cost is not None else []
-    facts += [standing] if standing != NEW else []
+    facts += [standing] if standing is not TranscriptStatus.NEW else []
     return [*facts, one.id, one.workspace] if one.workspace else [*facts, one.id]
 
 
@@ -116,18 +120,17 @@ def _format_size(number: int) -> str:
 def _import_found(desk: ImportService, found: list[FoundTranscript], arguments: argparse.Namespace) -> int:
     given = bool(arguments.workspace)
     workspace = workspace_of(arguments.workspace or ".")
-    counts = dict.fromkeys((NEW, GROWN, MOVED, HERE, GONE_ON, "failed"), 0)
+    counts = dict.fromkeys(TranscriptStatus, 0)
     for one in reversed(found):
         try:
             done = desk.take(one, workspace, always=given, dry=arguments.dry_run)
-            counts[done.standing] += 1
         except HaloclineError as error:
-            done = ImportResult("", "failed", one.title, one.workspace, error=error.text)
-            counts["failed"] += 1
+            done = ImportResult("", TranscriptStatus.FAILED, one.title, one.workspace, error=error.text)
+        counts[done.standing] += 1
         print(json_output.encode(done).decode()) if arguments.json else _report_progress(done, one)
     if not arguments.json:
         print(_describe_counts(counts, dry=arguments.dry_run))
-    return ExitCode.ERROR if counts["failed"] else ExitCode.FINISHED
+    return ExitCode.ERROR if counts[TranscriptStatus.FAILED] else ExitCode.FINISHED
 
 
 def _report_progress(done: ImportResult, one: FoundTranscript) -> None:
@@ -135,10 +138,10 @@ def _report_progress(done: ImportResult, one: FoundTranscript) -> None:
         print(entry("not imported", text=one.title or one.id))
         print(f"  {clean(done.error)}")
         return
-    if done.standing == HERE:
+    if done.standing is TranscriptStatus.IMPORTED:
         return
     print(entry(done.task, text=one.title or one.id))
-    if done.standing == GONE_ON:
+    if done.standing is TranscriptStatus.CONTINUED:
         print("  continued here, so not changed")
         return
     facts = [clean(done.workspace), format_plural(done.turns, "prompt")]
@@ -149,14 +152,10 @@ def _report_progress(done: ImportResult, one: FoundTranscript) -> None:
         print(f"  not imported: {clean(lost)}")
 
 
-def _describe_counts(counts: dict[str, int], *, dry: bool) -> str:
+def _describe_counts(counts: dict[TranscriptStatus, int], *, dry: bool) -> str:
     """Summarize the counts in a sentence."""
-    taken = counts[NEW] + counts[GROWN] + counts[MOVED]
+    taken = sum(counts[status] for status in (TranscriptStatus.NEW, TranscriptStatus.GROWN, TranscriptStatus.MOVED))
     parts = [f"{taken} {'would be imported' if dry else 'imported'}"]
-    parts += [f"{counts[GROWN]} of them updated"] if counts[GROWN] else []
-    parts += [f"{counts[MOVED]} of them for another folder"] if counts[MOVED] else []
-    parts += [f"{counts[HERE]} already imported"] if counts[HERE] else []
-    parts += [f"{counts[GONE_ON]} not changed"] if counts[GONE_ON] else []
-    parts += [f"{counts['failed']} failed"] if counts["failed"] else []
+    parts += [f"{counts[status]} {text}" for status, text in COUNTED.items() if counts[status]]
     hint = " To list them: halo tasks list --all" if taken and not dry else ""
     return f"{', '.join(parts)}.{hint}"

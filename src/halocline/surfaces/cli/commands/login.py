@@ -18,7 +18,7 @@ REFUSED = "Nothing was stored. Copy the key again, or create a new one."
 
 
 def command(arguments: argparse.Namespace) -> int:
-    accounts = open_client(choices_of(arguments)).accounts
+    accounts = open_client(choices_of(arguments)).models.accounts
     if arguments.command == "logout":
         return _log_out(accounts, arguments)
     if arguments.list:

@@ -26,7 +26,11 @@ def command(arguments: argparse.Namespace) -> int:
         if not (arguments.search or arguments.all or arguments.json):
             return 0
     words = [word.lower() for word in arguments.search]
-    fitting = [model for model in event_loop.run_loop(open_client(Choices()).models()) if _matches_words(model, words)]
+    fitting = [
+        model
+        for model in event_loop.run_loop(open_client(Choices()).models.list_models())
+        if _matches_words(model, words)
+    ]
     shown = [model for model in fitting if arguments.all or (model.usable and not model.leaving)]
     if arguments.json:
         for model in shown:
@@ -41,7 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 async def _refresh_catalogue() -> None:
-    done = await open_client(Choices()).refresh_models()
+    done = await open_client(Choices()).models.refresh()
     outcome = "Updated the catalog" if done.is_new else "The catalog is already up to date"
     print_message(f"{outcome}: {done.models:,} models of {done.providers} providers.")
 

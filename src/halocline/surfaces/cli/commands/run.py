@@ -151,9 +151,9 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
     """Ask about trust before an event loop runs, as the loop would catch Ctrl-C."""
     info = None
     if arguments.resume:
-        info = client.info(client.find(arguments.resume))
+        info = client.tasks.info(client.find(arguments.resume))
     elif arguments.continue_:
-        info = client.newest(workspace)
+        info = client.tasks.newest(workspace)
     workspace = Path(info.workspace) if info else workspace
     known = info.roots if info else None
     for problem in client.rule_problems(workspace):
@@ -168,7 +168,7 @@ def _settle_trust(client: Client, arguments: argparse.Namespace, workspace: Path
 def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> str:
     """Return the task to join: the one to resume, if another process has it open and the person agrees."""
     name = client.find(arguments.resume) if arguments.resume else _newest_task(client, workspace)
-    pid = client.writer(name)
+    pid = client.tasks.writer(name)
     if not pid:
         return ""
     if arguments.roots:
@@ -217,7 +217,7 @@ async def _run_conversation(
                     approver.attend(client.state(task))
                 code = await conversation.run(then.prompt, then.after, typed=False)
             state = client.state(task)
-            writer = client.writer(task) if client.is_attached(task) else ""
+            writer = client.tasks.writer(task) if client.is_attached(task) else ""
             is_empty = not writer and state.is_empty
             ended = client.running(task)
     finally:
@@ -228,7 +228,7 @@ async def _run_conversation(
         print_message(describe_left(task, writer))
     if is_empty:
         with suppress(TaskBusy):  # a peer that joined continues it
-            client.forget(task)
+            client.tasks.forget(task)
     return code
 
 
@@ -249,7 +249,7 @@ async def _forget_empty(client: Client, task: str) -> None:
     """Delete a task that was created for a prompt that failed."""
     if client.state(task).is_empty:
         await client.let_go(task)
-        client.forget(task)
+        client.tasks.forget(task)
 
 
 async def _open_task(
@@ -287,7 +287,7 @@ def _require_folder(past: Sequence[ev.DurableEvent]) -> None:
 
 
 def _newest_task(client: Client, workspace: Path) -> str:
-    if info := client.newest(workspace):
+    if info := client.tasks.newest(workspace):
         return info.task
     raise UsageError(f"No task to resume in {workspace}.", 'Start one: halo "what to do"')
 

@@ -45,8 +45,8 @@ def _list_tasks(client: Client, arguments: argparse.Namespace) -> None:
     everywhere = arguments.all or arguments.cwd == "all" or bool(arguments.subagents)
     workspace = "" if everywhere else str(workspace_of(arguments.cwd))
     query = _build_query(arguments, workspace, client.find(arguments.subagents) if arguments.subagents else "")
-    tasks = client.history(query)
-    for folder in client.half_restored():
+    tasks = client.tasks.search(query)
+    for folder in client.tasks.half_restored():
         print(
             f"A restore of {clean(folder)} was interrupted, so only some of its files may be restored. "
             "To undo it: halo doctor --fix",
@@ -175,7 +175,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
             print(entry(f"{point.seq:>5}", format_time(point.at), f"{point.kind:<6}", text=point.text))
         return
     if arguments.at:
-        then = client.at(task, arguments.at)
+        then = client.time.at(task, arguments.at)
         past = list(then.events)
     view = LineMode(attended=False)
     for event in past:
@@ -231,9 +231,9 @@ def _delete_tasks(client: Client, arguments: argparse.Namespace) -> None:
     if not arguments.yes and not ask_yes_no(f"Move {what} to the trash?"):
         raise UsageError("Nothing was deleted.", "To delete without confirmation: --yes")
     for info in chosen:
-        client.delete(info.task)
+        client.tasks.delete(info.task)
     undo = f"halo tasks undelete {chosen[0].task if len(chosen) == 1 else 'ID'}"
-    print(f"Deleted {what.removeprefix('task ')}. To undo within {client.kept_days} days: {undo}")
+    print(f"Deleted {what.removeprefix('task ')}. To undo within {client.tasks.days} days: {undo}")
 
 
 def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
@@ -242,10 +242,10 @@ def _to_delete(client: Client, arguments: argparse.Namespace) -> list[TaskInfo]:
         raise UsageError("Name the tasks to delete, or their age.", "Use: halo tasks delete ID …, or --older 30d")
     if arguments.older:
         before = parse_since(arguments.older)
-        return [info for info in client.history() if info.changed_at < before and not info.favourite]
+        return [info for info in client.tasks.search() if info.changed_at < before and not info.favourite]
     named = dict.fromkeys(map(client.find, arguments.id))
-    infos = {info.task: info for info in client.history()}
-    return [infos.get(task) or client.info(task) or _unreadable_task(task) for task in named]
+    infos = {info.task: info for info in client.tasks.search()}
+    return [infos.get(task) or client.tasks.info(task) or _unreadable_task(task) for task in named]
 
 
 def _unreadable_task(task: str) -> TaskInfo:
@@ -254,9 +254,9 @@ def _unreadable_task(task: str) -> TaskInfo:
 
 def _undelete_task(client: Client, arguments: argparse.Namespace) -> None:
     if arguments.id:
-        print(f"Restored {client.undelete(arguments.id)}.")
+        print(f"Restored {client.tasks.undelete(arguments.id)}.")
         return
-    deleted = client.deleted()
+    deleted = client.tasks.deleted()
     for info, at in deleted:
         print(entry(info.task, f"deleted {format_time(at)}", text=info.name or info.title))
     if not deleted:

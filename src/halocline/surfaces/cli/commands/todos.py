@@ -20,7 +20,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _newest_task(client: Client, workspace: str) -> str:
-    found = next((info.task for info in client.history() if info.workspace == workspace), "")
+    found = next((info.task for info in client.tasks.search() if info.workspace == workspace), "")
     if not found:
         raise UsageError(f"No task in {workspace}.", "Name one. To list them: halo tasks list --all")
     return found

@@ -33,7 +33,7 @@ SECRET = "••••"
 
 
 def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
-    found = event_loop.run_loop(desk.found(" ".join(arguments.words), arguments.tag, arguments.sort))
+    found = event_loop.run_loop(desk.market.search(" ".join(arguments.words), arguments.tag, arguments.sort))
     if arguments.json:
         for one in found:
             sys.stdout.write(json_output.encode(one).decode() + "\n")
@@ -51,8 +51,8 @@ def search_servers(desk: McpService, arguments: argparse.Namespace) -> int:
 def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
     async def load_server() -> "tuple[OfferedServer, list[InstallOption], str]":
 
-        one = await desk.named(arguments.name)
-        return one, list(list_install_options(one, {})), await desk.readme(one, arguments.readme)
+        one = await desk.market.find(arguments.name)
+        return one, list(list_install_options(one, {})), await desk.market.readme(one, arguments.readme)
 
     one, known, text = event_loop.run_loop(load_server())
     print(_describe_server(one))
@@ -67,16 +67,18 @@ def show_server(desk: McpService, arguments: argparse.Namespace) -> int:
 def install_server(desk: McpService, arguments: argparse.Namespace) -> int:
     values = parse_pairs(arguments.set, "=", "").get("", {})
     if arguments.name.lower().endswith((".mcpb", ".dxt")):
-        bundle = event_loop.run_loop(desk.bundle(arguments.name, arguments.sha256.lower()))
+        bundle = event_loop.run_loop(desk.market.fetch_bundle(arguments.name, arguments.sha256.lower()))
         return _install_bundle(desk, arguments, values, bundle)
     if arguments.sha256:
         raise UsageError("--sha256 is only for a bundle given as a file or URL.", "Remove it.")
-    one, ways = event_loop.run_loop(desk.offered(arguments.name, values))
+    one, ways = event_loop.run_loop(desk.market.list_options(arguments.name, values))
     if not 1 <= arguments.way <= len(ways):
         raise UsageError(f"No install option {arguments.way}.", f"Choose 1 to {len(ways)} with --way.")
     way = ways[arguments.way - 1]
     if way.bundle:
-        return _install_bundle(desk, arguments, values, event_loop.run_loop(desk.bundle(way.bundle, way.sha256)))
+        return _install_bundle(
+            desk, arguments, values, event_loop.run_loop(desk.market.fetch_bundle(way.bundle, way.sha256))
+        )
     name = arguments.called or one.name.rpartition("/")[2]
     print(f"{reveal(one.name)} {clean(one.version)}: {' '.join(clean(one.description).split())}")
     print(f"  from {clean(one.page) or 'an unknown source'}. Halocline has not reviewed it.\n")

@@ -65,7 +65,7 @@ def build_server(client: Client, folder: Path, options: TaskOptions) -> MCPServe
 
     @server.tool(description="List Halocline's tasks, newest first: ID, state, folder, title.")
     async def list_tasks() -> str:
-        found = client.history()[:MOST_TASKS]
+        found = client.tasks.search()[:MOST_TASKS]
         return "\n".join(f"{one.task}  {one.status}  {one.workspace}  {one.title}" for one in found) or "No tasks."
 
     @server.tool(description="Read the transcript of a task as Markdown.")
@@ -130,7 +130,7 @@ class _Server:
         except HaloclineError as error:
             await self._end(work)
             if not task:
-                self._client.forget(name)
+                self._client.tasks.forget(name)
             raise ToolError(f"{error.text} {error.hint}".strip()) from error
         return work
 

@@ -57,7 +57,7 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
         view.say(f"New task. To return to the previous one: /resume {task}" if kept else "New task.")
     if found.past:
         view.recall(found.past)
-    if writer := client.is_attached(found.task) and client.writer(found.task):
+    if writer := client.is_attached(found.task) and client.tasks.writer(found.task):
         view.say(f"Joined task {found.task}, which is running in process {writer}.")
     if ended:
         view.show(ev.Noticed(describe_stopped(ended)))
@@ -87,7 +87,7 @@ async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:
 async def _open_old(client: Client, task: str, options: TaskOptions) -> Next:
     """Open a past task; join it if another process has it open, and show its running turn."""
     opening = TaskOptions(attended=options.attended, trusted=options.trusted, asks_again=options.attended)
-    if client.writer(task):
+    if client.tasks.writer(task):
         await client.join(task, opening)
         past = client.past(task)
         before = before_the_turn(past)
@@ -123,5 +123,5 @@ async def _let_go(client: Client, task: str) -> bool:
     empty = state.is_empty and not client.is_attached(task)
     await client.let_go(task)
     if empty:
-        client.forget(task)
+        client.tasks.forget(task)
     return not empty

@@ -57,7 +57,7 @@ async def _put_back(name: str, plan: RestorePlan, client: Client, task: str, vie
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
     if await view.ask_question(question) != YES:
         return "Nothing was changed."
-    restored = await client.restore(_workspace_of(client, task), name)
+    restored = await client.time.restore(_workspace_of(client, task), name)
     kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
     return "\n".join([*kept, f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}"])
 

@@ -120,7 +120,8 @@ class Menu:
             case SlashArgument.EFFORTS, []:
                 state = self._client.state(self._task)
                 return [
-                    _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
+                    _offer_value(level)
+                    for level in (*self._client.models.efforts(state.model, state.mode).levels, "default")
                 ]
             case SlashArgument.COMPACTIONS, []:
                 return [_offer_value("undo", "restore the conversation as it was before the last compaction")]
@@ -137,13 +138,15 @@ class Menu:
                 return [_offer_value(job.name, job.command) for job in self._client.jobs(self._task)]
             case SlashArgument.TASKS, []:
                 here = self._client.state(self._task).workspace
-                tasks = [info for info in self._client.history() if info.workspace == here and info.task != self._task]
+                tasks = [
+                    info for info in self._client.tasks.search() if info.workspace == here and info.task != self._task
+                ]
                 return [_offer_value(info.task, info.title) for info in tasks]
         return []
 
     async def _known_models(self) -> list[Choice]:
         if self._models is None:
-            models = [model for model in await self._client.models() if model.usable and not model.leaving]
+            models = [model for model in await self._client.models.list_models() if model.usable and not model.leaving]
             self._models = [_offer_value(model.name, model.title) for model in models]
         return self._models
 

@@ -99,7 +99,7 @@ async def _answer_clear(desk: SlashContext, rest: str) -> Said:
 
 async def _answer_resume(desk: SlashContext, rest: str) -> Said:
     workspace = str(desk.workspace)
-    others = [info for info in desk.client.history() if info.workspace == workspace and info.task != desk.task]
+    others = [info for info in desk.client.tasks.search() if info.workspace == workspace and info.task != desk.task]
     if rest:
         found = desk.client.find(rest)
         if found == desk.task:
@@ -119,7 +119,7 @@ async def _add_dir(desk: SlashContext, rest: str) -> Said:
         folders = "\n".join((state.workspace, *state.roots))
         return f"{folders}\nTo add one: /add-dir DIR"
     if desk.client.is_attached(desk.task):
-        return f"This task is running in process {desk.client.writer(desk.task)}. Use /add-dir there."
+        return f"This task is running in process {desk.client.tasks.writer(desk.task)}. Use /add-dir there."
     if going := desk.client.running(desk.task):
         return f"Adding a folder reopens the task, which would stop: {', '.join(going)}. Stop it first, or wait for it."
     with_programs = desk.client.with_code(desk.workspace, (rest,), state.roots)

@@ -13,7 +13,7 @@ ANEW = "The next request may miss the provider's cache."
 def answer_effort(rest: str, client: Client, task: str) -> str:
     """Answer `/effort`; a change is shown by its event, its cost here."""
     state = client.state(task)
-    known = client.efforts(state.model, state.mode)
+    known = client.models.efforts(state.model, state.mode)
     if not known.levels:
         return f"{model_name(state.model)} has no effort levels."
     listed = ", ".join((*known.levels, DEFAULT))

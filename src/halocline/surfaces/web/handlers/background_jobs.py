@@ -10,6 +10,7 @@ from halocline.client import (
     ImportResult,
     ImportService,
     PrunePlan,
+    TranscriptStatus,
     plan_pruning as plan_of,
     prune_storage as prune_now,
 )
@@ -119,7 +120,7 @@ def _import_tasks(chosen: tuple[Transcript, ...], place: Path, say: Say) -> list
         except Stopped:
             raise Stopped(done) from None
         except HaloclineError as error:
-            done.append(ImportResult("", "failed", one.title or one.id, one.workspace, error=error.text))
+            done.append(ImportResult("", TranscriptStatus.FAILED, one.title or one.id, one.workspace, error=error.text))
     return done
 
 

@@ -54,7 +54,7 @@ async def list_mentionable(tasks: OpenTasks, which: OfTaskOrFolder) -> Mentionab
     """List files, commits and tasks to mention."""
     if tasks.client.is_open(which.task):
         return await tasks.client.mentionable(which.task)
-    info = tasks.client.info(tasks.known(which.task)) if which.task else None
+    info = tasks.client.tasks.info(tasks.known(which.task)) if which.task else None
     return await tasks.client.handing.mentionable_in(which.place(tasks), which.task, info.roots if info else ())
 
 
@@ -67,16 +67,16 @@ async def measure_mentions(tasks: OpenTasks, which: OfText) -> tuple[Mentioned, 
 @query("models")
 async def list_models(tasks: OpenTasks, which: ModelFilter) -> list[OfferedModel]:
     """List usable models."""
-    return [model for model in await tasks.client.models() if model.usable or which.all]
+    return [model for model in await tasks.client.models.list_models() if model.usable or which.all]
 
 
 @query("efforts")
 async def list_task_efforts(tasks: OpenTasks, which: OfModelAndMode) -> Efforts:
     """List a model's effort levels and the settings' default."""
-    return await asyncio.to_thread(tasks.client.efforts, which.model, which.mode)
+    return await asyncio.to_thread(tasks.client.models.efforts, which.model, which.mode)
 
 
 @query("connection")
 async def try_model(tasks: OpenTasks, which: OfModel) -> ModelConnection:
     """Test the connection to a model, or to the default one without a name."""
-    return await tasks.client.connection(which.model)
+    return await tasks.client.models.connect(which.model)

@@ -36,7 +36,7 @@ class TrustDecision(OfFolder, frozen=True):
 @query("workspaces")
 async def list_all_workspaces(tasks: OpenTasks, _: Nothing) -> list[Workspace]:
     """List known workspaces: named at startup, or used before."""
-    return workspaces_of(await asyncio.to_thread(tasks.client.history, TaskQuery()), tasks.workspaces)
+    return workspaces_of(await asyncio.to_thread(tasks.client.tasks.search, TaskQuery()), tasks.workspaces)
 
 
 @query("folders")

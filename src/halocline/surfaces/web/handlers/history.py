@@ -96,7 +96,7 @@ async def read_event(tasks: OpenTasks, which: OfEvent) -> DurableEvent:
 async def restore_files(tasks: OpenTasks, which: OfCheckpoint) -> Restored:
     """Restore a task's files to a checkpoint, also to undo a restore."""
     workspace = tasks.workspace(tasks.known(which.task))
-    return await tasks.client.restore(workspace, which.checkpoint, overwrite=which.overwrite)
+    return await tasks.client.time.restore(workspace, which.checkpoint, overwrite=which.overwrite)
 
 
 def _name_point(task: str, moment: Point) -> str:

@@ -44,7 +44,7 @@ async def list_hook_runs(tasks: OpenTasks, which: OfFolder) -> list[LastRun]:
 
 def _list_runs(client: Client, workspace: Path) -> list[LastRun]:
     found: dict[tuple[str, str], LastRun] = {}
-    for info in islice(client.history(TaskQuery(workspace=str(workspace), limit=RECENT_TASKS)), RECENT_TASKS):
+    for info in islice(client.tasks.search(TaskQuery(workspace=str(workspace), limit=RECENT_TASKS)), RECENT_TASKS):
         try:
             past = client.past(info.task)
         except HaloclineError:  # an unreadable log must not hide the runs of others

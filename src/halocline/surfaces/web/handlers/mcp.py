@@ -70,7 +70,9 @@ async def read_server_log(tasks: OpenTasks, which: OfServer) -> str:
 @query("registry")
 async def search_registry(tasks: OpenTasks, which: RegistrySearch) -> list[dict[str, Any]]:
     """Search the configured registry."""
-    found = await McpService.open(tasks.workspaces[0]).found(f"{which.words} {which.category}".strip(), (), which.sort)
+    found = await McpService.open(tasks.workspaces[0]).market.search(
+        f"{which.words} {which.category}".strip(), (), which.sort
+    )
     return [_show_offer(one) for one in found]
 
 
@@ -78,7 +80,7 @@ async def search_registry(tasks: OpenTasks, which: RegistrySearch) -> list[dict[
 async def list_install_options(tasks: OpenTasks, which: OfOffer) -> dict[str, Any]:
     """Return a registry server's install options: what each runs, and missing values with their meanings."""
     place = _open_service(which, tasks)
-    one, ways = await place.offered(which.name, which.values)
+    one, ways = await place.market.list_options(which.name, which.values)
     name = one.name.rpartition("/")[2]
     options = [
         {"runs": describe_server_entry(way.given), "wanted": way.wanted, "barred": place.barred(name, way.given)}
@@ -92,14 +94,14 @@ async def list_install_options(tasks: OpenTasks, which: OfOffer) -> dict[str, An
 async def read_readme(tasks: OpenTasks, which: OfOffer) -> str:
     """Return a registry server's README as Markdown, or an empty string."""
     place = _open_service(which, tasks)
-    return await place.readme(await place.named(which.name), "")
+    return await place.market.readme(await place.market.find(which.name), "")
 
 
 @action("mcp_install")
 async def install_server(tasks: OpenTasks, which: InstallRequest) -> str:
     """Install a registry server as `registry_plan` showed it; returns its name."""
     place = _open_service(which, tasks)
-    one, every = await place.offered(which.name, which.values)
+    one, every = await place.market.list_options(which.name, which.values)
     ways = [way for way in every if not way.bundle]  # bundles must be unpacked: halo mcp install
     if not 1 <= which.way <= len(ways):
         raise UsageError(f"No install option {which.way}.", f"Choose 1 to {len(ways)}.")

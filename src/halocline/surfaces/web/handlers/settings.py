@@ -74,14 +74,14 @@ async def list_providers(tasks: OpenTasks, _: Nothing) -> list[dict[str, Any]]:
             "keys_page": account.keys_page,
             "signs_in": account.signs_in,
         }
-        for account in await asyncio.to_thread(tasks.client.accounts.all)
+        for account in await asyncio.to_thread(tasks.client.models.accounts.all)
     ]
 
 
 @action("login")
 async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
     """Test a key, and store it unless its server rejects it; returns the test's result."""
-    accounts = open_client(Choices(base_url=which.base_url or None), "web").accounts
+    accounts = open_client(Choices(base_url=which.base_url or None), "web").models.accounts
     key = accounts.checked(which.provider, which.key)
     tried = await accounts.tried(which.provider, key)
     if tried.accepted is not False:
@@ -93,6 +93,6 @@ async def log_in(tasks: OpenTasks, which: Login) -> ModelConnection:
 @action("logout")
 async def log_out(tasks: OpenTasks, which: OfProvider) -> list[str]:
     """Remove a provider's stored keys; returns the servers they were for, empty for its own."""
-    gone = await asyncio.to_thread(tasks.client.accounts.forget, which.provider)
+    gone = await asyncio.to_thread(tasks.client.models.accounts.forget, which.provider)
     tasks.client.reload(Choices())
     return gone

@@ -28,7 +28,7 @@ class PastedAddress(OfSignIn, frozen=True):
 @action("sign_in")
 async def sign_in_to_provider(tasks: OpenTasks, which: OfProvider) -> Begun:
     """Start a sign-in to a provider for a key."""
-    accounts = tasks.client.accounts
+    accounts = tasks.client.models.accounts
 
     async def run(show: Show, pasted: Pasted) -> ModelConnection:
         async with accounts.signing_in(which.provider) as begun:

@@ -34,14 +34,14 @@ class OfModel(OfTask, frozen=True):
 @query("tasks")
 async def list_tasks(tasks: OpenTasks, query: TaskQuery) -> list[TaskInfo]:
     """Search the task history."""
-    return await asyncio.to_thread(tasks.client.history, query)
+    return await asyncio.to_thread(tasks.client.tasks.search, query)
 
 
 @query("task")
 async def read_task(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     """Return a task's details, its writer process, and whether it is open here."""
     name = tasks.known(which.task)
-    info = await asyncio.to_thread(tasks.client.info, name)
+    info = await asyncio.to_thread(tasks.client.tasks.info, name)
     return {"info": info, "writer": tasks.writer(name), "is_open": tasks.client.is_open(name)}
 
 
@@ -72,8 +72,8 @@ async def read_job_output(tasks: OpenTasks, which: OfJob) -> str:
 @query("trash")
 async def list_trash(tasks: OpenTasks, _: Nothing) -> dict[str, Any]:
     """List deleted tasks that can be restored, with their dates, and the days they are kept."""
-    found = await asyncio.to_thread(tasks.client.deleted)
-    return {"days": tasks.client.kept_days, "tasks": [{"info": info, "at": at} for info, at in found]}
+    found = await asyncio.to_thread(tasks.client.tasks.deleted)
+    return {"days": tasks.client.tasks.days, "tasks": [{"info": info, "at": at} for info, at in found]}
 
 
 @action("delete")
@@ -81,14 +81,14 @@ async def delete_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Move a task to the trash; an idle open one is closed first."""
     name = tasks.known(which.task)
     await tasks.let_go(name)
-    await asyncio.to_thread(tasks.client.delete, name)
+    await asyncio.to_thread(tasks.client.tasks.delete, name)
     return True
 
 
 @action("undelete")
 async def undelete_task(tasks: OpenTasks, which: OfTask) -> str:
     """Restore a task from the trash; returns its id."""
-    return await asyncio.to_thread(tasks.client.undelete, which.task)
+    return await asyncio.to_thread(tasks.client.tasks.undelete, which.task)
 
 
 @action("forget")
@@ -96,14 +96,14 @@ async def forget_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Delete a task permanently."""
     name = tasks.known(which.task)
     await tasks.let_go(name)
-    await asyncio.to_thread(tasks.client.forget, name)
+    await asyncio.to_thread(tasks.client.tasks.forget, name)
     return True
 
 
 @action("discard")
 async def discard_task(tasks: OpenTasks, which: OfTask) -> bool:
     """Permanently delete a task in the trash."""
-    await asyncio.to_thread(tasks.client.discard, which.task)
+    await asyncio.to_thread(tasks.client.tasks.discard, which.task)
     return True
 
 

@@ -1,15 +1,20 @@
-"""The hooks of a sub-agent: those around calls and compaction apply to it too; the others belong to its parent."""
+"""The parts of a sub-agent's task: fewer than its parent's, as it changes nothing and nobody talks to it."""
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
+from halocline.checkpoints.off import Off
+from halocline.ports.diagnostics import NoDiagnostics
 from halocline.ports.hooks import Hooks, Outcome, Shortening
 from halocline.protocol.events import HookRan, TurnEnded
 from halocline.protocol.messages import ToolCall
 from halocline.protocol.state.state import State
+from halocline.task.task import TaskParts
 
 
 class CallHooks:
-    """Implements `ports.hooks.Hooks`, passing on only hooks about calls and the conversation."""
+    """Implements `ports.hooks.Hooks`: hooks around calls and compaction apply; the others belong to the parent."""
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
@@ -40,3 +45,15 @@ class CallHooks:
     async def ends(self, end: TurnEnded | None) -> tuple[HookRan, ...]:
         """Run nothing: the parent's turn continues."""
         return ()
+
+
+def lean_parts(parts: TaskParts) -> TaskParts:
+    """Return the parts of a sub-agent's task."""
+    host = parts.host
+    host = replace(
+        host,
+        tools=replace(host.tools, browser=None),
+        sources=replace(host.sources, mentions=None, diagnostics=NoDiagnostics()),
+        hooks=CallHooks(host.hooks) if host.hooks else None,
+    )
+    return replace(parts, checkpoints=Off(), host=host)

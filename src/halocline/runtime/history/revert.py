@@ -1,7 +1,7 @@
-"""Revert a task's own edits without a checkpoint: its log has each file's content before and after each edit.
+"""Revert edits without a checkpoint: all that a task made after a point, or one change of a file.
 
-All files or none. Changes by anyone else since then are never lost, and a file that a command changed in between is
-never guessed.
+The log has each file's content before and after each edit. Changes by anyone else since then are never lost, and a
+file that a command changed in between is never guessed.
 """
 
 import os
@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from halocline.checkpoints.restore.restore import Restored, RestorePlan
+from halocline.edits.swapping import DoesNotFit, swap_hunks
+from halocline.edits.text import EditError, TextFile, decode_text, encode_text
 from halocline.edits.undoing import FileUndo, planned_writes, undo_plan
-from halocline.ports.host import FileChangedOutside
+from halocline.ports.host import FileChangedOutside, FileWrite
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.state.reducer import fold_events
-from halocline.runtime.assembly.optional_parts import files_within
+from halocline.protocol.values import Value
+from halocline.runtime.assembly.files import files_within
 from halocline.store.blobs import DiskBlobs
 from halocline.store.paths import Home
 
@@ -85,3 +88,59 @@ def _not_alone(paths: Sequence[str]) -> UsageError:
         f"Nothing was reverted: {names} also changed outside this task's edits, and there is no checkpoint.",
         "Rewind the chat only, or restore these files by hand.",
     )
+
+
+LARGEST = 20_000_000
+
+
+class HunkReversal(Value, frozen=True):
+    """Hunks of the unified `diff` of a file. `kind` is what happened to the file: added, deleted, …
+
+    `back` reverts them, otherwise they are applied again.
+    """
+
+    path: str
+    diff: str
+    kind: str = "changed"
+    back: bool = True
+
+
+async def revert_hunk(workspace: Path, swap: HunkReversal, roots: Sequence[str] = ()) -> None:
+    """Revert or reapply hunks, in the workspace or in `roots`, the task's other folders.
+
+    Raises:
+        UsageError: they do not apply exactly; nothing was written.
+    """
+    files = files_within(workspace, *map(Path, roots))
+    gone, made = ("added", "deleted") if swap.back else ("deleted", "added")
+    try:
+        path = _path_inside(workspace, swap.path, roots)
+        info = await files.info(path)
+        if info is not None and not info.is_file:
+            raise UsageError(f"{swap.path} is not a regular file.", "Change it by hand.")
+        data = await files.read(path, LARGEST) if info else None
+        if (data is None) != (swap.kind == made):
+            problem = "no longer exists" if data is None else "already exists"
+            raise DoesNotFit(f"{swap.path} {problem}.", "Reload the changes, then decide again.")
+        file = decode_text(data) if data is not None else TextFile("")
+        now = swap_hunks(file.view, swap.diff, back=swap.back)
+        if swap.kind == gone and now:
+            raise DoesNotFit(
+                f"{swap.path} contains more than what was shown.", "Reload the changes, then decide again."
+            )
+        wanted = None if swap.kind == gone else encode_text(file.with_view(now))
+        await files.write_all((FileWrite(path, wanted, data),))
+    except EditError as error:
+        raise UsageError(error.text, error.hint) from None
+    except FileChangedOutside:
+        raise UsageError(f"{swap.path} just changed on disk.", "Reload the changes, then decide again.") from None
+    except OSError as error:
+        raise UsageError(f"Cannot write {swap.path}: {error.strerror}.", "Check its permissions.") from None
+
+
+def _path_inside(workspace: Path, name: str, roots: Sequence[str]) -> Path:
+    folders = [workspace.resolve(), *map(Path, roots)]
+    path = folders[0] / name
+    if not any(path.resolve().is_relative_to(folder) for folder in folders):
+        raise UsageError(f"{name} is not in {' or '.join(map(str, folders))}.", "Change it by hand.")
+    return path

@@ -1,0 +1,96 @@
+"""The models of one home and its settings: their keys, their catalogue, and how a task opens them."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from halocline.net.network import Network
+from halocline.ports.model import Model
+from halocline.protocol.kinds import Mode
+from halocline.protocol.secrets.secret import Secret
+from halocline.providers.catalog.file import BUNDLED, Catalogue
+from halocline.providers.text_tools.correction import Correcting
+from halocline.providers.wrappers.per_mode import Switching
+from halocline.runtime.assembly.network import network_to
+from halocline.runtime.models.keys import FoundKey, Keys, key_variables
+from halocline.runtime.models.resolve import open_model, with_retries, with_text_tools
+from halocline.runtime.models.vendors import takes_images
+from halocline.runtime.prompts.system_prompt import list_model_names
+from halocline.store.blobs import DiskBlobs
+from halocline.store.paths import Home
+from halocline.store.settings.load import with_overrides
+from halocline.store.settings.settings import Settings
+
+
+class ModelAccess:
+    """Opens models. `is_watched` returns True while a person could decide about an outage."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        env: Mapping[str, str],
+        api_key: Secret | None = None,
+        is_watched: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.is_watched = is_watched
+        self.home = home
+        self.settings = settings
+        self.env = env
+        given = FoundKey(api_key, "--api-key") if api_key else None
+        self.keys = Keys(home, env, given, settings.base_url)
+        self._other_keys = Keys(home, env)
+
+    @cached_property
+    def blobs(self) -> DiskBlobs:
+        return DiskBlobs(self.home.blobs)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The catalogue of providers and models; read on first use."""
+        return Catalogue(self.home.catalogue, BUNDLED)
+
+    async def model(self, named: str) -> Model:
+        """Open the named model, or the ones in the settings for act and plan mode.
+
+        Raises:
+            UsageError: one of them, or of the fallback models, cannot be used.
+        """
+        act = await self._with_fallback(await self._open(named, self.settings, self.keys))
+        wanted = self.settings.plan.model
+        if named or wanted in ("", act.name):
+            return act
+
+        return Switching({Mode.ACT: act, Mode.PLAN: await self._with_fallback(await self._beside(wanted, act))})
+
+    async def _with_fallback(self, model: Model) -> Model:
+        names = [name for name in self.settings.fallback_models if name != model.name]
+        if not names:
+            return model
+        from halocline.providers.wrappers.fallback import Fallback
+
+        return Fallback([model, *[await self._beside(name, model) for name in names]])
+
+    async def _beside(self, named: str, main: Model) -> Model:
+        """Open a model beside the main one. A base URL and key from flags apply only to the main one's provider."""
+        if named.partition("/")[0] == main.name.partition("/")[0]:
+            return await self._open(named, with_overrides(self.settings, {"context_window": None}), self.keys)
+        elsewhere = with_overrides(self.settings, {"base_url": "", "context_window": None})
+        return await self._open(named, elsewhere, self._other_keys)
+
+    async def _open(self, named: str, settings: Settings, keys: Keys) -> Model:
+        model = await open_model(named, settings, self.env, keys, self.blobs, self.catalogue)
+        return with_retries(Correcting(with_text_tools(model, settings)), settings, lambda: self.is_watched())
+
+    async def names(self, named: str) -> dict[Mode, str]:
+        """Return the names of the models that a task would use, without opening them. Raises UsageError."""
+        return await list_model_names(named, self.settings, self.keys, self.catalogue)
+
+    def _sees(self, model: str) -> bool:
+        return takes_images(model, self.settings, self.catalogue)
+
+    def _network_to(self, url: str) -> Network:
+        return network_to(url, self.settings, self.env)
+
+    def key_variables(self) -> frozenset[str]:
+        """Return the variables that hold keys; no command gets them."""
+        return key_variables(self.settings, self.env, self.catalogue)

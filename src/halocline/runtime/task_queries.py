@@ -1,0 +1,146 @@
+"""Queries on tasks: everything that surfaces read of them. Nothing here changes a task.
+
+Most tasks are open in this process. Of one that another process runs, what only that process knows is left out.
+"""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from halocline.protocol.errors import TaskNotFound
+from halocline.protocol.events import DurableEvent, Event
+from halocline.protocol.events.jobs import JobInfo
+from halocline.protocol.state.state import State
+from halocline.runtime.controller import Controller
+from halocline.store.tasks import history
+from halocline.task.log import follow_log, read_log
+
+if TYPE_CHECKING:
+    from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
+    from halocline.protocol.events.mentions import Mentioned
+    from halocline.protocol.messages import UserPart
+    from halocline.runtime.history.edit_conflicts import PendingEdit
+    from halocline.task.stream import Caught
+
+
+class TaskQueries:
+    """Queries on the tasks of a controller."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self.home = controller.home
+
+    def find(self, name: str) -> str:
+        """Return the full id for the start or end of one. Raises TaskNotFound and UsageError."""
+        return history.find_task(self.home.tasks, name)
+
+    def is_open(self, task: str) -> bool:
+        """True if the task is open in this process, or attached."""
+        return self._controller.stream(task) is not None
+
+    def is_attached(self, task: str) -> bool:
+        """True if another process runs the task now. It turns False when this process takes over."""
+        return self._controller.attached(task) is not None
+
+    def state(self, task: str) -> State:
+        """Return the current state of an open task."""
+        attached = self._controller.attached(task)
+        return attached.state if attached else self._controller.task(task).state
+
+    def past(self, task: str) -> list[DurableEvent]:
+        """Return all durable events of a task, open or not."""
+        return list(read_log(self.home.log(self.find(task))))
+
+    def events(self, task: str, after: int = 0) -> AsyncIterator[Event]:
+        """Yield the events after sequence number `after`, then live ones, without a gap."""
+        stream = self._controller.stream(task)
+        return stream.events(after) if stream else follow_log(self.home.log(task), after)
+
+    def previewed(self, task: str, after: int = 0) -> AsyncIterator[Event]:
+        """Yield events as `events` does, plus an `EditPreviewed` for each line of an edit while it is written."""
+        from halocline.runtime.history.previews import add_previews
+
+        return add_previews(self.events(task, after), lambda: self.state(task), self.home)
+
+    def live(self, task: str, after: int = 0) -> "AsyncIterator[Event | Caught]":
+        """Yield the events of an open task. Where the past ends, yield a tuple that repeats what is in progress.
+
+        Raises TaskNotFound.
+        """
+        if (stream := self._controller.stream(task)) is None:
+            raise TaskNotFound(f"Task {task} is not open here.", "Resume it first.")
+        from halocline.runtime.history.previews import add_previews
+
+        return add_previews(stream.with_catching_up(after), lambda: self.state(task), self.home)
+
+    def jobs(self, task: str) -> tuple[JobInfo, ...]:
+        """Return an open task's background commands, including those that ended recently."""
+        if attached := self._controller.attached(task):
+            return attached.jobs
+        return self._controller.task(task).host.tools.shell.jobs.list()
+
+    def job_tail(self, task: str, job: str) -> str:
+        """Return the end of a job's output. Raises ToolFailure if there is no such job."""
+        if attached := self._controller.attached(task):
+            return f"[its output is only visible in process {attached.pid}]"
+        return self._controller.task(task).host.tools.shell.jobs.tail(job)
+
+    def running(self, task: str) -> tuple[str, ...]:
+        """Return an open task's commands that still run. They end with the task."""
+        if self.is_attached(task):
+            return ()
+        own = (running.command for running in self.state(task).own_commands)
+        return (*own, *(job.command for job in self.jobs(task) if job.state != "ended"))
+
+    def only_model(self, task: str) -> str:
+        """Return the name of an open task's model; empty if each mode has its own."""
+        if attached := self._controller.attached(task):
+            return attached.state.model
+        names = {*self._controller.opened(task).model.names.values()}
+        return names.pop() if len(names) == 1 else ""
+
+    def remarks(self, task: str) -> tuple[str, ...]:
+        """Return notices about an open task's model, skills and search engine; usually none."""
+        if self.is_attached(task):
+            return ()
+        opened, assembly = self._controller.opened(task), self._controller.assembly
+        notices = (assembly.remark(opened.task.model.name), assembly.search_remark)
+        return (*filter(None, notices), *opened.remarks)
+
+    async def mentioned(self, task: str, text: str) -> "tuple[Mentioned, ...]":
+        """Return the `@` mentions in a text for an open task, each with its approximate token count."""
+        if self.is_attached(task):
+            return ()
+        here = self._controller.task(task)
+        return await here.host.sources.mentions.sizes((text,), here.state) if here.host.sources.mentions else ()
+
+    async def check_edit_conflict(self, task: str, request: str) -> "PendingEdit":
+        """Check whether files of an edit changed since it was shown for approval. Works only where the task runs."""
+        from halocline.runtime.history.edit_conflicts import PendingEdit, inspect_edit
+
+        if self.is_attached(task) or not self.is_open(task):
+            return PendingEdit()
+        return await inspect_edit(self._controller.task(task), request)
+
+    def mcp_prompts(self, task: str) -> "list[McpPrompt]":
+        """Return the prompts of an open task's MCP servers. `command` has no leading slash."""
+        mcp = self._mcp_of(task)
+        return mcp.prompts() if mcp else []
+
+    def mcp_standings(self, task: str) -> "list[McpStanding]":
+        """Return the status of an open task's MCP servers."""
+        mcp = self._mcp_of(task)
+        return mcp.standings() if mcp else []
+
+    async def mcp_prompt(self, task: str, typed: str) -> "tuple[UserPart, ...]":
+        """Return the parts that `/mcp:server:prompt values` inserts before itself; send that prompt `verbatim`.
+
+        Raises:
+            UsageError
+        """
+        from halocline.runtime.prompts.mcp_prompts import expand_mcp_prompt
+
+        return await expand_mcp_prompt(self._mcp_of(task), typed)
+
+    def _mcp_of(self, task: str) -> "Mcp | None":
+        """Return an open task's MCP servers; None if it has none, or another process runs it."""
+        return None if self.is_attached(task) else self._controller.task(task).host.tools.mcp
