@@ -267,7 +267,7 @@ def _judge_in_auto(command: str, analysis: "Analysis", worst: "Finding | None", 
 
 def _why_unguarded(analysis: "Analysis") -> str:
     """Say why a line that runs as written may show secrets, which a part of it would leave out on its own."""
-    from halocline.policy.shell.programs.program import may_read_folders
+    from halocline.policy.shell.programs.reading import may_read_folders
 
     found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
     return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")

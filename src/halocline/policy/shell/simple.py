@@ -15,9 +15,9 @@ from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.mutating import SHELLS
-from halocline.policy.shell.programs.ordinary_work import rule_of_variables
 from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
+from halocline.policy.shell.programs.steering_variables import rule_of_variables
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
