@@ -9,7 +9,8 @@ from halocline.policy.shell.programs.git_commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.own_program import judge_steering
 from halocline.policy.shell.programs.python_code import files_read
-from halocline.policy.shell.programs.read_only import PRINTS_VERSION, READERS, SHOWS_PROCESSES, SUBCOMMANDS
+from halocline.policy.shell.programs.read_only import READERS, SHOWS_PROCESSES, SUBCOMMANDS
+from halocline.policy.shell.programs.readers.version_words import PRINTS_VERSION
 from halocline.policy.shell.programs.reading import judge_by_spec
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
@@ -91,7 +92,7 @@ def _judge_reader(name: str, simple: Simple, ground: Ground) -> Finding:
     """Judge by the tables of what only reads."""
     words = simple.words[1:]
     texts = [word.value for word in words]
-    if name in PRINTS_VERSION and len(words) == 1 and texts[0] in PRINTS_VERSION[name].split():
+    if name in PRINTS_VERSION and len(words) == 1 and texts[0] in PRINTS_VERSION[name]:
         return _judge_version(name, simple, ground)
     if name == "git":
         return judge_reading_git(simple, ground)
