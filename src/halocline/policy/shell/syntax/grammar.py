@@ -1,4 +1,4 @@
-"""What all compound commands are made of: lists of commands between reserved words, words, redirections."""
+"""The parts of all compound commands: lists of commands between reserved words, words, redirections."""
 
 import re
 from abc import abstractmethod
