@@ -18,8 +18,8 @@ from halocline.policy.shell.programs.ordinary import ASKING_FLAGS
 from halocline.policy.shell.programs.ordinary_work import judge_work
 from halocline.policy.shell.programs.packing import takes_secrets
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Found, Ground
-from halocline.policy.shell.values.listed_names import is_narrowed
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect, Place
 
