@@ -12,7 +12,7 @@ from halocline.policy.shell.places import (
     judge_writing,
 )
 from halocline.policy.shell.programs import mutating, wrappers
-from halocline.policy.shell.programs.git_commands import judge_changing_git
+from halocline.policy.shell.programs.git.commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.programs.ordinary import ASKING_FLAGS
 from halocline.policy.shell.programs.ordinary_work import judge_work

@@ -5,7 +5,7 @@ import re
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import LONGEST_WORD, judge_reading, judge_touching
 from halocline.policy.shell.programs.acting import judge_acting
-from halocline.policy.shell.programs.git_commands import judge_reading_git
+from halocline.policy.shell.programs.git.commands import judge_reading_git
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.own_program import judge_steering
 from halocline.policy.shell.programs.python_code import files_read

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.guards import as_name, with_numbers
 from halocline.policy.shell.places import folder_of, judge_reading
-from halocline.policy.shell.programs import git
 from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.exclusions import names_secret
 from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
@@ -53,8 +53,8 @@ def may_read_folders(words: Sequence[str]) -> bool:
     name, *rest = words or ("",)
     name = name.rpartition("/")[2]
     if name == "git":
-        sub = next((at for at, word in enumerate(rest) if word in git.LOOKS), len(rest))
-        spec, rest = git.LOOKS.get("".join(rest[sub : sub + 1])), rest[sub + 1 :]
+        sub = next((at for at, word in enumerate(rest) if word in LOOKS), len(rest))
+        spec, rest = LOOKS.get("".join(rest[sub : sub + 1])), rest[sub + 1 :]
     else:
         spec = READERS.get(name)
     if spec is None or not spec.recursive:

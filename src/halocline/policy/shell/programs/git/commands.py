@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.places import judge_reading, judge_touching
-from halocline.policy.shell.programs import git, git_operands, mutating
+from halocline.policy.shell.programs import mutating
 from halocline.policy.shell.programs.dot_patterns import without_parents
 from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.git import operands
+from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.ordinary_work import is_there
 from halocline.policy.shell.programs.reading import judge_given, refuse_words, require_operands
 from halocline.policy.shell.programs.specs import Role, Spec, Unlisted, literal
@@ -39,12 +41,12 @@ def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
         return unknown_finding(
             simple.source, "nothing is known about this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
         )
-    name, *rest = git_operands.rewrite_stash(tuple(words))
+    name, *rest = operands.rewrite_stash(tuple(words))
     if name.text.startswith("-"):
         return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
-    if name.text not in git.LOOKS:
+    if name.text not in LOOKS:
         return unknown_finding(simple.source, f"git {name.text} may change the repository")
-    finding = _judge_by_spec(name.text, git.LOOKS[name.text], simple, tuple(rest), ground)
+    finding = _judge_by_spec(name.text, LOOKS[name.text], simple, tuple(rest), ground)
     if finding.rule is not Rule.READS:
         return finding
     doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
@@ -70,11 +72,11 @@ def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...
         if spec.extra and (fault := spec.extra(given)):
             raise Unlisted(fault)
         if spec.operands == (Role.NAMED,):
-            paths = [*given.paths, *git_operands.judged_words(name, spec, given, ground)]
+            paths = [*given.paths, *operands.judged_words(name, spec, given, ground)]
         else:
             paths = require_operands(spec, given)
         finding = judge_given(simple, spec, given, paths, "", ground)
-        form = git_operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
+        form = operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
         return replace(finding, canonical=form)
     except (Unlisted, ToolFailure) as why:
         return refuse_words(simple, spec, why)
