@@ -24,6 +24,7 @@ _HIDDEN = "it may read files that an ignore file hides"
 
 
 def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+    """Judge the words of a program that has a row in the tables."""
     if spec.looks_up and "PATH" in ground.exported:
         return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
     if name in ("echo", "printf"):

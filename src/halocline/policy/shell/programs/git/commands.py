@@ -20,6 +20,7 @@ from halocline.protocol.permission_rules import Effect, Place
 
 
 def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
+    """Judge a git command by the table of those that only read."""
     words = list(simple.words[1:])
     folder, front = _take_git_options(words), "git "
     if folder is not None:
@@ -83,6 +84,7 @@ def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...
 
 
 def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
+    """Judge a git command that may change the repository; None for an unknown one."""
     rest, plain = list(texts), True
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
