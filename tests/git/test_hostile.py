@@ -16,7 +16,7 @@ from halocline.git.worktrees import add_worktree
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import PolicyContext, decide_call
-from halocline.policy.shell.programs.git import LOOKS
+from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind

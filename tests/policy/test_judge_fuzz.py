@@ -11,7 +11,7 @@ import pytest
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.policy_facts import LocalShellFacts
 from halocline.policy.gate import Decision, PolicyContext, decide_call
-from halocline.policy.shell.programs.git import LOOKS
+from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.mutating import ACTORS
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Spec

@@ -1,10 +1,8 @@
 """Split a call into acts that are judged one by one: the paths it touches, its command, the server it contacts."""
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
-from halocline.policy.commands import Circumstances, judge_command
+from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
 from halocline.policy.destinations import Destination, Net, parse_destination
 from halocline.policy.mcp import ALL
 from halocline.policy.paths import Resolved
@@ -12,9 +10,6 @@ from halocline.ports.tool import Summary
 from halocline.protocol.kinds import Grant, ToolKind
 from halocline.protocol.permission_rules import Effect, Place
 from halocline.protocol.values import Value
-
-if TYPE_CHECKING:
-    from halocline.policy.commands import CommandJudgement, JudgedPart
 
 OFFERED = {
     "cargo": 2,
@@ -64,7 +59,7 @@ class Act(Value, frozen=True):
     server: Destination | None = None
     grant: Grant | None = None
     wider: Grant | None = None
-    judged: "CommandJudgement | None" = None
+    judged: CommandJudgement | None = None
     in_sandbox: bool | None = None
     risky: bool = False
     parts: tuple["Act", ...] = ()
@@ -117,6 +112,8 @@ def _server_act(whole: Act, summary: Summary) -> Act:
 
 def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], where: Circumstances) -> list[Act]:
     """Return the acts of a command and of the folder it runs in; one grant covers both."""
+    from halocline.policy.shell.verdict import judge_command  # with the parser, which only commands pay for
+
     exactly = f"{summary.command} (in {summary.place})" if summary.place else summary.command
     judged = judge_command(summary.command, where)
     command = replace(
@@ -135,13 +132,13 @@ def _command_acts(whole: Act, summary: Summary, paths: tuple[Resolved, ...], whe
     return [command, *(Act(ToolKind.READ, path=path, grant=command.grant, agent=summary.agent) for path in paths)]
 
 
-def _part_act(whole: Act, part: "JudgedPart") -> Act:
+def _part_act(whole: Act, part: JudgedPart) -> Act:
     return replace(
         whole, argv=part.argv, effect=part.effect, reads=part.reads, careful=part.place, scripts=part.scripts
     )
 
 
-def _wider_grant(judged: "CommandJudgement", kind: ToolKind) -> Grant | None:
+def _wider_grant(judged: CommandJudgement, kind: ToolKind) -> Grant | None:
     """Return a grant for commands that begin like this one, if the program is one of `OFFERED`."""
     more = [part for part in judged.simple if not part.reads]
     if len(more) != 1 or not more[0].argv or more[0].place:

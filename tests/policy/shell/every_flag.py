@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.policy.shell.canaries import Leak, Scratch
 
-from halocline.policy.shell.programs.git import LOOKS
+from halocline.policy.shell.programs.git.read_only import LOOKS
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.programs.specs import Spec, Value
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from halocline.policy.shell.conditions import judge_test
 from halocline.policy.shell.findings import Finding, Rule, make_part
-from halocline.policy.shell.guards import rule_as_written
+from halocline.policy.shell.guards import OWN_VARIABLE, rule_as_written
 from halocline.policy.shell.hazards import hazard_of_words
 from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.redirects import judge_redirect
-from halocline.policy.shell.simple import OWN_VARIABLE, SimpleCommands
+from halocline.policy.shell.simple import SimpleCommands
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Block, Chain, Expansion, Kind, Node, Simple, Word, every_node, inner
 from halocline.policy.shell.texts import Forms, render_text, with_target

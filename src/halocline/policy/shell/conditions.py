@@ -7,7 +7,7 @@ from halocline.policy.shell.findings import Finding, Rule, make_part
 from halocline.policy.shell.guards import as_name, checked_word
 from halocline.policy.shell.places import judge_reading
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.tree import Word
+from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.texts import Forms, render_text
 from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.errors import ToolFailure
@@ -65,6 +65,16 @@ def judge_test(kind: str, words: tuple[Word, ...], source: str, forms: Forms, gr
         return None
     finding = judge_reading(source, found, f"[[ {rendered} ]]" if kind == "[[" else f"test {rendered}", names_only=True)
     return finding if words else Finding(make_part(source, Effect.READ_ONLY), Rule.UNKNOWN)
+
+
+def judge_brackets(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:
+    """Return the finding for `test` or `[`; None if it may do more than read."""
+    words = simple.words[1:]
+    if name == "[":
+        if not words or words[-1].value != "]":
+            return None
+        words = words[:-1]
+    return judge_test("[", words, simple.source, forms, ground) if words and not ground.rebinds else None
 
 
 class _Test:

@@ -28,6 +28,9 @@ class Rule(StrEnum):
     FLOOR = "never"
 
 
+STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One part, the rule for it, and the form in which it is run if the whole command only reads.

@@ -20,7 +20,8 @@ from halocline.policy.shell.values.ground import Ground
 from halocline.protocol.permission_rules import Place
 
 HANDS_ON = "hand_on_names"
-_OWN = re.compile(r"[a-z_][a-z0-9_]*")
+OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
+"""Names of a script's own variables."""
 _OF_LINES = re.compile(r"[0-9,;pqdNR=<>&|+() -]*")
 """Characters around numbers in `10,20p` and `NR >= 10 && NR <= 20`."""
 _ISOLATED = re.compile(r"\bpython[0-9.]* -I ")
@@ -108,7 +109,7 @@ def with_numbers(word: Word) -> Word | None:
             if one.active or not _OF_LINES.fullmatch(one.text):
                 return None
             rendered, meant = rendered + one.text, meant + one.text
-        elif one.kind is Kind.VARIABLE and not one.operator and _OWN.fullmatch(one.name):
+        elif one.kind is Kind.VARIABLE and not one.operator and OWN_VARIABLE.fullmatch(one.name):
             rendered, meant = f"{rendered}0${{{one.name}//[!0-9]/}}", f"{meant}1"
         elif one.kind is Kind.ARITHMETIC and (form := guard_arithmetic(one.source[3:-2])):
             rendered, meant = f"{rendered}$(({form}))", f"{meant}1"

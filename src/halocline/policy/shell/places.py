@@ -1,17 +1,20 @@
-"""Judge reading, writing and overwriting by the kind of place that paths lead to."""
+"""Judge reading, writing, overwriting and deleting by the kind of place that paths lead to."""
 
 from collections.abc import Sequence
 from itertools import takewhile
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
 from halocline.policy.shell.kept_places import has_unknown
-from halocline.policy.shell.syntax.tree import Piece, Word
+from halocline.policy.shell.syntax.render import home_of
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground, is_device
 from halocline.ports.shell_facts import ShellFacts
 from halocline.protocol.permission_rules import Effect, Place
 
 SCRATCH = (".log", ".out", ".err", ".tmp", ".pid")
 """Endings of files that are meant to be overwritten."""
+LONGEST_WORD = 4_000
+"""In characters; a longer word is not a path."""
 OWN = "tools may not touch Halocline's own files"
 
 
@@ -99,3 +102,34 @@ def judge_overwriting(source: str, found: Sequence[Found], facts: ShellFacts) ->
     targets = tuple(dict.fromkeys(one.shown for one in over))
     reason = f"it overwrites {', '.join(targets[:3])}"
     return Finding(make_part(source, Effect.DESTRUCTIVE, reason, targets), Rule.DESTROYS)
+
+
+def judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
+    """Judge a deletion. Some deletions are never allowed."""
+    found = [one for word in words for one in ground.targets(word)]
+    whole = [one for word in words for one in ground.base(word)]
+    workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
+    precious = [one for one in found if ground.is_precious(one.path)]
+    precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
+    shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
+    if precious:
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
+    judged = judge_writing(simple.source, found, does) if found else None
+    if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
+        return judged
+    if any(ground.holds_own_state(one.path) for one in found):
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
+    reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
+    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
+
+
+def judge_touching(simple: Simple, ground: Ground) -> Finding | None:
+    """Return the finding for a program with a word that leads to what no tool may touch; None for any other."""
+    for word in simple.words[1:]:
+        text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
+        if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
+            continue
+        finding = judge_reading(simple.source, ground.find(text), None)
+        if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
+            return Finding(make_part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
+    return None

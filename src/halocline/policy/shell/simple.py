@@ -1,13 +1,12 @@
 """Judge one simple command with the contents of its words, its redirections and the variables set for it."""
 
-import re
-import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 
-from halocline.policy.shell.conditions import judge_test
-from halocline.policy.shell.findings import Analysis, Finding, Rule, make_part
+from halocline.policy.shell.assignments import judge_assignments, judge_read, with_assignments
+from halocline.policy.shell.conditions import judge_brackets
+from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule, make_part
 from halocline.policy.shell.floors import fed_floor, passes_floor
 from halocline.policy.shell.guards import HANDS_ON, rule_as_written, with_guards
 from halocline.policy.shell.hazards import find_hazard, matches_hidden, splits_oddly
@@ -15,14 +14,13 @@ from halocline.policy.shell.places import judge_listing
 from halocline.policy.shell.programs import wrappers
 from halocline.policy.shell.programs.installed import runs_elsewhere
 from halocline.policy.shell.programs.mutating import SHELLS
-from halocline.policy.shell.programs.ordinary_work import rule_of_variables
 from halocline.policy.shell.programs.program import MILDER, judge_program
 from halocline.policy.shell.programs.scripts import entries, files_named, reads_script, scripts_of
 from halocline.policy.shell.programs.xargs_and_find import executed_form, fed_form, given_names
 from halocline.policy.shell.redirects import judge_redirect
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Node, Piece, Redirect, Simple, Word, inner, words_of
-from halocline.policy.shell.texts import Forms, assigned_form, with_target, with_texts
+from halocline.policy.shell.texts import Forms, with_target, with_texts
 from halocline.policy.shell.values.expansion import expand_simple, expand_word, with_names
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.listed_names import names_found, names_printed
@@ -32,14 +30,9 @@ from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect
 
 _DEEPEST = 8
-_SAFE_VARIABLE = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TERM|NO_COLOR|TZ|COLUMNS|LINES|FORCE_COLOR|CLICOLOR")
-_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.@+\-/:]*")
-OWN_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
-_READ_FLAGS = frozenset({"-r"})
 _FINDS = frozenset({"find", "fd", "fdfind"})
 _FED = "a name it is given"
 _MOVES = frozenset({"cd", "pushd", "popd"})
-_STRICTNESS = {rule: number for number, rule in enumerate(Rule)}
 
 
 class SimpleCommands(ABC):
@@ -85,7 +78,7 @@ class SimpleCommands(ABC):
             made for one in simple.assignments for value in one.values or () for made in expand_word(value, ground)
         ]
         found += [one for one in (judge_listing(simple.source, (*expanded.words, *elements), ground),) if one]
-        strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
+        strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         targets = tuple(dict.fromkeys(target for one in found for target in one.part.targets))
         forms_found = [one.canonical for one in found]
         form = None if None in forms_found else " ".join(str(one) for one in forms_found if one)
@@ -94,9 +87,9 @@ class SimpleCommands(ABC):
         floor = passes_floor(expanded, ground, finding) if rendered is not expanded and expanded.words else None
         floors = [floor.rule] if floor else []
         rules = [finding.as_written, *floors, *(rule_as_written(one, words) for one in forms_made)]
-        as_written = max((one for one in rules if one), key=_STRICTNESS.__getitem__, default=None)
+        as_written = max((one for one in rules if one), key=STRICTNESS.__getitem__, default=None)
         found_rules = [strictest.rule, *([as_written] if form is None and as_written else [])]
-        rule = max(found_rules, key=_STRICTNESS.__getitem__)
+        rule = max(found_rules, key=STRICTNESS.__getitem__)
         reason = floor.part.reason if floor else ""
         judged = Finding(shown, rule, form, _words(expanded), entries(own), as_written, reason)
         self.analysis.findings.append(judged)
@@ -139,7 +132,7 @@ class SimpleCommands(ABC):
         if why := find_hazard(simple):
             return Finding(make_part(simple.source, Effect.UNKNOWN, why), Rule.LEADS_ANYWHERE), ground
         if not simple.words:
-            return self._judge_assignments(simple, ground, forms), ground
+            return judge_assignments(simple, ground, forms), ground
         name = simple.words[0].value
         finding, after = self._by_name(name, simple, ground, forms)
         if name and finding.rule in MILDER and (why := runs_elsewhere(name, ground)):
@@ -149,15 +142,15 @@ class SimpleCommands(ABC):
             rule = Rule.ORDINARY if finding.rule in (Rule.READS, Rule.UNKNOWN) else finding.rule
             finding = replace(finding, canonical=None, rule=rule)
         finding = passes_floor(simple, ground, finding) or finding
-        return _with_assignments(simple, finding), after
+        return with_assignments(simple, finding), after
 
     def _by_name(self, name: str | None, simple: Simple, ground: Ground, forms: Forms) -> tuple[Finding, Ground]:
         """Judge a command by its program's name."""
         if name == "trap" and len(simple.words) > 2:
             return self._judge_trap(simple, ground), ground
-        if name in ("test", "[") and (tested := _judge_brackets(name, simple, forms, ground)):
+        if name in ("test", "[") and (tested := judge_brackets(name, simple, forms, ground)):
             return tested, ground
-        if name == "read" and (read := _reading_lines(simple)):
+        if name == "read" and (read := judge_read(simple)):
             return read, ground
         wrapped = wrappers.unwrap_command(simple)
         if wrapped and name == "xargs" and (form := fed_form(simple, ground)):
@@ -173,15 +166,6 @@ class SimpleCommands(ABC):
             finding = Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
         return finding, _ground_after_cd(simple, ground, after) if name in _MOVES else after
 
-    def _judge_assignments(self, simple: Simple, ground: Ground, forms: Forms) -> Finding:
-        """Judge assignments without a program, which apply to later commands."""
-        if not simple.assignments:
-            return Finding(make_part(simple.source, Effect.UNKNOWN), Rule.READS, "")
-        form = assigned_form(simple, forms, ground)
-        if form is not None:
-            return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-        return Finding(make_part(simple.source, Effect.UNKNOWN, "it sets variables"), _rule_of(simple))
-
     def _judge_trap(self, simple: Simple, ground: Ground) -> Finding:
         """Judge a text that runs later, perhaps in another folder."""
         found: list[Finding] = []
@@ -194,7 +178,7 @@ class SimpleCommands(ABC):
             self.script(text, ground, found)
             self.analysis.traps.append(text)
         found = as_written_findings(found)
-        strictest = max(found, key=lambda one: _STRICTNESS[one.rule], default=None)
+        strictest = max(found, key=lambda one: STRICTNESS[one.rule], default=None)
         rule = strictest.rule if strictest and strictest.rule is not Rule.READS else Rule.ORDINARY
         effect = strictest.part.effect if strictest else Effect.UNKNOWN
         targets = strictest.part.targets if strictest else ()
@@ -222,10 +206,10 @@ class SimpleCommands(ABC):
             given = Simple(wrapped.source, wrapped.with_fed(fed))
             found += [one for one in (fed_floor(given, fed, ground, found[0]),) if one]
         found = found if wrapped.form and canonical else as_written_findings(found)
-        as_written = max((one.as_written for one in found if one.as_written), key=_STRICTNESS.__getitem__, default=None)
-        strictest = max(found, key=lambda one: _STRICTNESS[one.rule])
+        as_written = max((one.as_written for one in found if one.as_written), key=STRICTNESS.__getitem__, default=None)
+        strictest = max(found, key=lambda one: STRICTNESS[one.rule])
         rule, reason, effect = strictest.rule, strictest.part.reason, strictest.part.effect
-        if wrapped.rule is not None and _STRICTNESS[wrapped.rule] > _STRICTNESS[rule]:
+        if wrapped.rule is not None and STRICTNESS[wrapped.rule] > STRICTNESS[rule]:
             rule, reason = wrapped.rule, wrapped.reason
             effect = Effect.UNKNOWN if effect is Effect.READ_ONLY else effect
         targets = tuple(target for one in found for target in one.part.targets)
@@ -299,62 +283,6 @@ def _ground_after_cd(simple: Simple, ground: Ground, after: Ground) -> Ground:
         return ground.with_folders(() if unsure or not found else (one.path for one in found))
     except ToolFailure:
         return ground.with_folders(())
-
-
-def _judge_brackets(name: str, simple: Simple, forms: Forms, ground: Ground) -> Finding | None:
-    words = simple.words[1:]
-    if name == "[":
-        if not words or words[-1].value != "]":
-            return None
-        words = words[:-1]
-    return judge_test("[", words, simple.source, forms, ground) if words and not ground.rebinds else None
-
-
-def _reading_lines(simple: Simple) -> Finding | None:
-    """Return the finding for `read` into the script's own variables; None for any other use."""
-    texts = [word.value for word in simple.words[1:]]
-    plain = all(text in _READ_FLAGS or (text and OWN_VARIABLE.fullmatch(text)) for text in texts)
-    before = [(one.name, one.value.value) for one in simple.assignments]
-    if not texts or not plain or any(one.name != "IFS" or one.value.value is None for one in simple.assignments):
-        return None
-    assigned = "".join(f"IFS={shlex.quote(value or '')} " for _, value in before)
-    form = f"{assigned}{' '.join(str(text) for text in ('read', *texts))}"
-    return Finding(make_part(simple.source, Effect.READ_ONLY), Rule.READS, form)
-
-
-def _with_assignments(simple: Simple, finding: Finding) -> Finding:
-    """Return the finding with the variables that are set for the program taken into account."""
-    if simple.words[0].value == "read" and finding.rule is Rule.READS:
-        return finding
-    assigned = _render_assignments(simple)
-    if assigned is None:
-        stricter = max((finding.rule, _rule_of(simple)), key=lambda rule: _STRICTNESS[rule])
-        effect = Effect.UNKNOWN if finding.rule is Rule.READS else finding.part.effect
-        mild = stricter is finding.rule and finding.part.reason
-        reason = mild or "it sets variables that may change what the program does"
-        as_written = finding.as_written or rule_as_written(finding.canonical, simple.words)
-        shown = make_part(simple.source, effect, reason, finding.part.targets)
-        return Finding(shown, stricter, as_written=as_written)
-    if finding.canonical is not None and assigned:
-        return Finding(finding.part, finding.rule, f"{assigned}{finding.canonical}")
-    return finding
-
-
-def _rule_of(simple: Simple) -> Rule:
-    """Return the rule for setting the variables of a command."""
-    return rule_of_variables(tuple((one.name, one.value) for one in simple.assignments))
-
-
-def _render_assignments(simple: Simple) -> str | None:
-    """Return the assignments before a program as they are run; None if one may change what the program does."""
-    form = ""
-    for one in simple.assignments:
-        known = one.value.value
-        plain = one.subscript is None and one.values is None and not one.adds
-        if not plain or not _SAFE_VARIABLE.fullmatch(one.name) or known is None or not _SAFE_VALUE.fullmatch(known):
-            return None
-        form += f"{one.name}={shlex.quote(known)} "
-    return form
 
 
 def _words(simple: Simple) -> tuple[str, ...] | None:

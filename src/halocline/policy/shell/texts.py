@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
-from halocline.policy.shell.guards import as_name, checked_word
+from halocline.policy.shell.guards import OWN_VARIABLE, as_name, checked_word
 from halocline.policy.shell.programs.read_only import READERS
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Node, Piece, Redirect, Simple, Word
@@ -57,7 +57,6 @@ _PUBLIC |= frozenset(
         "!",
     ]
 )
-_OWN = re.compile(r"[a-z_][a-z0-9_]*")
 _SECRET = re.compile(r"key|token|secret|pass|auth|cred|pwd", re.IGNORECASE)
 _SHORT_OUTPUT = re.compile("wc|nproc|date|whoami|uname|hostname|id|seq|pwd|git")
 _BEHIND_REVISION = re.compile(r"([~^]\d{0,4})*(\.\.\.?[A-Za-z0-9_./~^-]*)?")
@@ -106,12 +105,12 @@ def _render_part(part: Expansion, forms: Forms, ground: Ground, *, splits: bool)
 
 def _render_variable(part: Expansion, ground: Ground) -> str | None:
     if part.operator:
-        cut = part.name in ground.variables.known and _OWN.fullmatch(part.name) and _CUT.fullmatch(part.source)
+        cut = part.name in ground.variables.known and OWN_VARIABLE.fullmatch(part.name) and _CUT.fullmatch(part.source)
         return part.source if cut and not part.scripts else None
     values = ground.variables.known.get(part.name)
     if values and len(values) == 1 and UNKNOWN not in values[0]:
         return _IN_QUOTES.sub(r"\\\1", values[0])
-    own = part.name in ground.variables.known and _OWN.fullmatch(part.name)
+    own = part.name in ground.variables.known and OWN_VARIABLE.fullmatch(part.name)
     harmless = own or part.name in _PUBLIC
     return f"${{{part.name}}}" if harmless and (own or not _SECRET.search(part.name) or part.name == "PWD") else None
 
@@ -198,7 +197,7 @@ def assigned_form(simple: Simple, forms: Forms, ground: Ground) -> str | None:
     """Return the form of assignments to a script's own variables; None if they may affect a program."""
     rendered: list[str] = []
     for one in simple.assignments:
-        if not _OWN.fullmatch(one.name) or one.adds or one.subscript is not None:
+        if not OWN_VARIABLE.fullmatch(one.name) or one.adds or one.subscript is not None:
             return None
         if one.values is not None:
             if any(value.dynamic for value in one.values):

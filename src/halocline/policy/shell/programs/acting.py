@@ -4,21 +4,24 @@ import os
 import re
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import OWN, judge_overwriting, judge_reading, judge_writing
+from halocline.policy.shell.places import (
+    judge_deleting,
+    judge_overwriting,
+    judge_reading,
+    judge_touching,
+    judge_writing,
+)
 from halocline.policy.shell.programs import mutating, wrappers
+from halocline.policy.shell.programs.git.commands import judge_changing_git
 from halocline.policy.shell.programs.mutating import ACTORS, RIGHTFUL, Actor
 from halocline.policy.shell.programs.ordinary import ASKING_FLAGS
-from halocline.policy.shell.programs.ordinary_work import is_there, judge_work
+from halocline.policy.shell.programs.ordinary_work import judge_work
 from halocline.policy.shell.programs.packing import takes_secrets
-from halocline.policy.shell.syntax.render import home_of
 from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.values.find_tests import is_narrowed
 from halocline.policy.shell.values.ground import Found, Ground
-from halocline.policy.shell.values.listed_names import is_narrowed
 from halocline.policy.shell.values.variables import UNKNOWN
 from halocline.protocol.permission_rules import Effect, Place
-
-LONGEST_WORD = 4_000
-"""In characters; a longer word is not a path."""
 
 
 def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
@@ -30,7 +33,7 @@ def judge_acting(name: str, simple: Simple, ground: Ground) -> Finding | None:
     if base in mutating.PERSISTS:
         return unknown_finding(simple.source, "it starts something that runs after the task ends", Rule.LATER)
     if base == "git":
-        return _judge_git(simple, texts, ground)
+        return judge_changing_git(simple, texts, ground)
     if base in ("npx", "bunx", "pnpx") and (work := judge_work(name, simple, ground)) is not None:
         return work
     return (
@@ -61,7 +64,7 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
     if base in ("find", "fd", "fdfind") and {"-delete", "-fprint", "-fprintf", "-fls", "-fprint0"} & set(texts):
         below = [] if is_narrowed(texts) else _names_below(simple)
         does = "deletes or writes" if below else "deletes or writes what it finds"
-        return judge_touching(simple, ground) or _judge_deleting(simple, below, does, ground)
+        return judge_touching(simple, ground) or judge_deleting(simple, below, does, ground)
     if base == "sed" and any(re.match(r"-[nEers]*i|--in-place", text) for text in texts):
         files = [word for word in simple.words[1:] if not word.text.startswith("-")][0 if "-e" in texts else 1 :]
         return _on_targets(simple, files, Actor(Effect.WRITES_INSIDE, "edits"), ground)
@@ -71,7 +74,7 @@ def _judge_changing(base: str, texts: list[str], simple: Simple, ground: Ground)
     if base == "tar" and (archive := _packed_archive(simple)) is not None:
         return _on_targets(simple, archive, Actor(Effect.WRITES_INSIDE, "packs into"), ground)
     if base == "rsync" and any(text.startswith(("--delete", "--del", "--remove-source")) for text in texts):
-        floor = _judge_deleting(simple, [simple.words[-1]], "deletes in", ground)
+        floor = judge_deleting(simple, [simple.words[-1]], "deletes in", ground)
         if floor.rule in (Rule.FLOOR, Rule.OWN_STATE):
             return floor
     if base.startswith("mkfs"):
@@ -169,13 +172,13 @@ def _on_targets(simple: Simple, words: list[Word], actor: Actor, ground: Ground)
     if actor.effect is Effect.UNKNOWN:
         return unknown_finding(simple.source, f"it {actor.does}")
     if actor.effect is Effect.DESTRUCTIVE:
-        return _judge_deleting(simple, words, actor.does, ground)
+        return judge_deleting(simple, words, actor.does, ground)
     if base == "mv" and (grave := _judge_moving(simple, _moved_away(words), actor.does, ground)):
         return grave
     if base in ("chmod", "chown", "chgrp") and any(
         text.startswith(("-R", "--recursive")) for text in _list_texts(simple)
     ):
-        floor = _judge_deleting(simple, words, actor.does, ground)
+        floor = judge_deleting(simple, words, actor.does, ground)
         if floor.rule is Rule.FLOOR:
             return floor
     if actor.effect is Effect.WRITES_INSIDE and any(map(_is_unknown, changed_operands(simple, _EVERY_OPERAND))):
@@ -217,7 +220,7 @@ def _moved_away(words: list[Word]) -> list[Word]:
 
 def _judge_moving(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding | None:
     """Judge moving files as deleting them from where they were."""
-    finding = _judge_deleting(simple, words, does, ground) if words else None
+    finding = judge_deleting(simple, words, does, ground) if words else None
     grave = (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED, Rule.OUTSIDE)
     return finding if finding and finding.rule in grave else None
 
@@ -287,68 +290,3 @@ def _list_texts(simple: Simple) -> list[str]:
 
 def _all_targets(words: list[Word], ground: Ground) -> list[Found]:
     return [one for word in words for one in ground.targets(word)]
-
-
-def _judge_deleting(simple: Simple, words: list[Word], does: str, ground: Ground) -> Finding:
-    """Judge a deletion. Some deletions are never allowed."""
-    found = _all_targets(words, ground)
-    whole = [one for word in words for one in ground.base(word)]
-    workspace = ground.find(str(ground.workspace))[0].path if ground.folders else ""
-    precious = [one for one in found if ground.is_precious(one.path)]
-    precious += [one for one in whole if ground.is_precious(one.path) and one.path != workspace]
-    shown = tuple(dict.fromkeys([one.shown for one in found] or [word.source for word in words]))
-    if precious:
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"it {does} {precious[0].path}", shown), Rule.FLOOR)
-    judged = judge_writing(simple.source, found, does) if found else None
-    if judged and judged.rule in (Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED):
-        return judged
-    if any(ground.holds_own_state(one.path) for one in found):
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, OWN, shown), Rule.OWN_STATE)
-    reason = f"it {does} {', '.join(shown[:3])}" if shown else f"it {does}"
-    return Finding(make_part(simple.source, Effect.DESTRUCTIVE, reason, shown), Rule.DESTROYS)
-
-
-def _judge_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
-    rest, plain = list(texts), True
-    while rest and rest[0].startswith("-"):
-        flag = rest.pop(0)
-        plain = plain and flag in ("--no-pager", "-P")
-        if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
-            rest.pop(0)
-    if not rest:
-        return None
-    if why := mutating.git_destroys(rest):
-        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
-    if rest[0] in mutating.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating.GIT_REACHES:
-        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
-    if own := judge_touching(simple, ground):
-        return own
-    if plain and mutating.is_ordinary_git(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
-        return Finding(make_part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
-    return None
-
-
-def _are_dynamic(simple: Simple) -> bool:
-    """Return True if a word is known only when it runs. Quoted words, such as commit messages, are only text."""
-    return any(word.dynamic and not word.quoted for word in simple.words)
-
-
-def _checks_out_files(words: list[str], ground: Ground) -> bool:
-    """Return True if `git checkout NAME` may name a file or folder, whose changes it would discard."""
-    names = [word for word in words[1:] if not word.startswith("-")]
-    if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
-        return False
-    there = [one.path for name in names for one in ground.find(name)]
-    return len(names) != 1 or any(is_there(path, ground) for path in there)
-
-
-def judge_touching(simple: Simple, ground: Ground) -> Finding | None:
-    """Return the finding for a program with a word that leads to what no tool may touch; None for any other."""
-    for word in simple.words[1:]:
-        text = word.text.partition("=")[2] if word.text.startswith("-") and "=" in word.text else home_of(word)
-        if word.dynamic or not text or "\0" in text or len(text) > LONGEST_WORD:
-            continue
-        finding = judge_reading(simple.source, ground.find(text), None)
-        if finding.rule in (Rule.OWN_STATE, Rule.IGNORED):
-            return Finding(make_part(simple.source, Effect.UNKNOWN, finding.part.reason, (text,)), finding.rule)
-    return None

@@ -5,8 +5,7 @@ For those, 2 and above are failures. A line that could end with 1 for another re
 
 from collections.abc import Iterator, Mapping
 
-from halocline.policy.shell.syntax.parse import parse_command
-from halocline.policy.shell.syntax.scanner import NotUnderstood
+from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Chain, Node, Simple
 
 NOTHING, DIFFERENT, FALSE, MISSING = "nothing was found", "there are differences", "it is false", "it was not found"

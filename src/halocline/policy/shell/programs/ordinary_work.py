@@ -9,30 +9,21 @@ import re
 from itertools import pairwise
 
 from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
-from halocline.policy.shell.places import OWN, judge_listing
+from halocline.policy.shell.places import LONGEST_WORD, OWN, judge_listing
 from halocline.policy.shell.programs import ordinary as tables
 from halocline.policy.shell.programs.installed import SYSTEM_FOLDERS, holds_impostors
 from halocline.policy.shell.programs.mutating import ACTORS, INTERPRETERS, NETWORK_COMMANDS, PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.scripts import scripts_of
+from halocline.policy.shell.programs.steering_variables import command_within, rule_of_variables
 from halocline.policy.shell.syntax.tree import Simple, Word
 from halocline.policy.shell.values.ground import Found, Ground
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.permission_rules import Effect, Place
 
-LONGEST_WORD = 4_000
 _PYTHON = re.compile(r"(python|pypy)[\d.]*")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://(?!(localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$))|git@", re.IGNORECASE)
-_WITHIN = re.compile(rf"(^|[\s;&|`('\"=,])({'|'.join(sorted(tables.COMMANDS_WITHIN))})([\s,]|$)")
 _PUBLISHES = re.compile(rf"(^|[-_.:/])({'|'.join(tables.PUBLISHES)})($|[-_.:])")
 _SECRET_NAME = re.compile(r"\$\{?\w*(KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH)", re.IGNORECASE)
-_STEERING = re.compile(
-    r"PATH|LD_\w+|DYLD_\w+|\w*_?COMMAND|\w*PAGER|GIT_\w+|\w*EDITOR|VISUAL|BROWSER|SHELL|BASH\w*|ENV|ZDOTDIR|IFS|PS\d|PROMPT\w*"
-    r"|HOME|XDG_\w+|HALOCLINE\w*|\w*_PROXY|NODE_OPTIONS|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|PERL\w+|RUBY(OPT|LIB)"
-    r"|\w*JAVA_OPTIONS|JAVA_TOOL\w*|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|MFLAGS|\w*WRAPPER|\w*RUNNER|NPM_CONFIG\w*|PIP_\w+|UV_\w+"
-    r"|\w*_OPTIONS|RSYNC\w*|LESS\w*|SSH_\w+|SUDO\w*|CDPATH|GLOBIGNORE|POSIXLY\w*|EXECIGNORE|FCEDIT|HIST\w+|TMPDIR",
-    re.IGNORECASE,
-)
-"""Variables that decide what other programs run or where they look."""
 
 
 def judge_work(name: str, simple: Simple, ground: Ground) -> Finding | None:
@@ -127,8 +118,8 @@ def _common_fault(base: str, texts: list[str], *, is_own: bool) -> str:
 
 def _program_within(text: str, *, alone: bool) -> str:
     """Return a program known to do more than read that a word names, in its value or as the word itself."""
-    if found := _WITHIN.search(text):
-        return found[2]
+    if named := command_within(text):
+        return named
     _, equals, value = text.partition("=")
     first = (value if equals else text if alone else "").split()[:1]
     names = {*ACTORS, *RIGHTS, *PERSISTS, *NETWORK_COMMANDS, *SHELLS, *INTERPRETERS}
@@ -295,11 +286,3 @@ def _list_places(word: Word, ground: Ground) -> list[Found]:
         except ToolFailure:
             continue
     return found
-
-
-def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
-    """Return the rule for setting these variables; commands in their values are judged separately."""
-    for name, word in assignments:
-        if "[" in name or _STEERING.fullmatch(name.rstrip("+")) or _WITHIN.search(word.text):
-            return Rule.UNKNOWN
-    return Rule.ORDINARY

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.programs.mutating import PERSISTS, RIGHTS, SHELLS
 from halocline.policy.shell.programs.ordinary import CHECKERS
-from halocline.policy.shell.programs.ordinary_work import rule_of_variables
+from halocline.policy.shell.programs.steering_variables import rule_of_variables
 from halocline.policy.shell.syntax.tree import Piece, Redirect, Simple, Word
 from halocline.policy.shell.values.possible_texts import possible_text
 

@@ -11,8 +11,9 @@ from itertools import pairwise
 from halocline.policy.shell.findings import Rule
 from halocline.policy.shell.guards import HANDS_ON, can_check_names
 from halocline.policy.shell.programs.exclusions import FOR_FIND, names_secret
-from halocline.policy.shell.programs.program import MOST_NAMES, judge_program
+from halocline.policy.shell.programs.program import judge_program
 from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.reading import MOST_NAMES
 from halocline.policy.shell.programs.specs import Role
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Expansion, Kind, Piece, Simple, Word

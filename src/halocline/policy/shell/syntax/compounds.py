@@ -1,58 +1,26 @@
-"""Parse the compound commands of bash: blocks, conditions, loops, functions, tests."""
+"""Parse the compound commands of bash: groups, conditions, `case`, tests, functions; loops are in `loops`."""
 
 import re
 from abc import abstractmethod
 from dataclasses import replace
 
-from halocline.policy.shell.syntax.scanner import DEEPEST, EXPANDS, NotUnderstood, Scanner, Unit, make_word
-from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.cursor import DEEPEST, NotUnderstood
+from halocline.policy.shell.syntax.expansions import NAME
+from halocline.policy.shell.syntax.grammar import CASE_END
+from halocline.policy.shell.syntax.loops import Loops
+from halocline.policy.shell.syntax.tree import Block, Node, Piece, Redirect, Simple, Word, chain_of
+from halocline.policy.shell.syntax.words import Unit, make_word
 
-_RESERVED = re.compile(
-    r"(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|function|select|coproc|time|\[\[|\{|\}|!)"
-    r"(?=[\s;&|<>()]|$)"
-)
-_ENDERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
-_CASE_END = re.compile(r";;&|;;|;&")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FUNCTION = re.compile(r"([^\s;&|<>()$`'\"\\{}=]+)[ \t]*\([ \t]*\)")
 _FUNCTION_WORD = re.compile(r"([^\s;&|<>()$`'\"\\]+)[ \t]*(\([ \t]*\))?")
 _TEST_OPERATOR = re.compile(r"(&&|\|\||[()<>])")
 
 
-class Compounds(Scanner):
+class Compounds(Loops):
     """Reads compound commands; lists and simple commands are read by `parse`."""
 
     @abstractmethod
-    def _list(self, *, among_heredocs: bool = False) -> Node: ...
-
-    @abstractmethod
     def _simple(self, begin: int) -> Simple: ...
-
-    @abstractmethod
-    def _redirect(self) -> Redirect | None: ...
-
-    @abstractmethod
-    def _skip(self, *, lines: bool = False) -> None: ...
-
-    @abstractmethod
-    def _more_words(self) -> list[Word]: ...
-
-    @abstractmethod
-    def _some_word(self, *, extended: bool = False) -> Word: ...
-
-    def _ends(self) -> bool:
-        if self._at >= len(self._text) or self._text[self._at] == ")" or _CASE_END.match(self._text, self._at):
-            return True
-        return self._peek_reserved() in _ENDERS
-
-    def _peek_reserved(self) -> str:
-        found = _RESERVED.match(self._text, self._at)
-        return found.group() if found else ""
-
-    def _take(self, word: str) -> None:
-        if self._peek_reserved() != word:
-            raise NotUnderstood(f"{word} is missing")
-        self._at += len(word)
 
     def _command(self) -> Node:
         self._depth += 1
@@ -106,13 +74,6 @@ class Compounds(Scanner):
         self._require(")")
         return self._read_redirects(Block("subshell", "", (found,), heads=("",)), begin)
 
-    def _arithmetic_block(self) -> Block:
-        """Parse an expression into a word and the commands inside it."""
-        begin = self._at
-        scripts = self._arithmetic("))")
-        word = Word(self._text[begin : self._at - 2])
-        return Block("arithmetic", "", scripts, (word,), heads=("",) * len(scripts))
-
     def _group(self) -> Block:
         found = self._list()
         self._take("}")
@@ -135,64 +96,6 @@ class Compounds(Scanner):
             self._at += len(head)
         return Block("condition", "", tuple(items), heads=tuple(heads))
 
-    def _while(self, kind: str = "while") -> Block:
-        test = self._list()
-        self._take("do")
-        body = self._list()
-        self._take("done")
-        return Block("loop", "", (test, body), heads=(kind, "do"))
-
-    def _until(self) -> Block:
-        return self._while("until")
-
-    def _for(self) -> Block:
-        self._skip()
-        if self._peek(2) == "((":
-            self._at += 2
-            head = self._arithmetic_block()
-            self._skip()
-            if self._peek() == ";":
-                self._at += 1
-            return replace(head, kind="loop", items=(*head.items, self._body()), heads=(*head.heads, "do"), name="((")
-        return self._each("loop")
-
-    def _select(self) -> Block:
-        self._skip()
-        return self._each("select")
-
-    def _each(self, kind: str) -> Block:
-        """`NAME [in WORDS]; do …; done`."""
-        name = _NAME.match(self._text, self._at)
-        if not name:
-            raise NotUnderstood("a loop has no variable")
-        self._at = name.end()
-        self._skip(lines=True)
-        words: list[Word] | None = None
-        if re.compile(r"in(?=[\s;]|$)").match(self._text, self._at):
-            self._at += 2
-            words = []
-            self._skip()
-            while self._peek() not in (";", "\n", ""):
-                words += self._more_words()
-                self._skip()
-        if self._peek() == ";":
-            self._at += 1
-        body = self._body()
-        everything = (Word('"$@"', dynamic=EXPANDS),) if words is None else tuple(words)
-        return Block(kind, "", (body,), everything, heads=("do",), name=name.group())
-
-    def _body(self) -> Node:
-        self._skip(lines=True)
-        if self._peek_reserved() == "{":
-            self._take("{")
-            found = self._list()
-            self._take("}")
-            return found
-        self._take("do")
-        found = self._list()
-        self._take("done")
-        return found
-
     def _case(self) -> Block:
         self._skip()
         words = self._more_words()
@@ -210,7 +113,7 @@ class Compounds(Scanner):
             items.append(self._list())
             falls = self._peek(3).startswith((";&", ";;&"))
             heads.append("" if falls or len(words) <= len(patterns) else str(len(patterns)))
-            if found := _CASE_END.match(self._text, self._at):
+            if found := CASE_END.match(self._text, self._at):
                 self._at = found.end()
                 self._skip(lines=True)
             elif self._peek_reserved() != "esac":
@@ -299,7 +202,7 @@ class Compounds(Scanner):
     def _coprocess(self, begin: int) -> Block:
         self._at += len("coproc")
         self._skip()
-        name = _NAME.match(self._text, self._at)
+        name = NAME.match(self._text, self._at)
         if name:
             start = self._at
             self._at = name.end()
@@ -346,14 +249,3 @@ _COMPOUNDS = {
     "case": Compounds._case,
     "[[": Compounds._test,
 }
-
-
-def chain_of(items: list[Node], joints: list[str]) -> Node:
-    """Return one command as itself, several as a chain, none as a command that does nothing."""
-    if not items:
-        return Simple("", ())
-    joints = [*joints, ""][: len(items)]
-    joints[-1] = "&" if joints[-1] == "&" else ""
-    if len(items) == 1 and joints == [""]:
-        return items[0]
-    return Chain(tuple(items), tuple(joints))

@@ -5,16 +5,18 @@ mistake of the parser can change the meaning, not the safety.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from halocline.policy.shell.syntax.compounds import Compounds, chain_of
-from halocline.policy.shell.syntax.scanner import DEEPEST, EXPANDS, NotUnderstood, make_word
-from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Node, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.compounds import Compounds
+from halocline.policy.shell.syntax.cursor import DEEPEST, NotUnderstood
+from halocline.policy.shell.syntax.tree import Assignment, Node, Piece, Redirect, Simple, Word, chain_of
+from halocline.policy.shell.syntax.words import EXPANDS, make_declared_word, make_word
 
 __all__ = ["NotUnderstood", "parse_command"]
 
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECT = re.compile(r"(\d*|\{[A-Za-z_]\w*\})(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>)|(&>>|&>)")
+_BACKSLASH = re.compile(r"(?<!\\)(\\\\)*\\$")
 _DECLARES = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _JOINT = re.compile(r"&&|\|\||\|&|\||&|;(?!;|&)")
 
@@ -168,7 +170,7 @@ class _Parser(Compounds):
             elif not words and (assignment := self._assignment()):
                 assignments.append(assignment)
             elif words and words[0].source in _DECLARES and (assignment := self._assignment()):
-                words.append(_declared_word(assignment, self._text[before : self._at]))
+                words.append(make_declared_word(assignment, self._text[before : self._at]))
             else:
                 words += self._more_words()
             end = self._at
@@ -282,25 +284,3 @@ class _Parser(Compounds):
         line = self._text[self._at : end]
         self._at = min(end + 1, len(self._text))
         return line
-
-
-_BACKSLASH = re.compile(r"(?<!\\)(\\\\)*\\$")
-
-
-def _declared_word(one: Assignment, source: str) -> Word:
-    """Return `name=value` after `declare` and the like as one word; its value is not split or globbed."""
-    if one.values is not None or one.subscript is not None:
-        scripts = [script for word in (*(one.values or ()), one.subscript) if word for script in word.scripts]
-        return Word(source, dynamic=EXPANDS, scripts=(*one.value.scripts, *scripts))
-    name = Piece(f"{one.name}{'+' if one.adds else ''}=", quoted=True)
-    parts = [part for number, part in enumerate(one.value.parts) for part in _of_home(part, first=not number)]
-    parts = [replace(part, quoted=True) for part in parts]
-    word = one.value
-    return Word(source, (name, *word.pieces), word.dynamic, False, word.scripts, parts=(name, *parts))
-
-
-def _of_home(part: Part, *, first: bool) -> list[Part]:
-    """Return a value's leading tilde as the home folder that it stands for."""
-    if not first or not isinstance(part, Piece) or part.quoted or not re.match(r"~(/|$)", part.text):
-        return [part]
-    return [Expansion(Kind.VARIABLE, "~", name="HOME"), Piece(part.text[1:])]

@@ -170,3 +170,14 @@ def every_node(node: Node, *, ordered: bool = False) -> Iterator[Node]:
             here.items if isinstance(here, Chain) else (*inner(here), *(here.items if isinstance(here, Block) else ()))
         )
         waiting += reversed(below) if ordered else below
+
+
+def chain_of(items: list[Node], joints: list[str]) -> Node:
+    """Return one command as itself, several as a chain, none as a command that does nothing."""
+    if not items:
+        return Simple("", ())
+    joints = [*joints, ""][: len(items)]
+    joints[-1] = "&" if joints[-1] == "&" else ""
+    if len(items) == 1 and joints == [""]:
+        return items[0]
+    return Chain(tuple(items), tuple(joints))

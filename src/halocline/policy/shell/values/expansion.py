@@ -11,8 +11,8 @@ from fnmatch import translate
 from itertools import islice, product
 
 from halocline.policy.shell.syntax.render import render
-from halocline.policy.shell.syntax.scanner import EXPANDS, join_pieces
 from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Redirect, Simple, Word
+from halocline.policy.shell.syntax.words import EXPANDS, join_pieces
 from halocline.policy.shell.values.ground import Ground
 from halocline.policy.shell.values.substitution import outputs_of
 from halocline.policy.shell.values.variables import MOST_VALUES, UNKNOWN, Values, assign_value

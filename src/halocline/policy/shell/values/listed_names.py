@@ -5,14 +5,14 @@ Only flags and names that lead to protected places are kept apart. All others co
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 from halocline.policy.shell.kept_places import BENEATH, INSIDE, leads_to_kept, leads_to_precious
 from halocline.policy.shell.programs.ordinary import BUILTINS
 from halocline.policy.shell.programs.wrappers import unwrap_command
 from halocline.policy.shell.syntax.parse import NotUnderstood, parse_command
 from halocline.policy.shell.syntax.tree import Block, Chain, Node, Piece, Simple, Word, every_node
-from halocline.policy.shell.values.ground import HISTORY, Found, Ground
+from halocline.policy.shell.values.find_tests import is_narrowed
+from halocline.policy.shell.values.ground import Found, Ground
 from halocline.policy.shell.values.variables import UNKNOWN, Values, changed_by
 
 FILTERS = frozenset({"sort", "uniq", "head", "tail", "grep", "egrep", "fgrep", "sed", "awk", "tr", "cut", "tac", "nl"})
@@ -20,8 +20,6 @@ _PRINTS_CONTENT = FILTERS | {"cat", "rev", "paste", "column", "comm", "join", "s
 _PRINTS_NOTHING = BUILTINS - {"echo", "printf", "dirs", "pushd", "popd"}
 _GIT_INSIDE = frozenset({"ls-files", "diff", "grep", "status", "show", "ls-tree", "log"})
 _HIDDEN_TOO = re.compile(r"-[a-zA-Z]*[uH.][a-zA-Z]*|--hidden|--unrestricted|--no-ignore(-vcs)?")
-_TESTS_NAME = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
-_OF_A_HISTORY = (*HISTORY, ".git", "main", "pack-0.pack", "0123456789abcdef", "./.git/HEAD", "./.git/objects/01/ab")
 _PIPES = frozenset({"|", "|&"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _MOST = 4
@@ -137,9 +135,9 @@ def _names_printed(
     """Return what one expanded command prints."""
     if not simple.words:
         return [UNKNOWN] if simple.redirects else ()
-    name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
-    if name == "find":
-        return [*_found_by_find(simple, ground), *([UNKNOWN] if _RUNS & set(texts) else [])]
+    if _program_name(simple) == "find":
+        runs = any(word.text in _RUNS for word in simple.words[1:])
+        return [*_found_by_find(simple, ground), *([UNKNOWN] if runs else [])]
     if depth < _DEEPEST and (wrapped := unwrap_command(simple)) is not None:
         if wrapped.script is None:
             return _names_printed(Simple(wrapped.source, wrapped.words), ground, expand, functions, depth + 1)
@@ -147,6 +145,12 @@ def _names_printed(
             return names_printed([parse_command(wrapped.script)], ground, expand, functions, depth + 1)
         except NotUnderstood:
             return [UNKNOWN]
+    return _names_by_program(simple, ground, functions or {})
+
+
+def _names_by_program(simple: Simple, ground: Ground, functions: Functions) -> Iterable[str]:
+    """Return what one expanded command prints that runs no other one."""
+    name, texts = _program_name(simple), [word.text for word in simple.words[1:]]
     match name:
         case "echo" | "printf":
             return _texts_of(simple.words[1 if name == "echo" else 2 :], ground)
@@ -164,7 +168,7 @@ def _names_printed(
             return _all_below(_list_operands(simple), ground)
         case "ls":
             return _names_listed(simple, ground)
-        case _ if name in _PRINTS_NOTHING or name in (functions or {}):
+        case _ if name in _PRINTS_NOTHING or name in functions:
             return ()
         case "head" | "tail" | "shuf":
             return [*_texts_of(simple.words[1:], ground), UNKNOWN]
@@ -257,39 +261,3 @@ def _found_by_find(simple: Simple, ground: Ground) -> list[str]:
     kept = _with_own_state(below, ground) if narrowed else below
     itself = [] if narrowed or {"-type", "-mindepth"} & set(texts) else _texts_of(starts, ground) or ["."]
     return [*kept, *itself, UNKNOWN if unknown else INSIDE]
-
-
-def is_narrowed(texts: Sequence[str], starts: Sequence[str] = (".",)) -> bool:
-    """Return True if tests of `find` exclude every Git history. Without `starts` it starts inside one."""
-    choices = [list[tuple[str, str, str]]()]
-    for before, test, value in zip(("", *texts), texts, (*texts[1:], ""), strict=False):
-        if test in ("-o", "-or", ","):
-            choices.append([])
-        else:
-            choices[-1].append((before, test, value))
-    pruned = [one for one in choices if any(test == "-prune" for _, test, _ in one)]
-    if any(_names_history(value, starts) for tests in pruned for _, test, value in tests if test in _TESTS_NAME):
-        return True
-    return all(_leaves_out(one, starts) for one in choices if one not in pruned)
-
-
-def _names_history(pattern: str, starts: Sequence[str]) -> bool:
-    """Return True if a pattern matches every `.git`, or everything in it."""
-    plain = pattern.replace("\\", "")
-    return bool(starts) and (
-        plain == ".git" or all(fnmatchcase(f"{start.rstrip('/')}/.git", plain) for start in starts)
-    )
-
-
-def _leaves_out(tests: Sequence[tuple[str, str, str]], starts: Sequence[str]) -> bool:
-    """Return True if one of several tests, all of which must hold, excludes a Git history."""
-    if {("-maxdepth", "1"), ("-type", "f")} <= {(test, value) for _, test, value in tests} and starts:
-        return True
-    for before, test, value in tests:
-        plain = value.replace("\\", "")
-        if test in _TESTS_NAME and before in ("!", "-not"):
-            if starts and all(fnmatchcase(f"{start.rstrip('/')}/.git/HEAD", plain) for start in starts):
-                return True
-        elif test in _TESTS_NAME and not any(fnmatchcase(one.lower(), plain.lower()) for one in _OF_A_HISTORY):
-            return True
-    return False

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from halocline.policy.shell.programs.exclusions import names_secret
-from halocline.policy.shell.programs.git import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
+from halocline.policy.shell.programs.git.read_only import OBJECT, PATHS_BEGIN, WHOLE_HISTORY
 from halocline.policy.shell.programs.specs import Given, NamesSecret, Spec, Unlisted, literal
 from halocline.policy.shell.syntax.render import render
 from halocline.policy.shell.syntax.tree import Word

@@ -1,0 +1,53 @@
+"""A decision of the gate, and all that it depends on besides the call itself."""
+
+from pathlib import Path
+
+from halocline.ports.shell_facts import NoFacts, ShellFacts
+from halocline.protocol.events import SandboxChecked
+from halocline.protocol.kinds import ApprovalMode, Grant, Mode
+from halocline.protocol.permission_rules import CommandPart, OtherRoot, RuleBook, Verdict
+from halocline.protocol.values import Value
+
+
+class Decision(Value, frozen=True):
+    """The verdict on a call, with the `rule` that decided and the `reason` to show.
+
+    `grant` is what *always* would cover, `wider` a broader offer. `places` are the call's resolved paths when it was
+    judged, `identities` the files found there. `parts` are the commands in a command line. `canonical` is the form in
+    which a read-only command is run. `scripts` are the workspace files that it runs, each with a fingerprint.
+    """
+
+    verdict: Verdict
+    rule: str
+    reason: str
+    grant: Grant | None = None
+    places: tuple[str, ...] = ()
+    wider: Grant | None = None
+    parts: tuple[CommandPart, ...] = ()
+    canonical: str | None = None
+    scripts: tuple[str, ...] = ()
+    identities: tuple[str, ...] = ()
+
+
+class PolicyContext(Value, frozen=True):
+    """Everything a decision depends on besides the call itself.
+
+    `outputs` is the folder with saved command output. `exported` are the variables that earlier commands changed in
+    the shell, `path` is PATH if it is one of them; `sandbox` is the state of the sandbox. `roots` are the task's
+    folders besides the workspace. `subagent`: plan mode was set for a read-only sub-agent, not by the user.
+    """
+
+    workspace: Path
+    home: Path
+    mode: Mode
+    approval_mode: ApprovalMode
+    grants: frozenset[Grant] = frozenset()
+    refusals: frozenset[Grant] = frozenset()
+    book: RuleBook = RuleBook()
+    outputs: Path | None = None
+    facts: ShellFacts = NoFacts()
+    exported: tuple[str, ...] = ()
+    path: str = ""
+    sandbox: SandboxChecked = SandboxChecked()
+    roots: tuple[OtherRoot, ...] = ()
+    subagent: bool = False

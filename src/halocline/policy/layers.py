@@ -1,0 +1,220 @@
+"""The layers of the gate in their order (`LAYERS`): each has an opinion on an act, or leaves it to the next one."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from halocline.policy.acts import Act
+from halocline.policy.commands import may_lose
+from halocline.policy.decision import Decision, PolicyContext
+from halocline.policy.destinations import Net
+from halocline.policy.presets import CHANGES, LOOKS, PRESETS
+from halocline.policy.rules import find_allowing, is_granted, rule_applies, rule_covers
+from halocline.protocol.kinds import ApprovalMode, Mode, SandboxStanding, ToolKind
+from halocline.protocol.permission_rules import Place, Rule, Source, Verdict
+
+LEAVES = "leaves-sandbox"
+"""The rule that asks before a command runs outside the sandbox; it cannot be granted permanently."""
+REMEMBERS = "memory"
+"""The rule that asks before a note is kept for later tasks; it cannot be granted permanently either."""
+
+
+def _own_state(act: Act, context: PolicyContext) -> Decision | None:
+    if act.place is Place.OWN_STATE or (act.place is Place.OUTPUT and act.kind not in LOOKS):
+        return Decision(Verdict.DENY, "own-state", "tools may not touch Halocline's own files")
+    return None
+
+
+def _by_ignore_file(act: Act, context: PolicyContext) -> Decision | None:
+    if act.path and act.place is Place.IGNORED:
+        reason = f"{act.path.shown} is hidden by an ignore file, which only the user may change"
+        return Decision(Verdict.DENY, "ignored", reason)
+    return None
+
+
+def _by_denial(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.DENY, *Source)
+
+
+def _by_bound(act: Act, context: PolicyContext) -> Decision | None:
+    """Apply what no mode and no grant overrides for a command: the floor, command permissions, plan mode."""
+    if act.judged and act.judged.binding:
+        return Decision(act.judged.decision, act.judged.rule, act.judged.reason)
+    return None
+
+
+def _plan_mode(act: Act, context: PolicyContext) -> Decision | None:
+    if context.mode is Mode.PLAN and act.mcp:
+        return _plan_for_servers(act, context)
+    if context.mode is Mode.PLAN and act.judged is None and act.kind in (*CHANGES, ToolKind.EXECUTE):
+        more = "" if context.subagent else "; only the user can switch to act mode"
+        return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only{more}")
+    return None
+
+
+def _plan_for_servers(act: Act, context: PolicyContext) -> Decision | None:
+    """Deny tools that their server does not declare read-only, unless an allow rule names plan mode."""
+    named = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.modes]
+    if act.read_only or find_allowing(named, act, context.workspace, context.mode):
+        return None
+    return Decision(Verdict.DENY, "plan-mode", f"plan mode is read-only, and {act.mcp} is not declared read-only")
+
+
+def _by_refusal(act: Act, context: PolicyContext) -> Decision | None:
+    if act.grant and replace(act.grant, scripts=()) in {replace(refused, scripts=()) for refused in context.refusals}:
+        return Decision(Verdict.DENY, "refused", "the user denied this for the rest of the task")
+    return None
+
+
+def _by_managed(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.ASK, Source.MANAGED)
+
+
+def _by_sandbox_rule(act: Act, context: PolicyContext) -> Decision | None:
+    """Apply a required sandbox. Leaving the sandbox asks every time, in every mode."""
+    box = context.sandbox
+    if act.in_sandbox is None or box.standing is SandboxStanding.OFF:
+        return None
+    if box.required and box.standing is not SandboxStanding.FULL:
+        return Decision(
+            Verdict.DENY,
+            "sandbox-required",
+            f"commands must run in a complete sandbox here, which is not available: {'; '.join(box.lacks)}",
+        )
+    if box.required and not act.in_sandbox:
+        return Decision(Verdict.DENY, "sandbox-required", "no command may run outside the sandbox here")
+    if not act.in_sandbox and box.standing is not SandboxStanding.NONE:
+        return Decision(Verdict.ASK, LEAVES, "it would run outside the sandbox, which needs approval each time")
+    return None
+
+
+def _by_memory(act: Act, context: PolicyContext) -> Decision | None:
+    """Ask before each note, which steers every later task: no grant and no mode but yolo skips that."""
+    if act.tool == "remember" and context.approval_mode is not ApprovalMode.YOLO:
+        return Decision(Verdict.ASK, REMEMBERS, "every later task in this folder starts by reading this note")
+    return None
+
+
+def _by_grant(act: Act, context: PolicyContext) -> Decision | None:
+    if is_granted(act, context.grants):
+        return Decision(Verdict.ALLOW, "granted", "the user allowed this for the rest of the task")
+    return _allowed_by(act, context, Source.GRANT)
+
+
+def _link_local(act: Act, context: PolicyContext) -> Decision | None:
+    if act.server and act.server.net is Net.LINK_LOCAL:
+        reason = f"{act.server.exactly} is a link-local or cloud metadata address, which may hand out credentials"
+        return Decision(Verdict.ASK, "link-local", reason)
+    return None
+
+
+def _another_tool(act: Act, context: PolicyContext) -> Decision | None:
+    """Ask when a server redefined a tool: nobody allowed the new definition, in any mode."""
+    if not act.changed or act.grant in context.grants:
+        return None
+    return Decision(Verdict.ASK, "mcp-changed", f"{act.mcp} changed its definition since you last allowed it")
+
+
+def _by_asking_rule(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_strict_rule(act, context, Verdict.ASK, Source.USER, Source.PROJECT)
+
+
+def _by_allowing_rule(act: Act, context: PolicyContext) -> Decision | None:
+    return _allowed_by(act, context, Source.MANAGED, Source.USER, Source.PROJECT)
+
+
+def _by_yolo(act: Act, context: PolicyContext) -> Decision | None:
+    return _by_preset(act, context) if context.approval_mode is ApprovalMode.YOLO else None
+
+
+def _by_sandbox(act: Act, context: PolicyContext) -> Decision | None:
+    """Allow sandboxed commands in auto mode, except those that may destroy work in the workspace."""
+    held = act.in_sandbox and context.sandbox.standing is SandboxStanding.FULL
+    if not held or act.judged is None or context.approval_mode is not ApprovalMode.AUTO or act.judged.reads:
+        return None
+    asks = act.judged.decision is not Verdict.ALLOW  # what is allowed without a sandbox is allowed in one
+    if asks and (why := may_lose(act.command, act.judged)):
+        return Decision(Verdict.ASK, "risky-command", f"the command {why}")
+    if act.risky:
+        return Decision(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
+    return Decision(Verdict.ALLOW, "sandboxed", "it runs in the sandbox")
+
+
+def _careful_place(act: Act, context: PolicyContext) -> Decision | None:
+    path = act.path
+    match act.place:
+        case Place.SECRET if path:
+            return Decision(Verdict.ASK, "secret", f"{path.shown} may hold secrets")
+        case Place.OUTSIDE if path:
+            return Decision(Verdict.ASK, "outside", f"{path.path} is outside the workspace")
+        case _ if path and path.linked and act.kind in CHANGES:
+            return Decision(
+                Verdict.ASK, "hard-link", f"{path.shown} is a hard link, so the file changes under its other names too"
+            )
+        case Place.RUNS_LATER if path and act.kind in CHANGES:
+            return Decision(Verdict.ASK, "runs-later", f"other programs run {path.shown} or read it as configuration")
+    return None
+
+
+def _private_network(act: Act, context: PolicyContext) -> Decision | None:
+    if act.server and act.server.net is not Net.PUBLIC:
+        reason = f"{act.server.exactly} is on this machine or a private network"
+        return Decision(Verdict.ASK, "private-network", reason)
+    return None
+
+
+def _by_command(act: Act, context: PolicyContext) -> Decision | None:
+    if act.judged is None:
+        return None
+    return Decision(act.judged.decision, act.judged.rule, act.judged.reason, canonical=act.judged.canonical)
+
+
+def _by_preset(act: Act, context: PolicyContext) -> Decision | None:
+    rules = PRESETS[context.approval_mode]
+    return _rule_decision(
+        next((rule for rule in rules if rule_covers(rule, act, context.workspace, context.mode)), None)
+    )
+
+
+def _by_strict_rule(act: Act, context: PolicyContext, verdict: Verdict, *sources: Source) -> Decision | None:
+    """Find a deny or ask rule; it may match any part of a command."""
+    rules = (rule for rule in context.book.rules if rule.decision is verdict and rule.source in sources)
+    return _rule_decision(
+        next((rule for rule in rules if rule_applies(rule, act, context.workspace, context.mode)), None)
+    )
+
+
+def _allowed_by(act: Act, context: PolicyContext, *sources: Source) -> Decision | None:
+    """Find allow rules; together they must cover every part of a command that does more than read."""
+    rules = [rule for rule in context.book.rules if rule.decision is Verdict.ALLOW and rule.source in sources]
+    return _rule_decision(find_allowing(rules, act, context.workspace, context.mode))
+
+
+def _rule_decision(rule: Rule | None) -> Decision | None:
+    if rule is None:
+        return None
+    return Decision(rule.decision, rule.name, rule.reason or f"the rule {rule.name} says {rule.decision}")
+
+
+LAYERS: tuple[Callable[[Act, PolicyContext], Decision | None], ...] = (
+    _own_state,
+    _by_ignore_file,
+    _by_denial,
+    _by_bound,
+    _plan_mode,
+    _by_refusal,
+    _by_managed,
+    _by_sandbox_rule,
+    _by_memory,
+    _another_tool,
+    _by_grant,
+    _link_local,
+    _by_asking_rule,
+    _by_allowing_rule,
+    _by_yolo,
+    _by_sandbox,
+    _careful_place,
+    _private_network,
+    _by_command,
+    _by_preset,
+)

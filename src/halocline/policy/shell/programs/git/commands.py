@@ -1,0 +1,118 @@
+"""Judge git commands: those that only read, by the table of their words, and those that change the repository."""
+
+from dataclasses import replace
+
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
+from halocline.policy.shell.places import judge_reading, judge_touching
+from halocline.policy.shell.programs import mutating
+from halocline.policy.shell.programs.dot_patterns import without_parents
+from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.git import operands
+from halocline.policy.shell.programs.git.read_only import LOOKS
+from halocline.policy.shell.programs.ordinary_work import is_there
+from halocline.policy.shell.programs.reading import judge_given, refuse_words, require_operands
+from halocline.policy.shell.programs.specs import Role, Spec, Unlisted, literal
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.tree import Simple, Word
+from halocline.policy.shell.values.ground import Ground
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.permission_rules import Effect, Place
+
+
+def judge_reading_git(simple: Simple, ground: Ground) -> Finding:
+    """Judge a git command by the table of those that only read."""
+    words = list(simple.words[1:])
+    folder, front = _take_git_options(words), "git "
+    if folder is not None:
+        if any(word.is_pattern for word in words):
+            return unknown_finding(
+                simple.source, "the shell expands the pattern in a different folder than git -C; quote it"
+            )
+        moved = judge_reading(simple.source, ground.find(folder.text, quoted=folder.quoted), "", names_only=True)
+        if not moved.reads or any(one.place is not Place.PROJECT for one in ground.find(folder.text)):
+            return (
+                moved
+                if not moved.reads
+                else unknown_finding(
+                    simple.source, "git -C leads to a folder that other programs run or read as configuration"
+                )
+            )
+        ground, front = ground.with_folders(one.path for one in ground.find(folder.text)), f"git -C {render(folder)} "
+    if not words or words[0].value is None:
+        return unknown_finding(
+            simple.source, "nothing is known about this form of git", Rule.DYNAMIC if words else Rule.UNKNOWN
+        )
+    name, *rest = operands.rewrite_stash(tuple(words))
+    if name.text.startswith("-"):
+        return unknown_finding(simple.source, f"git's option {name.text} may change what it reads or runs")
+    if name.text not in LOOKS:
+        return unknown_finding(simple.source, f"git {name.text} may change the repository")
+    finding = _judge_by_spec(name.text, LOOKS[name.text], simple, tuple(rest), ground)
+    if finding.rule is not Rule.READS:
+        return finding
+    doubt = next((doubt for place in ground.folders if (doubt := ground.facts.git_doubt(place))), "")
+    form = f"{front}{str(finding.canonical).removeprefix('git ')}"
+    return unknown_finding(simple.source, doubt) if doubt else replace(finding, canonical=form)
+
+
+def _take_git_options(words: list[Word]) -> Word | None:
+    """Remove `--no-pager` and `-C FOLDER` from the words; return the folder."""
+    folder = None
+    while words and words[0].value in ("--no-pager", "-C"):
+        if words.pop(0).text == "-C":
+            if folder or not words or not words[0].value or words[0].checked:
+                words.insert(0, literal("-C"))
+                return None
+            folder = words.pop(0)
+    return folder
+
+
+def _judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+    try:
+        given = sort_words(spec, tuple(map(without_parents, words)))
+        if spec.extra and (fault := spec.extra(given)):
+            raise Unlisted(fault)
+        if spec.operands == (Role.NAMED,):
+            paths = [*given.paths, *operands.judged_words(name, spec, given, ground)]
+        else:
+            paths = require_operands(spec, given)
+        finding = judge_given(simple, spec, given, paths, "", ground)
+        form = operands.render_git(name, spec, given, ground) if finding.rule is Rule.READS else None
+        return replace(finding, canonical=form)
+    except (Unlisted, ToolFailure) as why:
+        return refuse_words(simple, spec, why)
+
+
+def judge_changing_git(simple: Simple, texts: list[str], ground: Ground) -> Finding | None:
+    """Judge a git command that may change the repository; None for an unknown one."""
+    rest, plain = list(texts), True
+    while rest and rest[0].startswith("-"):
+        flag = rest.pop(0)
+        plain = plain and flag in ("--no-pager", "-P")
+        if flag in ("-C", "-c", "--git-dir", "--work-tree", "--exec-path", "--config-env") and rest:
+            rest.pop(0)
+    if not rest:
+        return None
+    if why := mutating.git_destroys(rest):
+        return Finding(make_part(simple.source, Effect.DESTRUCTIVE, f"git {rest[0]} {why}"), Rule.DESTROYS)
+    if rest[0] in mutating.NETWORK_COMMANDS["git"].split() or rest[:2] in mutating.GIT_REACHES:
+        return Finding(make_part(simple.source, Effect.NETWORK, f"git {rest[0]} uses the network"), Rule.NETWORK)
+    if own := judge_touching(simple, ground):
+        return own
+    if plain and mutating.is_ordinary_git(rest) and not _checks_out_files(rest, ground) and not _are_dynamic(simple):
+        return Finding(make_part(simple.source, Effect.UNKNOWN, f"git {rest[0]} changes the repository"), Rule.ORDINARY)
+    return None
+
+
+def _are_dynamic(simple: Simple) -> bool:
+    """Return True if a word is known only when it runs. Quoted words, such as commit messages, are only text."""
+    return any(word.dynamic and not word.quoted for word in simple.words)
+
+
+def _checks_out_files(words: list[str], ground: Ground) -> bool:
+    """Return True if `git checkout NAME` may name a file or folder, whose changes it would discard."""
+    names = [word for word in words[1:] if not word.startswith("-")]
+    if words[0] not in ("checkout", "switch") or set(words) & {"-b", "-c", "--create"}:
+        return False
+    there = [one.path for name in names for one in ground.find(name)]
+    return len(names) != 1 or any(is_there(path, ground) for path in there)

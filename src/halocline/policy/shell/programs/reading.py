@@ -1,0 +1,157 @@
+"""Judge the words of a program that only reads by its row in the tables, and make the form in which it runs."""
+
+import re
+from collections.abc import Sequence
+
+from halocline.policy.shell.findings import Finding, Rule, make_part, unknown_finding
+from halocline.policy.shell.guards import as_name, with_numbers
+from halocline.policy.shell.places import folder_of, judge_reading
+from halocline.policy.shell.programs.dot_patterns import without_parents
+from halocline.policy.shell.programs.exclusions import names_secret
+from halocline.policy.shell.programs.flags import sort_words
+from halocline.policy.shell.programs.git.read_only import LOOKS
+from halocline.policy.shell.programs.read_only import READERS
+from halocline.policy.shell.programs.specs import Given, NamesSecret, Role, Spec, Unlisted, literal
+from halocline.policy.shell.syntax.render import render
+from halocline.policy.shell.syntax.tree import Piece, Simple, Word
+from halocline.policy.shell.values.ground import Found, Ground
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.permission_rules import Effect
+
+MOST_NAMES = 900
+_STATUS = re.compile(r"\$\?|\"[\w .,:;=()/+-]*\$\?[\w .,:;=()/+-]*\"")
+_HIDDEN = "it may read files that an ignore file hides"
+
+
+def judge_by_spec(name: str, spec: Spec, simple: Simple, words: tuple[Word, ...], ground: Ground) -> Finding:
+    """Judge the words of a program that has a row in the tables."""
+    if spec.looks_up and "PATH" in ground.exported:
+        return unknown_finding(simple.source, "an earlier command changed PATH, which its answer depends on")
+    if name in ("echo", "printf"):
+        words = tuple(_mark_status(word) for word in words)
+    try:
+        given = sort_words(spec, tuple(map(without_parents, words)))
+        paths = [*given.paths, *require_operands(spec, given)]
+        form = _build_form(name, spec, given)
+        return judge_given(simple, spec, given, paths, form, ground)
+    except (Unlisted, ToolFailure) as why:
+        return refuse_words(simple, spec, why)
+
+
+def refuse_words(simple: Simple, spec: Spec, why: Unlisted | ToolFailure) -> Finding:
+    """Return the finding for a command with a word that is not known to be harmless or cannot be judged."""
+    match why:
+        case NamesSecret():
+            return Finding(make_part(simple.source, Effect.READ_ONLY, str(why)), Rule.SECRET)
+        case ToolFailure():
+            return unknown_finding(simple.source, why.text, Rule.DYNAMIC)
+        case _:
+            return unknown_finding(simple.source, str(why), Rule.SECRET if spec.recursive else Rule.UNKNOWN)
+
+
+def may_read_folders(words: Sequence[str]) -> bool:
+    """Return True if a command as written shows whole folders, including secrets, or may do so."""
+    name, *rest = words or ("",)
+    name = name.rpartition("/")[2]
+    if name == "git":
+        sub = next((at for at, word in enumerate(rest) if word in LOOKS), len(rest))
+        spec, rest = LOOKS.get("".join(rest[sub : sub + 1])), rest[sub + 1 :]
+    else:
+        spec = READERS.get(name)
+    if spec is None or not spec.recursive:
+        return False
+    try:
+        return spec.reads_folders(sort_words(spec, tuple(map(literal, rest))).names)
+    except Unlisted:
+        return True
+
+
+def judge_given(simple: Simple, spec: Spec, given: Given, paths: list[Word], form: str, ground: Ground) -> Finding:
+    """Judge a command whose flags are all harmless. Raises Unlisted and ToolFailure."""
+    if pattern := next((pattern for pattern in given.globs if names_secret(pattern)), ""):
+        raise NamesSecret(f"{pattern} names files that may hold secrets")
+    found = _find_places(paths, ground)
+    if spec.reads_folders(given.names):
+        found = found or ground.find(".")
+        if any(ground.holds_own_state(one.path) for one in found):
+            return Finding(
+                make_part(simple.source, Effect.READ_ONLY, "Halocline's own files are in that folder"), Rule.OUTSIDE
+            )
+        if ground.hides_files:
+            return Finding(make_part(simple.source, Effect.READ_ONLY, _HIDDEN), Rule.SECRET)
+    return judge_reading(simple.source, found, form, names_only=spec.names_only)
+
+
+def _mark_status(word: Word) -> Word:
+    """Return `$?` as a known word: it is always a number."""
+    if _STATUS.fullmatch(word.source):
+        return Word(word.source, (Piece(word.source),), quoted=True, verbatim=True)
+    return word
+
+
+def _operand_roles(spec: Spec, given: Given) -> tuple[Role, ...]:
+    shifted = set(spec.shifted.split()) & set(given.names)
+    return spec.operands[1:] if shifted and len(spec.operands) > 1 else spec.operands
+
+
+def require_operands(spec: Spec, given: Given) -> list[Word]:
+    """Return the operands that are paths; require all others to be harmless. Raises Unlisted."""
+    if not spec.least <= len(given.operands) <= spec.most:
+        raise Unlisted("it has too few or too many arguments to be known as harmless")
+    roles, paths = _operand_roles(spec, given), []
+    for number, word in enumerate(given.operands):
+        role = roles[min(number, len(roles) - 1)]
+        if word.checked and role is Role.PROGRAM and (numbered := with_numbers(word)):
+            given.operands[number] = word = numbered
+        if word.dynamic:
+            raise Unlisted(f"{word.source}: {word.dynamic}")
+        if word.is_pattern and spec.most < len(given.operands) + MOST_NAMES:
+            raise Unlisted(f"{word.source} may match more names than are known to be harmless")
+        if word.checked and not (role is Role.PATH or (role is Role.TEXT and spec.ends and not spec.ordered)):
+            raise Unlisted(f"{word.source} is known only when it runs")
+        behind = spec.ends and (not spec.ordered or 0 <= given.split <= number)
+        if word.is_pattern and word.pieces[0].active and not behind and set(spec.operands) != {Role.TEXT}:
+            raise Unlisted(f"{word.source} may expand to a flag; write ./{word.source}")
+        match role:
+            case Role.PATH:
+                paths.append(word)
+                given.operands[number] = as_name(word) if word.checked else word
+            case Role.PROGRAM:
+                given.programs.append(word.text)
+        if role in (Role.TEXT, Role.PROGRAM) and (word.is_pattern or (word.text.startswith("~") and not word.quoted)):
+            if set(spec.operands) != {Role.TEXT} or (not number and spec.extra):
+                raise Unlisted(f"{word.source}: the shell may expand it; quote it")
+            paths.append(word)
+    for text in given.programs:
+        if spec.program and (fault := spec.program(text)):
+            raise Unlisted(fault)
+    if spec.extra and (fault := spec.extra(given)):
+        raise Unlisted(fault)
+    return paths
+
+
+def _find_places(paths: list[Word], ground: Ground) -> list[Found]:
+    """Return where the paths lead. Raises Unlisted and ToolFailure."""
+    found: list[Found] = []
+    for word in paths:
+        if word.text == "-":
+            continue
+        if word.text.startswith("~") and not word.quoted and word.text[1:2] not in ("", "/"):
+            raise Unlisted(f"{word.source} may be another user's home folder")
+        names = ground.names(word)
+        if names is None:
+            raise Unlisted(f"{word.source} matches too many names")
+        for name in names:
+            found += ground.find(name, quoted=word.quoted)
+        if word.is_pattern:
+            found += ground.targets(folder_of(word))
+    return found
+
+
+def _build_form(name: str, spec: Spec, given: Given) -> str:
+    added = spec.added if spec.reads_folders(given.names) or not spec.recursive else ()
+    operands = [render(word) for word in given.operands]
+    if spec.ordered:
+        return " ".join((name, *added, *(part if isinstance(part, str) else operands[part] for part in given.order)))
+    end = ["--"] if spec.ends and operands else []
+    return " ".join((name, *given.flags, *added, *end, *operands))

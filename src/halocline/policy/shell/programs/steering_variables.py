@@ -1,0 +1,31 @@
+"""Variables that decide what later programs run or where they look; setting one is never ordinary work."""
+
+import re
+
+from halocline.policy.shell.findings import Rule
+from halocline.policy.shell.programs import ordinary as tables
+from halocline.policy.shell.syntax.tree import Word
+
+_WITHIN = re.compile(rf"(^|[\s;&|`('\"=,])({'|'.join(sorted(tables.COMMANDS_WITHIN))})([\s,]|$)")
+_STEERING = re.compile(
+    r"PATH|LD_\w+|DYLD_\w+|\w*_?COMMAND|\w*PAGER|GIT_\w+|\w*EDITOR|VISUAL|BROWSER|SHELL|BASH\w*|ENV|ZDOTDIR|IFS|PS\d|PROMPT\w*"
+    r"|HOME|XDG_\w+|HALOCLINE\w*|\w*_PROXY|NODE_OPTIONS|PYTHON(STARTUP|HOME|INSPECT|BREAKPOINT)|PERL\w+|RUBY(OPT|LIB)"
+    r"|\w*JAVA_OPTIONS|JAVA_TOOL\w*|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|MFLAGS|\w*WRAPPER|\w*RUNNER|NPM_CONFIG\w*|PIP_\w+|UV_\w+"
+    r"|\w*_OPTIONS|RSYNC\w*|LESS\w*|SSH_\w+|SUDO\w*|CDPATH|GLOBIGNORE|POSIXLY\w*|EXECIGNORE|FCEDIT|HIST\w+|TMPDIR",
+    re.IGNORECASE,
+)
+"""Variables that decide what other programs run or where they look."""
+
+
+def command_within(text: str) -> str:
+    """Return a program that does more than ordinary work and is named in a text; empty if there is none."""
+    found = _WITHIN.search(text)
+    return found[2] if found else ""
+
+
+def rule_of_variables(assignments: tuple[tuple[str, Word], ...]) -> Rule:
+    """Return the rule for setting these variables; commands in their values are judged separately."""
+    for name, word in assignments:
+        if "[" in name or _STEERING.fullmatch(name.rstrip("+")) or command_within(word.text):
+            return Rule.UNKNOWN
+    return Rule.ORDINARY

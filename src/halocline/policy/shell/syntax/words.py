@@ -1,0 +1,103 @@
+"""Build words from what the scanner read: units of text with their parts, in which patterns are still to be found."""
+
+import re
+from dataclasses import replace
+
+from halocline.policy.shell.syntax.tree import Assignment, Expansion, Kind, Part, Piece, Word
+
+EXPANDS = "its value is known only when it runs"
+BRACES = "its braces expand to too many words"
+ODD = "it contains a pattern that is not supported"
+_PLAIN_CLASS = re.compile(r"\[[!^]?[A-Za-z0-9_.\-]+\]")
+Unit = tuple[str, tuple[Part, ...]]
+
+
+def make_word(source: str, units: list[Unit]) -> Word:
+    """Build a word from its parts, with patterns marked."""
+    parts, odd = _with_patterns(units)
+    pieces = join_pieces([part for part in parts if isinstance(part, Piece)])
+    expansions = [part for part in parts if isinstance(part, Expansion)]
+    scripts = tuple(script for part in expansions for script in part.scripts)
+    dynamic = EXPANDS if expansions else odd
+    first = parts[0] if parts else Piece("")
+    return Word(source, pieces, dynamic, isinstance(first, Piece) and first.quoted, scripts, parts=tuple(parts))
+
+
+def _with_patterns(units: list[Unit]) -> tuple[list[Part], str]:
+    parts: list[Part] = []
+    odd, at = "", 0
+    while at < len(units):
+        text, found = units[at]
+        at += 1
+        if text in ("*", "?"):
+            parts.append(Piece(text, active=True))
+        elif text == "[" and (end := _class_end(units, at)):
+            whole = "".join(one for one, _ in units[at - 1 : end])
+            if _PLAIN_CLASS.fullmatch(whole):
+                parts.append(Piece(whole, active=True))
+                at = end
+            else:
+                odd = ODD
+                parts.append(Piece("*", active=True))
+                parts += (part for _, inside in units[at:end] for part in inside if isinstance(part, Expansion))
+                at = end
+        else:
+            parts += found
+    return _merge_parts(parts), odd
+
+
+def _class_end(units: list[Unit], at: int) -> int:
+    """Return the index after the bracket that closes a character class; 0 if none does."""
+    begin = at + (at < len(units) and units[at][0] in ("!", "^"))
+    for number in range(begin + 1, len(units)):
+        if units[number][0] == "]":
+            return number + 1
+    return 0
+
+
+def _merge_parts(parts: list[Part]) -> list[Part]:
+    merged: list[Part] = []
+    for part in parts:
+        last = merged[-1] if merged else None
+        match last, part:
+            case Piece(), Piece() if (last.active, last.quoted) == (part.active, part.quoted):
+                merged[-1] = Piece(last.text + part.text, last.active, last.quoted)
+            case _:
+                merged.append(part)
+    return merged
+
+
+def join_pieces(pieces: list[Piece]) -> tuple[Piece, ...]:
+    """Join neighbors of the same kind."""
+    merged: list[Piece] = []
+    for piece in pieces:
+        if merged and merged[-1].active == piece.active:
+            merged[-1] = Piece(merged[-1].text + piece.text, piece.active, merged[-1].quoted and piece.quoted)
+        else:
+            merged.append(piece)
+    return tuple(merged)
+
+
+def make_unexpanded_word(source: str, units: list[Unit]) -> Word:
+    """Build a word whose braces expand to too many words."""
+    word = make_word(source, units)
+    return Word(source, word.pieces, BRACES, word.quoted, word.scripts, parts=word.parts)
+
+
+def make_declared_word(one: Assignment, source: str) -> Word:
+    """Return `name=value` after `declare` and the like as one word; its value is not split or globbed."""
+    if one.values is not None or one.subscript is not None:
+        scripts = [script for word in (*(one.values or ()), one.subscript) if word for script in word.scripts]
+        return Word(source, dynamic=EXPANDS, scripts=(*one.value.scripts, *scripts))
+    name = Piece(f"{one.name}{'+' if one.adds else ''}=", quoted=True)
+    parts = [part for number, part in enumerate(one.value.parts) for part in _of_home(part, first=not number)]
+    parts = [replace(part, quoted=True) for part in parts]
+    word = one.value
+    return Word(source, (name, *word.pieces), word.dynamic, False, word.scripts, parts=(name, *parts))
+
+
+def _of_home(part: Part, *, first: bool) -> list[Part]:
+    """Return a value's leading tilde as the home folder that it stands for."""
+    if not first or not isinstance(part, Piece) or part.quoted or not re.match(r"~(/|$)", part.text):
+        return [part]
+    return [Expansion(Kind.VARIABLE, "~", name="HOME"), Piece(part.text[1:])]

@@ -1,0 +1,168 @@
+"""Decide whether a command line may run, by the findings about its parts and by the mode.
+
+Auto mode allows what reads, what is known to be ordinary work (`programs.ordinary`), and what writes new files in the
+workspace. None of this is a security boundary; only a sandbox is one.
+"""
+
+from copy import copy
+
+from msgspec.structs import replace
+
+from halocline.policy.commands import Circumstances, CommandJudgement, JudgedPart
+from halocline.policy.permissions import Wrong, in_force, why_forbidden
+from halocline.policy.shell.findings import STRICTNESS, Analysis, Finding, Rule
+from halocline.policy.shell.judge import MOST_ANALYSED, MOST_COMMANDS, analyse_command
+from halocline.policy.shell.programs.installed import note_impostors
+from halocline.policy.shell.programs.reading import may_read_folders
+from halocline.policy.shell.values.ground import Ground
+from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.permission_rules import Effect, Place, Verdict
+
+
+def judge_command(command: str, where: Circumstances) -> CommandJudgement:
+    """Judge a command line by its parts. Never raises."""
+    ground = Ground(
+        where.workspace,
+        where.home,
+        where.facts,
+        (where.folder,),
+        where.exported,
+        where.path,
+        where.ignored,
+        where.roots,
+    )
+    analysis = analyse_command(command, ground)
+    note_impostors(analysis, ground)
+    if len(command) > MOST_ANALYSED or len(analysis.findings) > MOST_COMMANDS:
+        analysis.problem = "it is too long" if len(command) > MOST_ANALYSED else "it has too many parts"
+    elif odd := _odd_characters(command):
+        analysis.problem = odd
+    if where.typed or not analysis.reads:
+        analysis.run_as_written()
+    judged = (
+        _judge_floor(analysis, where) or _judge_permitted(command, analysis, where) or _judge_in_plan(analysis, where)
+    )
+    judged = judged or _by_mode(command, analysis, where)
+    return _with_parts(replace(judged, only_form=_only_form(analysis, where)), analysis, MOST_COMMANDS)
+
+
+def _only_form(analysis: Analysis, where: Circumstances) -> str | None:
+    """Return the form of a command that only reads in that form but would be forbidden as written."""
+    if not analysis.reads:
+        return None
+    written = copy(analysis)
+    written.findings = [*analysis.findings]
+    written.run_as_written()
+    return analysis.canonical if _judge_floor(written, where) else None
+
+
+def _with_parts(judged: CommandJudgement, analysis: Analysis, most: int) -> CommandJudgement:
+    canonical = analysis.canonical if judged.decision is Verdict.ALLOW and analysis.reads else None
+    worst = _worst_finding(analysis)
+    effect = Effect.READ_ONLY if analysis.reads else worst.part.effect if worst else Effect.UNKNOWN
+    simple = [_judged_part(finding) for finding in analysis.findings]
+    if analysis.problem:
+        # No rule can allow what was not understood.
+        simple.append(JudgedPart(None, Effect.UNKNOWN))
+    return replace(
+        judged,
+        parts=analysis.parts[:most],
+        canonical=canonical,
+        simple=tuple(simple),
+        within=tuple(analysis.words),
+        effect=Effect.UNKNOWN if effect is Effect.READ_ONLY and not analysis.reads else effect,
+        scripts=tuple(f"{name}={found}" for name, found in sorted(analysis.scripts.items())),
+    )
+
+
+def _judged_part(finding: Finding) -> JudgedPart:
+    place = {Rule.SECRET: Place.SECRET, Rule.OUTSIDE: Place.OUTSIDE, Rule.LATER: Place.RUNS_LATER}.get(finding.rule)
+    return JudgedPart(finding.argv, finding.part.effect, finding.reads, place, finding.scripts)
+
+
+def _judge_floor(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
+    finding = analysis.first(Rule.FLOOR, Rule.OWN_STATE, Rule.IGNORED)
+    if finding is None:
+        return _judge_unsure(analysis) if where.approval_mode is ApprovalMode.YOLO else None
+    reason = finding.part.reason if finding.rule is not Rule.FLOOR else f"{finding.part.reason}: no mode allows that"
+    return CommandJudgement(Verdict.DENY, finding.rule.value, reason, binding=True)
+
+
+def _judge_unsure(analysis: Analysis) -> CommandJudgement | None:
+    """Ask, even in yolo mode, about what may turn out to be something that no mode allows."""
+    finding = analysis.first(Rule.LEADS_ANYWHERE)
+    if finding is None:
+        return None
+    return CommandJudgement(Verdict.ASK, finding.rule.value, finding.part.reason, binding=True)
+
+
+def _judge_permitted(command: str, analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
+    if where.facts.permissions is None and not where.permissions:
+        return None
+    try:
+        given = in_force(where.facts.permissions, where.permissions)
+    except Wrong as wrong:
+        return CommandJudgement(Verdict.ASK, "command-permissions", str(wrong), binding=True)
+    why = next((why for one in given if (why := why_forbidden(command, analysis, *one))), "")
+    return CommandJudgement(Verdict.DENY, "command-permissions", why, binding=True) if why else None
+
+
+def _judge_in_plan(analysis: Analysis, where: Circumstances) -> CommandJudgement | None:
+    """Deny in plan mode what does more than read."""
+    if where.mode is not Mode.PLAN or analysis.reads:
+        return None
+    worst = None if analysis.problem else _worst_finding(analysis)
+    if worst and worst.rule in (Rule.SECRET, Rule.OUTSIDE) and not where.typed and _only_looks(analysis):
+        return None
+    why = analysis.problem or (worst.part.reason if worst else "it is not known to be read-only")
+    return CommandJudgement(Verdict.DENY, "plan-mode", f"plan mode is read-only: {why}", binding=True)
+
+
+def _only_looks(analysis: Analysis) -> bool:
+    return all(finding.part.effect is Effect.READ_ONLY for finding in analysis.findings)
+
+
+def _worst_finding(analysis: Analysis) -> Finding | None:
+    bound = [finding for finding in analysis.findings if not finding.reads]
+    return max(bound, key=lambda finding: STRICTNESS[finding.rule], default=None)
+
+
+def _by_mode(command: str, analysis: Analysis, where: Circumstances) -> CommandJudgement:
+    """Judge by the approval mode what nothing forbids."""
+    mode = where.approval_mode
+    if analysis.reads and not where.risky:
+        return CommandJudgement(Verdict.ALLOW, "read-only", "it only reads, inside the workspace")
+    if analysis.reads:
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
+    worst = _worst_finding(analysis)
+    if mode is not ApprovalMode.AUTO:
+        why = f": {worst.part.reason}" if worst and worst.part.reason and not analysis.problem else ""
+        why = f": {analysis.problem}" if analysis.problem else why
+        return CommandJudgement(
+            Verdict.ASK, f"mode-{mode}", f"{mode} mode asks before commands that do more than read{why}"
+        )
+    return _judge_in_auto(command, analysis, worst, risky=where.risky)
+
+
+def _judge_in_auto(command: str, analysis: Analysis, worst: Finding | None, *, risky: bool) -> CommandJudgement:
+    if analysis.problem:
+        return CommandJudgement(Verdict.ASK, "not-analysed", f"the command could not be analyzed: {analysis.problem}")
+    if worst and worst.rule not in (Rule.READS, Rule.ORDINARY, Rule.WRITES):
+        return CommandJudgement(Verdict.ASK, worst.rule.value, worst.part.reason)
+    if shown := _why_unguarded(analysis):
+        return CommandJudgement(Verdict.ASK, Rule.SECRET.value, shown)
+    if risky:
+        return CommandJudgement(Verdict.ASK, "model-warned", "the model itself flagged it as risky")
+    return CommandJudgement(Verdict.ALLOW, "mode-auto", "auto mode allows ordinary commands")
+
+
+def _why_unguarded(analysis: Analysis) -> str:
+    """Say why a line that runs as written may show secrets, which a part of it would leave out on its own."""
+    found = (words for words in analysis.words if not analysis.reads and may_read_folders(words))
+    return next((f"{' '.join(words)[:200]} may show files that hold secrets; run it on its own" for words in found), "")
+
+
+def _odd_characters(command: str) -> str:
+    """Name the first character that you would not see, or that a terminal would interpret."""
+    found = next((char for char in command if char not in "\n\t" and not char.isprintable()), None)
+    return "" if found is None else f"it contains the invisible character U+{ord(found):04X}"
