@@ -32,7 +32,9 @@ from halocline.runtime.prompts.slash_commands import ROWS as WORDS, By
 from halocline.store.settings.load import VARIABLES
 from halocline.store.settings.provider_settings import Provider
 from halocline.store.settings.settings import Settings
-from halocline.surfaces.cli.args.parser import APPROVALS, APPROVALS_TEXT, COMMANDS, PARSERS
+from halocline.surfaces.cli.args.command_line import build_parser
+from halocline.surfaces.cli.args.run import APPROVALS, APPROVALS_TEXT
+from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, SUBAGENTS, every_tool
 
@@ -164,10 +166,10 @@ def event_types() -> str:
 def command_line() -> str:
     """The command line page: every flag of every command."""
     parts = []
-    for name, make in PARSERS.items():
+    for name, command in {"": CHAT, **COMMANDS}.items():
         title = f"halo {name}".strip()
-        about = f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}.\n\n" if name else ""
-        parts.append(f"## `{title}`\n\n{about}{_flags(make())}")
+        about = f"{command.text[:1].upper()}{command.text[1:]}.\n\n" if name else ""
+        parts.append(f"## `{title}`\n\n{about}{_flags(build_parser(name))}")
     codes = _table(("code", "description"), [(f"{code.value}", text) for code, text in MEANINGS.items()])
     text = "All commands with their arguments, and the exit codes."
     return _page("Command line", text, "\n".join(parts) + f"\n## Exit codes\n\n{codes}")

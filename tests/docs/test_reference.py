@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from docs.generate import FOLDER, PAGES
 
-from halocline.surfaces.cli.args.parser import COMMANDS
+from halocline.surfaces.cli.command_table import COMMANDS
 from halocline.surfaces.cli.exit_codes import MEANINGS, ExitCode
 
 ROOT = Path(__file__).parents[2]

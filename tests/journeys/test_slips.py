@@ -3,11 +3,11 @@ import pytest
 from halocline.client import Client
 from halocline.protocol import events as ev
 from halocline.protocol.kinds import ApprovalMode, ToolKind
+from halocline.protocol.state.final_answer import final_text
 from halocline.providers.scripted import model as script
 from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
-from halocline.surfaces.cli.output.view import final_text
 from halocline.testing.model_server import Call, ModelServer, Turn
 
 EDITS = TaskOptions(approval_mode=ApprovalMode.ACCEPT_EDITS)

@@ -8,7 +8,7 @@ from halocline.ports.tool import Summary
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.own_program import LOOKING, STEERING, is_steering
 from halocline.protocol.permission_rules import Verdict
-from halocline.surfaces.cli.args.parser import COMMANDS
+from halocline.surfaces.cli.command_table import COMMANDS
 
 STEERS = (
     "",

@@ -19,8 +19,10 @@ from halocline.protocol.messages import (
 )
 from halocline.protocol.state.file_knowledge import ChangedFile
 from halocline.surfaces import row_kinds as r
+from halocline.surfaces.call_rows import LIVE_OUTPUT
 from halocline.surfaces.figures import describe_compaction
-from halocline.surfaces.rows import AT_ONCE, LIVE_OUTPUT, Transcript, fold_event, rows_of, transcript_of
+from halocline.surfaces.rows import AT_ONCE, fold_event, rows_of, transcript_of
+from halocline.surfaces.transcript import Transcript
 from halocline.task.log import read_log
 
 LOGS = sorted((Path(__file__).parents[1] / "golden" / "format-1").glob("*.jsonl"))

@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from halocline.runtime.prompts.output_schema import read_schema as read_schema
     from halocline.runtime.prompts.slash_commands import (
         SLASH_COMMANDS as SLASH_COMMANDS,
-        SlashArgument as SlashArgument,
         SlashCommand as SlashCommand,
         SlashPlace as SlashPlace,
         split_slash_command as split_slash_command,
@@ -170,7 +169,7 @@ _PLACES = {
     "runtime.prompts.command_files": "MCP_PREFIX SlashEntry",
     "runtime.prompts.mcp_prompts": "list_prompts",
     "runtime.prompts.output_schema": "read_schema",
-    "runtime.prompts.slash_commands": "SLASH_COMMANDS SlashArgument SlashCommand SlashPlace split_slash_command",
+    "runtime.prompts.slash_commands": "SLASH_COMMANDS SlashCommand SlashPlace split_slash_command",
     "runtime.read_only_home": "refuse_unwritable_home",
     "runtime.rules.hooks": "FolderHooks",
     "runtime.rules.memory": "Memory MemoryFile MemoryNote parse_note",

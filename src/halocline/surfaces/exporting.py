@@ -6,9 +6,12 @@ from enum import StrEnum
 
 from halocline.protocol import codec
 from halocline.protocol.events import DurableEvent
+from halocline.protocol.secrets.redaction import redacted_event
 from halocline.protocol.state.reducer import fold_events
 from halocline.protocol.state.state import State
 from halocline.surfaces import figures
+from halocline.surfaces.export import to_markdown
+from halocline.surfaces.export_html import to_html
 from halocline.surfaces.rows import rows_of
 
 
@@ -22,19 +25,13 @@ class Form(StrEnum):
 
 def export_task(events: Iterable[DurableEvent], form: Form, redact: Callable[[str], str]) -> str:
     """Export a task's events in one of the formats, after `redact`."""
-    from halocline.protocol.secrets.redaction import redacted_event
-
     past = [redacted_event(event, redact) for event in events]
     if form is Form.JSONL:
         return "".join(f"{codec.encode(event).decode()}\n" for event in past)
     state = fold_events(past)
     title = state.title or "Task"
     if form is Form.HTML:
-        from halocline.surfaces.export_html import to_html
-
         return to_html(rows_of(past), title, _list_facts(state))
-    from halocline.surfaces.export import to_markdown
-
     return to_markdown(rows_of(past), title)
 
 

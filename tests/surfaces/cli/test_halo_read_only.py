@@ -4,7 +4,7 @@ import pytest
 from tests.surfaces.cli.halo_process import Done, Halo, call, ended
 
 from halocline.runtime.read_only_home import READING
-from halocline.surfaces.cli.args.parser import COMMANDS
+from halocline.surfaces.cli.command_table import COMMANDS
 
 pytestmark = pytest.mark.skipif(shutil.which("unshare") is None, reason="a read-only mount needs unshare")
 

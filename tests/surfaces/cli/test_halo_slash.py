@@ -14,7 +14,7 @@ from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import Text
 from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, SlashCommand
-from halocline.surfaces.cli.slash.dispatch import ANSWERS
+from halocline.surfaces.cli.slash.handlers import HANDLERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
 SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}
@@ -110,7 +110,7 @@ def test_every_word_is_in_the_reference_and_is_answered_once(row: SlashCommand) 
     from docs.generate import words
 
     assert all(f"`/{name}`" in words() for name in row.names)
-    assert (row.name in ANSWERS) is not row.is_for_the_model
+    assert (row.name in HANDLERS) is not row.is_for_the_model
     assert [SLASH_COMMANDS[name] for name in row.names] == [row] * len(row.names)
 
 

@@ -12,7 +12,7 @@ from tests.surfaces.cli.test_halo_attach import FOR_EVER, guest, writing
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch
-from halocline.surfaces.cli.args.parser import COMMANDS
+from halocline.surfaces.cli.command_table import COMMANDS
 
 OURS = shlex.join(HALO)
 DONE = {"text": "Done."}

@@ -9,7 +9,7 @@ from halocline.services.mcp.servers import McpService
 from halocline.store.paths import Home
 from halocline.store.settings.sections import McpSettings
 from halocline.store.settings.settings import Settings
-from halocline.surfaces.cli.args.mcp import build_mcp_parser, parse_mcp
+from halocline.surfaces.cli.args.mcp import mcp_parser
 from halocline.surfaces.cli.mcp.manage import _add_server
 from halocline.surfaces.cli.mcp.marketplace import install_server
 
@@ -31,7 +31,7 @@ def desk(tmp_path):
 
 
 def words(*given):
-    return parse_mcp(build_mcp_parser(), [*given])
+    return mcp_parser().read([*given])
 
 
 @pytest.mark.parametrize(("name", "warned"), [("far", True), ("fs", False)])

@@ -22,8 +22,9 @@ from halocline.protocol.kinds import (
     ToolKind,
 )
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall, ToolResult, Usage
+from halocline.surfaces.cli.output.activity_line import describe_growth, describe_step
 from halocline.surfaces.cli.output.replies import DRAWN
-from halocline.surfaces.cli.output.screen import Screen, growth, step
+from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.view import Foreign
 
 HUNK = "@@ -1,2 +1,2 @@\n def add(a, b):\n-    return a - b\n+    return a + b\n"
@@ -285,8 +286,8 @@ def test_the_plan_shows_what_is_done_and_what_is_next() -> None:
         Todo("Fix", TodoStatus.IN_PROGRESS),
         Todo("Rest"),
     )
-    assert step(todos) == " · 1/3 Fix"
-    assert step(todos[:1]) == ""
+    assert describe_step(todos) == " · 1/3 Fix"
+    assert describe_step(todos[:1]) == ""
     assert shown([ev.TodosChanged(todos, by="person")]).startswith("≡ Plan  1/3, edited by you\n")
     assert shown([ev.TodosChanged(todos)]) == "≡ Plan  1/3\n  ✓ Run\n  ▸ Fix\n  ○ Rest\n"
 
@@ -461,8 +462,8 @@ async def test_nothing_is_left_of_the_moving_line_when_nothing_happens(pty: tupl
 
 def test_an_edit_that_grows_is_counted_in_the_moving_line_and_leaves_nothing_behind() -> None:
     edit = ev.EditPreviewed("c1", "replace_in_file", "src/a.py", 2, 41, 3, 1, ("-old", "+new"))
-    assert growth(edit) == "edit 2 at line 41 · +3 −1"
-    assert growth(ev.EditPreviewed("c1", "write_to_file", "a", 0, None, 3, 0)) == "+3 −0"
+    assert describe_growth(edit) == "edit 2 at line 41 · +3 −1"
+    assert describe_growth(ev.EditPreviewed("c1", "write_to_file", "a", 0, None, 3, 0)) == "+3 −0"
     delta = ev.ToolCallDelta("c1", "replace_in_file", "x")
     assert shown([delta, edit, delta]) == ""
 

@@ -35,21 +35,6 @@ class Section(StrEnum):
     LOOK = "look"
 
 
-class SlashArgument(StrEnum):
-    """Completions that a menu offers after a slash command."""
-
-    NOTHING = ""
-    MODES = "modes"
-    APPROVALS = "approvals"
-    SWITCHES = "switches"
-    MODELS = "models"
-    EFFORTS = "efforts"
-    CHECKPOINTS = "checkpoints"
-    COMPACTIONS = "compactions"
-    JOBS = "jobs"
-    TASKS = "tasks"
-
-
 TERMINAL = (SlashPlace.TERMINAL,)
 EVERYWHERE = (SlashPlace.TERMINAL, SlashPlace.RUN)
 
@@ -67,7 +52,6 @@ class SlashCommand(Value, frozen=True):
     prompt: str = ""
     where: tuple[SlashPlace, ...] = TERMINAL
     during: bool = False
-    follows: SlashArgument = SlashArgument.NOTHING
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,7 +98,6 @@ ROWS = (
         Section.TASK,
         "[ID]",
         aliases=("history",),
-        follows=SlashArgument.TASKS,
     ),
     SlashCommand(
         "compact",
@@ -124,7 +107,6 @@ ROWS = (
         "[what matters | undo]",
         aliases=("smol",),
         during=True,
-        follows=SlashArgument.COMPACTIONS,
     ),
     SlashCommand("export", "export this task as Markdown", By.SURFACE, Section.TASK, "[FILE]", during=True),
     SlashCommand(
@@ -142,11 +124,9 @@ ROWS = (
         Section.FILES,
         "[list | diff N | restore N]",
         aliases=("checkpoints",),
-        follows=SlashArgument.CHECKPOINTS,
     ),
     SlashCommand(
         "model", "show or change the model", By.CONTROLLER, Section.SETTINGS, "[NAME]",
-        follows=SlashArgument.MODELS,
     ),
     SlashCommand(
         "effort",
@@ -155,11 +135,9 @@ ROWS = (
         Section.SETTINGS,
         "[LEVEL | TOKENS | default]",
         during=True,
-        follows=SlashArgument.EFFORTS,
     ),
     SlashCommand(
         "mode", "switch to plan or act mode", By.CONTROLLER, Section.SETTINGS, "[plan | act]", during=True,
-        follows=SlashArgument.MODES
     ),
     SlashCommand(
         "approvals",
@@ -168,7 +146,6 @@ ROWS = (
         Section.SETTINGS,
         "[ask | accept-edits | auto | yolo]",
         during=True,
-        follows=SlashArgument.APPROVALS,
     ),
     SlashCommand(
         "auto-approve",
@@ -177,7 +154,6 @@ ROWS = (
         Section.SETTINGS,
         "[NAME on | ask | mode [keep]]",
         during=True,
-        follows=SlashArgument.SWITCHES,
     ),
     SlashCommand(
         "permissions",
@@ -199,7 +175,6 @@ ROWS = (
         Section.LOOK,
         "[show ID | stop ID]",
         during=True,
-        follows=SlashArgument.JOBS,
     ),
     SlashCommand(
         "context", "show what fills the context window, and what it costs", By.SURFACE, Section.LOOK, during=True

@@ -3,43 +3,15 @@
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import TextIO
 
 from halocline.client import refuse_from_task, refuse_unwritable_home
 from halocline.protocol.errors import HaloclineError
-from halocline.surfaces.cli.args.parser import parse_arguments
+from halocline.surfaces.cli.args.command_line import parse_arguments
+from halocline.surfaces.cli.command_table import CHAT, COMMANDS
 from halocline.surfaces.cli.exit_codes import ExitCode, explain_error, of_error
+from halocline.surfaces.cli.lazy_functions import load_function
 from halocline.surfaces.cli.stderr import print_message
-
-MODULES = {
-    "": "run",
-    "run": "run",
-    "demo": "demo",
-    "web": "halocline.surfaces.web.command",
-    "acp": "halocline.surfaces.acp.command",
-    "attach": "attach",
-    "tasks": "tasks",
-    "fork": "fork",
-    "replay": "replay",
-    "import": "import_",
-    "export": "tasks",
-    "checkpoints": "checkpoints",
-    "storage": "storage",
-    "models": "models",
-    "rules": "rules",
-    "context": "context",
-    "hooks": "trust",
-    "trust": "trust",
-    "login": "login",
-    "logout": "login",
-    "policy": "policy",
-    "memory": "memory",
-    "todos": "todos",
-    "mcp": "halocline.surfaces.cli.mcp.manage",
-    "doctor": "doctor",
-}
-"""Module of each command: in `commands` unless the full name is given; imported on use."""
 
 
 def run_main(argv: list[str]) -> int:
@@ -60,10 +32,8 @@ def _run_command(argv: list[str]) -> int:
     arguments = parse_arguments(argv)
     refuse_from_task(argv, os.environ)
     refuse_unwritable_home(arguments.command, vars(arguments), os.environ)
-    module = import_module(
-        f".commands.{name}" if "." not in (name := MODULES[arguments.command]) else name, __package__
-    )
-    code = int(module.command(arguments))
+    run = load_function(f"{COMMANDS.get(arguments.command, CHAT).module}:command")
+    code = int(run(arguments))
     sys.stdout.flush()
     return code
 

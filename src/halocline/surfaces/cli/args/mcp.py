@@ -10,21 +10,24 @@ PROJECT = "share it with everyone who works in this folder"
 _ACTIONS = "list|test|doctor|logs|add|remove|enable|disable|search|show|install|login|logout|serve"
 
 
-def parse_mcp(parser: Parser, given: list[str]) -> argparse.Namespace:
-    """Parse the arguments; everything after `--` is the server's command. Raises UsageError."""
-    at = given.index("--") if "--" in given else len(given)
-    arguments = parser.parse_args(given[:at])
-    if command := given[at + 1 :]:
-        if arguments.action != "add":
-            parser.error(f"{arguments.action} takes no command: {' '.join(command)}")
-        arguments.words = [*arguments.words, *command]
-    return arguments
+class McpParser(Parser):
+    """Takes everything after `--` as the command of a server."""
+
+    def read(self, words: list[str]) -> argparse.Namespace:
+        at = words.index("--") if "--" in words else len(words)
+        arguments = self.parse_args(words[:at])
+        if command := words[at + 1 :]:
+            if arguments.action != "add":
+                self.error(f"{arguments.action} takes no command: {' '.join(command)}")
+            arguments.words = [*arguments.words, *command]
+        return arguments
 
 
-def build_mcp_parser() -> Parser:
-    """The parser of what follows `halo mcp`."""
-    whole = Parser(prog="halo mcp", description="Manage MCP servers: local programs or URLs that provide more tools.")
-    actions = whole.add_subparsers(dest="action", required=True, metavar=_ACTIONS)
+def mcp_parser() -> Parser:
+    whole = McpParser(
+        prog="halo mcp", description="Manage MCP servers: local programs or URLs that provide more tools."
+    )
+    actions = whole.add_subparsers(parser_class=Parser, dest="action", required=True, metavar=_ACTIONS)
     for name, text in (
         ("list", "list your servers and the tokens they take"),
         ("doctor", "test all servers and report problems"),
@@ -45,10 +48,26 @@ def build_mcp_parser() -> Parser:
         ("disable", "disable a server without removing it"),
     ):
         _add_action(actions, name, text).add_argument("name", metavar="NAME", help="the server")
-    _add_server_options(actions)
+    _add_server_action(actions)
     serve = _add_action(actions, "serve", "run as an MCP server on standard input, for other agents")
     serve.add_argument("-m", "--model", metavar="PROVIDER/MODEL", help="the model to use")
     serve.add_argument("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
+    _add_registry_actions(actions)
+    return whole
+
+
+def _add_server_action(actions: "argparse._SubParsersAction[Parser]") -> None:
+    add = _add_action(actions, "add", "add a server: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
+    add.add_argument("name", metavar="NAME", help="its name here")
+    add.add_argument("words", nargs="*", metavar="COMMAND|URL", help="command to run, or URL")
+    add.add_argument("--project", action="store_true", help=PROJECT)
+    add.add_argument("--type", default="", metavar="TYPE", help="stdio, sse or streamableHttp; default: detected")
+    add.add_argument("-e", "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable")
+    add.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="HTTP header")
+    add.add_argument("--timeout", type=float, metavar="SECONDS", help="timeout for one call (default: 60)")
+
+
+def _add_registry_actions(actions: "argparse._SubParsersAction[Parser]") -> None:
     search = _add_action(actions, "search", "search the registry")
     search.add_argument("words", nargs="*", metavar="WORD", help="words of the name or description")
     search.add_argument(
@@ -67,18 +86,6 @@ def build_mcp_parser() -> Parser:
     install.add_argument("--way", type=int, default=1, metavar="N", help="number of the install option (default: 1)")
     install.add_argument("--sha256", default="", metavar="HASH", help="required SHA-256 of a bundle")
     install.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    return whole
-
-
-def _add_server_options(actions: "argparse._SubParsersAction[Parser]") -> None:
-    add = _add_action(actions, "add", "add a server: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
-    add.add_argument("name", metavar="NAME", help="its name here")
-    add.add_argument("words", nargs="*", metavar="COMMAND|URL", help="command to run, or URL")
-    add.add_argument("--project", action="store_true", help=PROJECT)
-    add.add_argument("--type", default="", metavar="TYPE", help="stdio, sse or streamableHttp; default: detected")
-    add.add_argument("-e", "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable")
-    add.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="HTTP header")
-    add.add_argument("--timeout", type=float, metavar="SECONDS", help="timeout for one call (default: 60)")
 
 
 def _add_action(actions: "argparse._SubParsersAction[Parser]", name: str, text: str) -> Parser:

@@ -11,40 +11,30 @@ from halocline.client import (
     Choices,
     Client,
     Comparison,
-    FileDifference,
     Restored,
-    RestorePlan,
     open_client,
 )
 from halocline.protocol import json_output
 from halocline.protocol.commands import GoBack
-from halocline.protocol.errors import NotWhole, UsageError
+from halocline.protocol.errors import UsageError
 from halocline.protocol.events.rewind import brief_target
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.commands.tasks import ask_yes_no
+from halocline.surfaces.cli.args.task_options import workspace_of
+from halocline.surfaces.cli.input.plain_questions import ask_yes_no
+from halocline.surfaces.cli.output.restore_plan import (
+    OVERWRITE,
+    count_plan,
+    describe_plan,
+    diff_text,
+    explain_no_change,
+    name_paths,
+    require_whole,
+)
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.figures import format_plural
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
-SHOWN = 20
-"""Most paths shown for each kind of change."""
-KINDS = (
-    ("creates", "create"),
-    ("overwrites", "restore"),
-    ("merges", "merge with your changes"),
-    ("deletes", "delete"),
-    ("yours", "keep (changed by you)"),
-    ("others", "keep (changed by another task)"),
-    ("doubtful", "keep (changed while a command ran, perhaps by you)"),
-    ("conflicts", "keep (you and the task changed the same lines)"),
-    ("kept", "keep (cannot be written or removed)"),
-    ("lost", "keep (saved content is damaged)"),
-)
-"""Fields of a restore plan, and their labels."""
-LATE = "That checkpoint was due before all files of {} were read, so changes made until then are kept."
-OVERWRITE = "To restore them anyway, and lose the other changes in them: --overwrite"
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -63,39 +53,6 @@ async def _after_mending(action: Action, client: Client, workspace: Path, argume
         if store.mended:
             print(store.mended, file=sys.stderr)
     await action(client, workspace, arguments)
-
-
-def describe_plan(plan: RestorePlan) -> list[str]:
-    """Describe a restore, one line per file."""
-    lines = [line for field, label in KINDS for line in _name_paths(label, getattr(plan, field))]
-    return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
-
-
-def describe_assumed(plan: RestorePlan) -> list[str]:
-    """Name the files whose changes are attributed to the task only by their time."""
-    if not plan.assumed:
-        return []
-    one = len(plan.assumed) == 1
-    return [
-        f"  Changed while a command ran, so assumed to be its work: {_join_paths(plan.assumed)}.",
-        f"  If you edited {'it' if one else 'one of them'} at that time, make a copy first.",
-    ]
-
-
-def nothing_to_do(plan: RestorePlan) -> str:
-    """Explain why a restore would change no file. Raises NotWhole when the reason is lost contents."""
-    _require_whole(plan.lost)
-    if plan.yours or plan.conflicts or plan.others or plan.doubtful:
-        return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
-    if plan.kept:
-        return "No file was restored: the files that differ cannot be written or removed."
-    return "The files already match that checkpoint."
-
-
-def count_plan(plan: RestorePlan) -> str:
-    """Count the plan's changes in one line."""
-    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
-    return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
 
 
 async def _list_checkpoints(client: Client, workspace: Path, arguments: argparse.Namespace) -> None:
@@ -146,12 +103,6 @@ def _newest_checkpoint(client: Client, workspace: Path) -> str:
     raise UsageError(f"No task in {workspace}.", "Name one with --task.")
 
 
-def diff_text(file: FileDifference) -> str:
-    """Diff of one file, with the size of what is left out."""
-    cut = f"\\ {file.cut:,} more bytes of {file.path} are left out\n" if file.cut else ""
-    return file.diff + cut
-
-
 def _sum_changes(found: Comparison) -> list[str]:
     lines = []
     for file in found.files:
@@ -180,7 +131,7 @@ async def _restore_files(client: Client, workspace: Path, arguments: argparse.Na
         print(line)
     both = arguments.what == "both"
     if not plan.changes and not both:
-        print(nothing_to_do(plan))
+        print(explain_no_change(plan))
         return
     print(count_plan(plan))
     if both:
@@ -214,25 +165,6 @@ def _report_restore(restored: Restored, arguments: argparse.Namespace) -> None:
     if stay := sum(map(len, (restored.yours, restored.conflicts, restored.others, restored.doubtful))):
         print(f"Kept {format_plural(stay, 'file')} with changes that are not the task's.")
         print(OVERWRITE)
-    for line in _name_paths("cannot be written or removed", restored.kept):
+    for line in name_paths("cannot be written or removed", restored.kept):
         print(line)
-    _require_whole(restored.lost)
-
-
-def _require_whole(lost: Sequence[str]) -> None:
-    """Raise NotWhole when contents are lost; everything else was restored."""
-    if lost:
-        files = format_plural(len(lost), "file")
-        raise NotWhole(
-            f"{files} not restored, because the saved content is lost: {_join_paths(lost)}.",
-            "Another checkpoint may have it: halo checkpoints list",
-        )
-
-
-def _join_paths(paths: Sequence[str]) -> str:
-    return ", ".join(map(clean, paths[:SHOWN])) + (f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else "")
-
-
-def _name_paths(what: str, paths: Sequence[str]) -> list[str]:
-    more = [f"  {what}  … and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
-    return [*(f"  {what}  {clean(path)}" for path in paths[:SHOWN]), *more]
+    require_whole(restored.lost)

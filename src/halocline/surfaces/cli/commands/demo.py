@@ -10,9 +10,10 @@ from pathlib import Path
 from halocline.client import Choices, TaskOptions, open_client
 from halocline.protocol.kinds import ApprovalMode
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.run import on_terminal
+from halocline.surfaces.cli.input.plain_questions import on_terminal
 from halocline.surfaces.cli.output.line_mode import LineMode
-from halocline.surfaces.cli.session.conversation import Conversation, close_client
+from halocline.surfaces.cli.session.closing import close_client
+from halocline.surfaces.cli.session.conversation import Conversation
 
 PROMPT = "The tests of this project fail. Find the cause, fix it, and show that they pass."
 OPENING = """\

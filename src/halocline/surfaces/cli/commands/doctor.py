@@ -6,7 +6,7 @@ import sys
 from halocline._version import __version__
 from halocline.client import Finding, check_model, open_client, run_checks
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.run import choices_of, workspace_of
+from halocline.surfaces.cli.args.task_options import choices_of, workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.stderr import fold_text
 

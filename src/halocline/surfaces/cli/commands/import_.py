@@ -17,8 +17,8 @@ from halocline.client import (
 from halocline.protocol import json_output
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.surfaces import figures
+from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands import import_mcp
-from halocline.surfaces.cli.commands.run import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, format_time

@@ -6,8 +6,8 @@ import sys
 from halocline.client import McpService, OtherServers, describe_server_entry
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.commands.run import workspace_of
-from halocline.surfaces.cli.commands.tasks import ask_yes_no
+from halocline.surfaces.cli.args.task_options import workspace_of
+from halocline.surfaces.cli.input.plain_questions import ask_yes_no
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 
 

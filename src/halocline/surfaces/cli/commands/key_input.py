@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
 
 from halocline.client import Account
 from halocline.protocol.errors import UsageError
@@ -30,25 +29,6 @@ def piped_key(account: Account) -> str:
         hint = f"Pipe it in: halo login {account.provider} < FILE, or run this on a terminal."
         raise UsageError("No key on standard input.", hint)
     return data.decode("utf-8", "replace")
-
-
-def pick_option(question: str, options: Mapping[str, str], names: Sequence[str] = ()) -> str:
-    """Ask for one of the options or names; with two options, Enter picks the first.
-
-    Raises UsageError when the input ends.
-    """
-    print(question)
-    for key, text in options.items():
-        print(f"  {key:>2}  {text}")
-    default = next(iter(options)) if len(options) == 2 else ""
-    prompt = f"{' or '.join(options)} (Enter: {default}): " if default else "Number or name: "
-    try:
-        while answer := input(prompt).strip() or default:
-            if answer in options or answer in names:
-                return answer
-    except EOFError:
-        print()
-    raise UsageError("Nothing was chosen.", "Nothing was stored.")
 
 
 async def next_line() -> str | None:

@@ -8,8 +8,9 @@ from halocline.client import Account, Accounts, ModelConnection, StoredKey, open
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.secrets.secret import Secret
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.key_input import next_line, pick_option, piped_key, typed_key
-from halocline.surfaces.cli.commands.run import choices_of
+from halocline.surfaces.cli.args.task_options import choices_of
+from halocline.surfaces.cli.commands.key_input import next_line, piped_key, typed_key
+from halocline.surfaces.cli.input.plain_questions import pick_option
 from halocline.surfaces.cli.stderr import fold_text
 from halocline.surfaces.page_opener import open_page
 

@@ -11,7 +11,7 @@ from halocline.client import Choices, Memory, MemoryFile, MemoryNote, open_clien
 from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
 

@@ -14,7 +14,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
-from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.cli.stderr import fold_text

@@ -1,17 +1,17 @@
 """`halo rules`: list, explain, create, enable or disable rule files for the model."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from halocline.client import InstructionService, InstructionVerdict, ListedInstruction
+from halocline.client import InstructionService, InstructionVerdict
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
-from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.args.task_options import workspace_of
+from halocline.surfaces.cli.output.rule_files import NONE, describe_files
 from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
 
-NONE = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
 ALL_OFF = "Rules are disabled (rules = false in settings.toml)."
 
 
@@ -44,19 +44,6 @@ def _list_files(desk: InstructionService, *, as_json: bool, with_places: bool) -
         print("\n".join(f"  {clean(place)}" for place in desk.places))
         print("  AGENTS.md and CLAUDE.md in any project folder, once a file in it is read or edited,")
         print("  and in parent folders up to the repository's root")
-
-
-def describe_files(files: Sequence[ListedInstruction]) -> str:
-    """List the files, and when each applies."""
-    return "\n".join(line for file in files for line in _file_lines(file)) or NONE
-
-
-def _file_lines(file: ListedInstruction) -> Iterator[str]:
-    state = f"does not apply: {file.inert}" if file.inert else f"{file.holds} · {file.size:,} characters"
-    yield clean(file.path)
-    yield f"    {file.of}, {clean(' '.join(state.split()))}"
-    for remark in file.remarks:
-        yield f"    note: {clean(' '.join(remark.split()))}"
 
 
 def _say_why(verdicts: Sequence[InstructionVerdict]) -> None:

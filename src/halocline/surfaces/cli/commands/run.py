@@ -2,29 +2,36 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from halocline.client import Choices, Client, TaskOptions, open_client
+from halocline.client import Client, TaskOptions, open_client
 from halocline.protocol import events as ev
-from halocline.protocol.errors import HaloclineError, TaskBusy, UsageError
-from halocline.protocol.kinds import ApprovalMode, Mode
+from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.messages import StopReason, UserPart
 from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.args.parser import APPROVALS
+from halocline.surfaces.cli.args.run import APPROVALS
+from halocline.surfaces.cli.args.task_options import choices_of, options_of, workspace_of
 from halocline.surfaces.cli.exit_codes import explain_error
+from halocline.surfaces.cli.input.plain_questions import ask_yes_no, on_terminal
+from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.view import Foreign, View, make_view
-from halocline.surfaces.cli.session.conversation import Conversation, close_client
+from halocline.surfaces.cli.output.view import Foreign, View
+from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
+from halocline.surfaces.cli.session.conversation import Conversation
+from halocline.surfaces.cli.session.following_tasks import follow_switches
+from halocline.surfaces.cli.session.images import attach_images, read_images
 from halocline.surfaces.cli.session.prompt_source import prompt_text
-from halocline.surfaces.cli.stderr import describe_left, describe_stopped, print_message
+from halocline.surfaces.cli.stderr import describe_stopped, print_message
+
+if TYPE_CHECKING:
+    from halocline.client import Client
 
 if TYPE_CHECKING:
     from halocline.surfaces.cli.input.approver import Approver
@@ -36,7 +43,7 @@ CARRY_ON = "Continue where you left off."
 
 def command(arguments: argparse.Namespace) -> int:
     """`halo [prompt]` and `halo run [prompt]`."""
-    view = make_view(arguments, attended=is_attended(arguments))
+    view = _make_view(arguments, attended=is_attended(arguments))
     folder = arguments.approvals or ("" if view.asks else os.environ.get(APPROVALS, ""))
     try:
         workspace = workspace_of(arguments.cwd)
@@ -49,8 +56,6 @@ def command(arguments: argparse.Namespace) -> int:
         if not (prompt or stays or resumes):
             raise UsageError("No prompt.", 'Add one: halo "what to do", or pipe it in. See: halo --help')
         if arguments.images:
-            from halocline.surfaces.cli.session.images import read_images
-
             arguments.images = read_images(arguments.images)
         arguments.unattended = not view.asks
         client = open_client(choices_of(arguments), "approver" if folder else "cli")
@@ -61,7 +66,7 @@ def command(arguments: argparse.Namespace) -> int:
         if not arguments.trust:
             _settle_trust(client, arguments, workspace, attended=view.asks)
         if stays and resumes and (busy := _to_join(client, arguments, workspace)):
-            from halocline.surfaces.cli.commands.attach import join_task
+            from halocline.surfaces.cli.session.join import join_task
 
             return event_loop.run_loop(join_task(client, busy, view, prompt, piped))
         return event_loop.run_loop(
@@ -84,43 +89,6 @@ def open_approver(client: Client, folder: str) -> "Approver":
     from halocline.surfaces.cli.input.approver import Approver
 
     return Approver(ApprovalFolder.open(client.home, folder))
-
-
-def workspace_of(text: str) -> Path:
-    """Return the absolute path of the folder. Raises UsageError when it is not a readable folder."""
-    try:
-        path = Path(text).expanduser().resolve()
-    except OSError as error:
-        raise UsageError(
-            f"Cannot find the folder {text}: {error.strerror}.", "Change to another, or use -C DIR."
-        ) from error
-    if not path.is_dir():
-        raise UsageError(f"{path} is not a folder.", "Name an existing one with -C DIR.")
-    if not os.access(path, os.R_OK | os.X_OK):
-        raise UsageError(f"Cannot read the folder {path}.", "Check its permissions, or name another with -C DIR.")
-    return path
-
-
-def choices_of(arguments: argparse.Namespace) -> Choices:
-    """The flags about the model, its server and the limits; not every command has all of them."""
-    return Choices(**{name: getattr(arguments, name, None) for name in Choices.__struct_fields__})
-
-
-def options_of(arguments: argparse.Namespace, *, attended: bool) -> TaskOptions:
-    """The flags about the task. `--approval-mode plan` means plan mode."""
-    approval = "yolo" if arguments.yolo else arguments.approval_mode
-    mode = "plan" if approval == "plan" else arguments.mode
-    return TaskOptions(
-        effort=arguments.effort,
-        thinking_budget=arguments.thinking_budget,
-        model=arguments.model,
-        mode=Mode(mode) if mode else None,
-        approval_mode=ApprovalMode(approval) if approval not in (None, "plan") else None,
-        attended=attended,
-        trusted=arguments.trust,
-        record=Path(arguments.record).expanduser().absolute() if arguments.record else None,
-        roots=tuple(str(Path(root).expanduser().absolute()) for root in arguments.roots),
-    )
 
 
 def _schema_of(arguments: argparse.Namespace) -> JsonObject | None:
@@ -173,8 +141,6 @@ def _to_join(client: Client, arguments: argparse.Namespace, workspace: Path) -> 
         return ""
     if arguments.roots:
         raise UsageError(f"Task {name} is open in process {pid}.", "Add the folder there, with /add-dir.")
-    from halocline.surfaces.cli.commands.tasks import ask_yes_no
-
     return name if ask_yes_no(f"Task {name} is open in another process (pid {pid}). Join it?") else ""
 
 
@@ -199,36 +165,18 @@ async def _run_conversation(
             along = (*piped, *await _attach_images(client, arguments, task, view))
             conversation = Conversation(client, task, view, schema, along, stays=stays, approver=approver)
             try:
-                if approver:
-                    approver.attend(client.state(task))
+                conversation.attend()
                 code = await conversation.run(_first_prompt(client.state(task), prompt, stays=stays), after)
             except UsageError:
                 await _forget_empty(client, task)
                 raise
-            while conversation.goes_on:
-                from halocline.surfaces.cli.session.task_switch import goes_on_elsewhere, next_task
-
-                if goes_on_elsewhere(client, conversation, task, view):
-                    break
-                then = await next_task(client, conversation, task, options, view)
-                task = then.task
-                conversation = Conversation(client, task, view, schema, stays=stays, approver=approver)
-                if approver:
-                    approver.attend(client.state(task))
-                code = await conversation.run(then.prompt, then.after, typed=False)
-            state = client.state(task)
-            writer = client.tasks.writer(task) if client.is_attached(task) else ""
-            is_empty = not writer and state.is_empty
-            ended = client.running(task)
+            code, task = await follow_switches(conversation, code, client, options, view)
+            last, ended = describe_last(client, task), client.running(task)
     finally:
         await close_client(client)
         if ended:
             print_message(describe_stopped(ended))
-    if writer:
-        print_message(describe_left(task, writer))
-    if is_empty:
-        with suppress(TaskBusy):  # a peer that joined continues it
-            client.tasks.forget(task)
+    finish_run(client, last)
     return code
 
 
@@ -236,8 +184,6 @@ async def _attach_images(client: Client, arguments: argparse.Namespace, task: st
     """Return the images of `--image`, for the first prompt."""
     if not arguments.images:
         return ()
-    from halocline.surfaces.cli.session.images import attach_images
-
     try:
         return await attach_images(client, task, arguments.images, view)
     except HaloclineError:
@@ -305,6 +251,15 @@ def _first_prompt(state: State, prompt: str, *, stays: bool) -> str:
     return ""
 
 
-def on_terminal() -> bool:
-    """True if standard input and output are terminals."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+def _make_view(arguments: argparse.Namespace, *, attended: bool) -> View:
+    """Choose the view by the flags and the terminal."""
+    match arguments.output_format:
+        case "json":
+            return Json()
+        case "stream-json":
+            return StreamJson()
+    if arguments.print or (arguments.output_schema is not None and not attended):
+        return Answer()
+    from halocline.surfaces.cli.output.line_mode import LineMode
+
+    return LineMode(attended=attended)

@@ -9,8 +9,8 @@ from halocline.client import Choices, Client, FolderHooks, Hook as HookSetup, op
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.events.hooks import HookSource
-from halocline.surfaces.cli.commands.key_input import pick_option
-from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.args.task_options import workspace_of
+from halocline.surfaces.cli.input.plain_questions import pick_option
 from halocline.surfaces.cli.output.rule_text import describe_conditions
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.table import entry, format_time

@@ -10,7 +10,7 @@ from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, read_line
-from halocline.surfaces.cli.output import cards
+from halocline.surfaces.cli.output.approval_card import describe_grant, is_cut
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.theme import Gutter, wrapped
 from halocline.surfaces.row_kinds import CallRow
@@ -108,9 +108,7 @@ class Asker:
     async def _choose_grant(self, event: ApprovalRequested) -> Decision | None:
         """Ask for the extent of a permission; None when the person went back."""
         rules = {str(number): rule for number, rule in enumerate(_grant_choices(event), start=1)}
-        shown = {
-            number: f"always allow {cards.describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()
-        }
+        shown = {number: f"always allow {describe_grant(*_grant_of(event, rule))}" for number, rule in rules.items()}
         key = await self._key({**shown, ESCAPE: "back"}, lambda: self._screen.show_approval(event, again=True))
         rule = rules.get(key)
         return rule and Decision(Choice.ALLOW_ALWAYS, scope=rule[0], wider=rule[1])
@@ -140,13 +138,13 @@ def _list_options(event: ApprovalRequested, row: CallRow) -> dict[str, str]:
     """List the keys with their labels."""
     options = {"y": "allow once"}
     if event.grant is not None and Choice.ALLOW_ALWAYS in event.options:
-        options["a"] = f"always allow {cards.describe_grant(event.grant)}"
+        options["a"] = f"always allow {describe_grant(event.grant)}"
         options["s"] = "more permission options"
     options["n"] = "reject, with a reason"
     options["t"] = "add a message to your decision"
     if event.kind is ToolKind.EXECUTE and "command" in row.arguments and "\n" not in _command_of(row):
         options["e"] = "edit the command"
-    if cards.is_cut(row):
+    if is_cut(row):
         options["d"] = "show the full diff"
     return {**options, ESCAPE: "reject and stop"}
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from halocline.protocol.commands import ResolveApproval
 from halocline.protocol.kinds import Choice, Scope
 from halocline.protocol.messages import UserPart
 from halocline.protocol.values import JsonObject
@@ -21,3 +22,16 @@ class Decision(NamedTuple):
     scope: Scope = Scope.TASK
     wider: bool = False
     content: tuple[UserPart, ...] = ()
+
+    def resolve(self, task: str, request: str) -> ResolveApproval:
+        """The command that answers the request."""
+        return ResolveApproval(
+            task=task,
+            request=request,
+            decision=self.choice,
+            note=self.note,
+            arguments=self.arguments,
+            scope=self.scope,
+            wider=self.wider,
+            content=self.content,
+        )

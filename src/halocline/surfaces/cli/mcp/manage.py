@@ -12,10 +12,11 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import Verdict
-from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.commands.run import workspace_of
+from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
+from halocline.surfaces.cli.lazy_functions import load_function
+from halocline.surfaces.cli.mcp.server_entry import read_entry, warn_not_allowed
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.stderr import fold_text, print_message
 from halocline.surfaces.figures import format_plural
@@ -23,23 +24,10 @@ from halocline.surfaces.page_opener import open_page
 
 
 def command(arguments: argparse.Namespace) -> int:
-    actions = {
-        "list": _list_servers,
-        "test": _test_server,
-        "doctor": _check_servers,
-        "logs": _show_logs,
-        "add": _add_server,
-        "remove": _remove_server,
-        "enable": _switch_server,
-        "disable": _switch_server,
-        "login": _log_in,
-        "logout": _log_out,
-        "serve": _serve_mcp,
-        "search": _run_marketplace,
-        "show": _run_marketplace,
-        "install": _run_marketplace,
-    }
-    return actions[arguments.action](McpService.open(workspace_of(arguments.cwd)), arguments)
+    service = McpService.open(workspace_of(arguments.cwd))
+    if arguments.action in FROM_MARKETPLACE:
+        return int(load_function(FROM_MARKETPLACE[arguments.action])(service, arguments))
+    return _ACTIONS[arguments.action](service, arguments)
 
 
 def _list_servers(desk: McpService, arguments: argparse.Namespace) -> int:
@@ -134,41 +122,11 @@ def _show_logs(desk: McpService, arguments: argparse.Namespace) -> int:
 
 
 def _add_server(desk: McpService, arguments: argparse.Namespace) -> int:
-    given = _server_of_arguments(arguments)
+    given = read_entry(arguments)
     file = desk.add(arguments.name, given, project=arguments.project)
     print(f"Added {clean(arguments.name)} to {clean(str(file))}. To test it: halo mcp test {clean(arguments.name)}")
     warn_not_allowed(desk, arguments.name, given)
     return 0
-
-
-def warn_not_allowed(desk: McpService, name: str, given: JsonObject) -> None:
-    """Warn when the administrator does not allow the server."""
-    if why := desk.barred(name, given):
-        print_message(why)
-
-
-def _server_of_arguments(arguments: argparse.Namespace) -> JsonObject:
-    """Build the server's entry for the file. Raises UsageError."""
-    if not arguments.words:
-        raise UsageError("No command or URL.", "Use: halo mcp add NAME -- COMMAND …, or halo mcp add NAME URL")
-    first, *rest = arguments.words
-    given: JsonObject = {"type": arguments.type} if arguments.type else {}
-    if first.startswith(("http://", "https://")) and not rest:
-        given |= {"url": first} | parse_pairs(arguments.header, ":", "headers")
-    else:
-        given |= {"command": first, "args": rest} | parse_pairs(arguments.env, "=", "env")
-    return given | ({"timeout": arguments.timeout} if arguments.timeout else {})
-
-
-def parse_pairs(given: list[str], sign: str, name: str) -> JsonObject:
-    """Parse `NAME=VALUE` pairs into an object under `name`; empty when there are none. Raises UsageError."""
-    found: dict[str, str] = {}
-    for pair in given:
-        key, between, value = pair.partition(sign)
-        if not between or not key.strip():
-            raise UsageError(f"{pair!r} is not NAME{sign}VALUE.", "See: halo mcp add --help")
-        found[key.strip()] = value.strip() if sign == ":" else value
-    return {name: found} if found else {}
 
 
 def _remove_server(desk: McpService, arguments: argparse.Namespace) -> int:
@@ -215,17 +173,6 @@ def _serve_mcp(desk: McpService, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _run_marketplace(desk: McpService, arguments: argparse.Namespace) -> int:
-    from halocline.surfaces.cli.mcp import marketplace
-
-    actions = {
-        "search": marketplace.search_servers,
-        "show": marketplace.show_server,
-        "install": marketplace.install_server,
-    }
-    return actions[arguments.action](desk, arguments)
-
-
 def _report_problems(desk: McpService) -> None:
     if desk.is_off:
         print_message("MCP servers are disabled in the settings (mcp.enabled = false).")
@@ -236,3 +183,23 @@ def _report_problems(desk: McpService) -> None:
 def _as_json(values: Sequence[msgspec.Struct]) -> None:
     for value in values:
         sys.stdout.write(json_output.encode(value).decode() + "\n")
+
+
+FROM_MARKETPLACE = {
+    "search": "mcp.marketplace:search_servers",
+    "show": "mcp.marketplace:show_server",
+    "install": "mcp.marketplace:install_server",
+}
+_ACTIONS = {
+    "list": _list_servers,
+    "test": _test_server,
+    "doctor": _check_servers,
+    "logs": _show_logs,
+    "add": _add_server,
+    "remove": _remove_server,
+    "enable": _switch_server,
+    "disable": _switch_server,
+    "login": _log_in,
+    "logout": _log_out,
+    "serve": _serve_mcp,
+}

@@ -22,7 +22,7 @@ from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.mcp.manage import parse_pairs, warn_not_allowed
+from halocline.surfaces.cli.mcp.server_entry import parse_pairs, warn_not_allowed
 from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.figures import format_plural
 

@@ -3,42 +3,32 @@
 Rows are printed in order, each when it is settled; unsettled work is shown in the status line.
 """
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
-from functools import partial
 
 from rich.console import Console, RenderableType
 
 from halocline.protocol import events as ev
-from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
-from halocline.protocol.kinds import CallStatus, Todo, ToolKind
+from halocline.protocol.events.subagents import SubagentEnded, SubagentStarted
+from halocline.protocol.kinds import CallStatus
 from halocline.protocol.state.state import State
-from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY, Keyboard
-from halocline.surfaces.cli.output import cards
+from halocline.surfaces.cli.input.keys import Keyboard
+from halocline.surfaces.cli.output import call_cards, cards
+from halocline.surfaces.cli.output.activity_line import ActivityLine
+from halocline.surfaces.cli.output.approval_card import approval_card, decision_line
 from halocline.surfaces.cli.output.replies import Replies
-from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.status_line import Activity
 from halocline.surfaces.cli.output.stream import Stream
 from halocline.surfaces.cli.output.view import Foreign
-from halocline.surfaces.figures import describe_lane, format_plural
-from halocline.surfaces.rows import Transcript, fold_event, transcript_of
+from halocline.surfaces.rows import fold_event, transcript_of
+from halocline.surfaces.transcript import Transcript, select_last_words
 
 TOLD_BY_OTHER_ROWS = frozenset({"update_todos", "ask_followup_question", "new_task", "report_bug"})
 """Tools whose success is shown by the row of the to-do list or question."""
 SAID = {"plan_mode_respond": "response"}
 """Tools with a message for the person, and the argument that holds it."""
-
-LONGEST_STEP = 40
-"""Most characters of the current to-do item in the status line."""
-
-LONGEST_CALL = 120
-"""Most characters of a notification."""
-
-NEW_LINE = "\n"
 
 
 class Screen:
@@ -51,18 +41,15 @@ class Screen:
         self._out = Scrollback(console or Console(highlight=False))
         self.foreign = Foreign()
         self._details = details
-        self._can_leave = can_leave
+        self._activity = ActivityLine(self._out.status, can_leave=can_leave)
         self._transcript = Transcript()
         self._printed = 0
         self._looks: list[r.CallRow] = []
         self._stream = Stream()
         self._replies = Replies(self._out)
-        self._progress = ""
         self._asked: dict[str, str] = {}
-        self._previewed = ""
         self._answered: set[str] = set()
         self._own: set[str] = set()
-        self._mine: Activity | None = None
 
     @property
     def is_live(self) -> bool:
@@ -104,7 +91,7 @@ class Screen:
         while self._printed < len(rows) and r.is_settled(rows[self._printed]):
             self._printed += 1
         self._print_row(r.StartRow(state.workspace, state.model, state.mode, state.approval_mode, state.roots))
-        for row in _last_words(rows[: self._printed]):
+        for row in select_last_words(rows[: self._printed]):
             self._print_row(row)
 
     def show(self, event: ev.Event) -> None:
@@ -114,17 +101,12 @@ class Screen:
                 self._say(self._stream.write(event.text, apart=event.apart), "writing")
             case ev.ThinkingDelta():
                 self._say(self._stream.think(event.text), "thinking")
-            case ev.ToolCallDelta():
-                if event.call != self._previewed:
-                    self._do(f"preparing {event.name}")
-            case ev.EditPreviewed():
-                self._preview(event)
-            case ev.ToolCallProgressed():
-                self._progress = (self._progress + event.text)[-400:]
+            case ev.ToolCallDelta() | ev.EditPreviewed() | ev.ToolCallProgressed():
+                self._activity.follow(event, self._transcript, self._looks)
             case _:
                 self._transcript = fold_event(self._transcript, event)
                 self._settle(event)
-                self._follow(event)
+                self._activity.follow(event, self._transcript, self._looks)
 
     def show_approval(self, event: ev.ApprovalRequested, *, again: bool = False, whole: bool = False) -> r.CallRow:
         """Print the card of an approval if not printed yet, or `again`; `whole`: with the full diff."""
@@ -134,7 +116,7 @@ class Screen:
             row = self._transcript.call(event.call) or row
         if again or event.request not in self._asked:
             self._asked[event.request] = event.title
-            self._print(cards.approval_card(row, whole=whole), row.call)
+            self._print(approval_card(row, whole=whole), row.call)
         return row
 
     def show_question(self, event: ev.QuestionAsked, *, again: bool = False) -> None:
@@ -153,9 +135,7 @@ class Screen:
     def call_person(self, text: str) -> None:
         """Ring the terminal's bell and send a desktop notification (OSC 9)."""
         if self.is_live:
-            line = " ".join(reveal(text).split())[:LONGEST_CALL]
-            self._out.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
-            self._out.console.file.flush()
+            self._out.notify(text)
 
     def say(self, text: str) -> None:
         """Print an answer of Halocline itself."""
@@ -225,36 +205,14 @@ class Screen:
                 self._print_call(row)
             case r.ReplyRow():
                 self._print_markdown(row.text)
-            case r.StartRow():
-                self._print(cards.start_card(row))
-            case r.PromptRow():
-                self._print(cards.prompt_card(row))
             case r.ThoughtRow():
                 self._print(cards.thought_card(row, details=self._details))
-            case r.QuestionRow() if row.request not in self._answered:
-                self._print_answer(row)
-            case r.TodosRow():
-                self._print(cards.todos_card(row))
-            case r.CheckpointRow():
-                self._print(cards.checkpoint_card(row), "line")
-            case r.RestoredRow():
-                self._print(cards.restored_card(row))
-            case r.RetryRow():
-                self._print(cards.retry_card(row), "line")
-            case r.JobEndRow():
-                self._print(cards.job_end_card(row), "line")
-            case r.RulesRow():
-                self._print(cards.rules_card(row), "line")
-            case r.CompactionRow():
-                self._print(cards.compaction_card(row), "line")
-            case r.HookRow():
-                self._print(cards.hook_card(row), "line")
-            case r.NoticeRow():
-                self._print(cards.notice_card(row), "line")
-            case r.ErrorRow():
-                self._print(cards.error_card(row))
-            case r.TurnEndRow():
-                self._print(cards.end_card(row))
+            case r.QuestionRow():
+                if row.request not in self._answered:
+                    self._print_answer(row)
+            case _:
+                draw, group = cards.CARDS[type(row)]
+                self._print(draw(row), group)
 
     def _print_call(self, row: r.CallRow) -> None:
         completed = row.status is CallStatus.COMPLETED
@@ -264,15 +222,17 @@ class Screen:
             self._print_message(row)
         elif completed and (row.name in TOLD_BY_OTHER_ROWS or row.lanes):
             return
-        elif completed and row.foreign and not (self.foreign.collapse and row.kind in cards.LOOKS):
+        elif completed and row.foreign and not (self.foreign.collapse and row.kind in call_cards.LOOKS):
             whole = self._details or not self.foreign.collapse
             headed = not self._is_below_its_card(row)
-            self._print(cards.foreign_card(row, headed=headed, whole=whole, markdown=self.foreign.markdown), row.call)
-        elif completed and row.kind in cards.LOOKS and row.approval is None and not self._details:
+            self._print(
+                call_cards.foreign_card(row, headed=headed, whole=whole, markdown=self.foreign.markdown), row.call
+            )
+        elif completed and row.kind in call_cards.LOOKS and row.approval is None and not self._details:
             self._looks.append(row)
         else:
             headed = not self._is_below_its_card(row)
-            self._print(cards.call_card(row, headed=headed, details=self._details), row.call)
+            self._print(call_cards.call_card(row, headed=headed, details=self._details), row.call)
 
     def _print_lane(self, event: SubagentStarted | SubagentEnded) -> None:
         """Print the call's title with its first sub-agent, and a line for each one that ends."""
@@ -280,10 +240,10 @@ class Screen:
         if row is None:
             return
         if isinstance(event, SubagentStarted) and len(row.lanes) == 1 and not self._is_below_its_card(row):
-            self._print(cards.call_head(row), row.call)
+            self._print(call_cards.call_head(row), row.call)
         for lane in row.lanes:
             if lane.child == event.child and lane.end:
-                self._print(cards.lane_card(lane, details=self._details), row.call)
+                self._print(call_cards.lane_card(lane, details=self._details), row.call)
 
     def _print_message(self, row: r.CallRow) -> None:
         """Print a tool's message unless a question already showed it."""
@@ -301,7 +261,7 @@ class Screen:
 
     def _print_decision(self, event: ev.ApprovalResolved) -> None:
         row = self._transcript.call(event.call)
-        if row and (decision := cards.decision_line(row)):
+        if row and (decision := decision_line(row)):
             self._print(decision, row.call)
 
     def _answer_below_its_question(self, event: ev.QuestionAnswered) -> None:
@@ -322,7 +282,7 @@ class Screen:
 
     def _print_looks(self) -> None:
         if self._looks:
-            card, self._looks = cards.looks_card(self._looks), []
+            card, self._looks = call_cards.looks_card(self._looks), []
             self._out.print(card, "line")
 
     def _print(self, body: RenderableType, group: str = "") -> None:
@@ -333,89 +293,7 @@ class Screen:
         self._print_rows(rows)
         self._out.status.set(Activity(what, self._stream.tail))
 
-    def _wait_for(self, event: ev.StepRetried) -> None:
-        if event.model or not event.wait:
-            self._do("waiting for the model")
-        else:
-            hint = ASK_NOW_HINT if self._can_leave else ""
-            self._out.status.set(Activity("retrying in", until=time.monotonic() + event.wait, hint=hint))
-
-    def _follow(self, event: ev.Event) -> None:
-        """Update the status line for an event."""
-        match event:
-            case ev.TurnStarted() | ev.StepStarted():
-                self._do("waiting for the model")
-            case ev.StepRetried():
-                self._wait_for(event)
-            case ev.ToolCallStarted():
-                self._progress = ""
-                verb = "running " if event.kind is ToolKind.EXECUTE else ""
-                title = clean(event.title).split("\n", 1)[0]
-                hint = LEAVE_HINT if self._can_leave and event.name == LEFT_BY_KEY else ""
-                self._out.status.set(Activity(verb + title, self._last_output, hint=hint))
-            case ev.OwnCommandStarted() if self._out.status.activity is None:
-                self._progress = ""
-                hint = LEAVE_HINT if self._can_leave else ""
-                self._mine = Activity(
-                    f"running {clean(event.command).split(NEW_LINE, 1)[0]}", self._last_output, hint=hint
-                )
-                self._out.status.set(self._mine)
-            case ev.OwnCommandEnded() if self._out.status.activity is self._mine:
-                self.status(None)
-            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
-                self._show_lanes(event.call)
-            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
-                self.status(None)
-            case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
-                self._do("working")
-
-    def _do(self, what: str) -> None:
-        """Show the activity, after finished reads that are not printed yet."""
-        looks = f"{cards.summarize_looks(self._looks, limit=3)} · " if self._looks else ""
-        self._out.status.set(Activity(looks + what + step(self._transcript.todos)))
-
-    def _show_lanes(self, call: str) -> None:
-        """Show the number of running sub-agents, and below it what each one does."""
-        row = self._transcript.call(call)
-        working = [lane for lane in row.lanes if not lane.end] if row else []
-        if row and working:
-            below = [f"· {lane.name}: {describe_lane(lane)}" for lane in working]
-            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} running"
-            self._out.status.set(Activity(text, below=below))
-
-    def _preview(self, event: ev.EditPreviewed) -> None:
-        """Show an edit while it is being written, until its result is printed."""
-        self._previewed = event.call
-        name = clean(event.path) or "an edit"
-        self._out.status.set(Activity(f"writing {name}", partial(growth, event), below=event.lines))
-
-    def _last_output(self) -> str:
-        return self._progress.rstrip().rsplit("\n", 1)[-1]
-
 
 def _is_own(row: r.Row) -> bool:
     """True for the user's own commands: they are printed when they end and delay no other row."""
     return isinstance(row, r.CallRow) and row.own
-
-
-def step(todos: Sequence[Todo]) -> str:
-    """` · 2/5 Fix the parser`: progress of the plan and its current item; empty when nothing is open."""
-    current = at_work(todos)
-    if current is None:
-        return ""
-    text = " ".join(current.text.split())
-    return f" · {count_done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
-
-
-def growth(event: ev.EditPreviewed) -> str:
-    """`edit 2 at line 41 · +3 −1`."""
-    place = f"edit {event.number}" if event.number else ""
-    place += f" at line {event.line}" if event.line else ""
-    return " · ".join(filter(None, [place, f"+{event.added} −{event.removed}"]))
-
-
-def _last_words(rows: Sequence[r.Row]) -> list[r.Row]:
-    """The last prompt with its last reply, error and end."""
-    asked = max((index for index, row in enumerate(rows) if isinstance(row, r.PromptRow)), default=len(rows))
-    kinds = r.PromptRow | r.ReplyRow | r.ErrorRow | r.TurnEndRow
-    return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())

@@ -7,10 +7,12 @@ from contextlib import ExitStack, contextmanager
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.status_line import StatusLine
 from halocline.surfaces.cli.output.theme import THEME, Safe
 
+LONGEST_NOTICE = 120
+"""Most characters of a notification."""
 PIECE = 1 << 20
 """Characters sanitized at a time, up to the end of their last line."""
 
@@ -25,6 +27,12 @@ class Scrollback:
         self.console = console
         self.status = StatusLine(console)
         self.group: str | None = None
+
+    def notify(self, text: str) -> None:
+        """Ring the terminal's bell and send a desktop notification (OSC 9)."""
+        line = " ".join(reveal(text).split())[:LONGEST_NOTICE]
+        self.console.file.write(f"\x1b]9;Halocline {line}\x1b\\\a")
+        self.console.file.flush()
 
     def print(self, body: RenderableType, group: str = "") -> None:
         self.status.erase()

@@ -85,3 +85,7 @@ def line(text: str, style: str = "") -> Text:
 def wrapped(text: str, style: str = "") -> Text:
     """Text that wraps; nothing is cut."""
     return Text(text.expandtabs(4), style=style, overflow="fold")
+
+
+def draw_end(text: str, style: str) -> RenderableType:
+    return marked(wrapped(text, style), "└", "quiet")

@@ -1,5 +1,6 @@
 """Switch to another task within one run of `halo`: a hand-over, `/clear`, `/resume ID`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,10 +13,9 @@ from halocline.client import (
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
-from halocline.surfaces.cli.commands.attach import before_the_turn
 from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
-from halocline.surfaces.cli.slash.dispatch import ANEW
+from halocline.surfaces.cli.slash.context import ANEW, LeaveTask
 from halocline.surfaces.cli.stderr import describe_stopped
 
 HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
@@ -30,22 +30,23 @@ class Next(Value, frozen=True):
     past: tuple[ev.DurableEvent, ...] = ()
 
 
-def goes_on_elsewhere(client: Client, conversation: Conversation, task: str, view: View) -> bool:
+def goes_on_elsewhere(client: Client, conversation: Conversation, view: View) -> bool:
     """True if the task was handed over in another process; the person is told how to join the new one."""
-    if not conversation.handed_over or not client.is_attached(task):
+    if not conversation.handed_over or not client.is_attached(conversation.task):
         return False
     view.say(f"The work continues in a new task. To join it: halo attach {conversation.handed_over.to}")
     return True
 
 
-async def next_task(client: Client, conversation: Conversation, task: str, options: TaskOptions, view: View) -> Next:
+async def open_next_task(client: Client, conversation: Conversation, options: TaskOptions, view: View) -> Next:
     """Open the next task and close this one. If the next cannot be opened, stay in this one."""
-    if conversation.adds:
-        return await _reopen_with_folders(client, task, conversation.adds, options, view)
+    task, leaves = conversation.task, conversation.leaves or LeaveTask()
+    if leaves.roots:
+        return await _reopen_with_folders(client, task, leaves.roots, options, view)
     handed = conversation.handed_over
     ended = client.running(task)
     try:
-        found = await _open_next(client, conversation, task, options)
+        found = await _open_next(client, task, handed, leaves.to, options)
     except HaloclineError as error:
         if handed:
             raise
@@ -53,7 +54,7 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
         return Next(task, client.state(task).seq)
     kept = await _let_go(client, task)
     view.begin_anew()
-    if conversation.leaves_for == ANEW:
+    if leaves.to == ANEW:
         view.say(f"New task. To return to the previous one: /resume {task}" if kept else "New task.")
     if found.past:
         view.recall(found.past)
@@ -64,12 +65,12 @@ async def next_task(client: Client, conversation: Conversation, task: str, optio
     return found
 
 
-async def _open_next(client: Client, conversation: Conversation, task: str, options: TaskOptions) -> Next:
-    if conversation.handed_over:
-        return await _start_successor(client, task, conversation.handed_over, options)
-    if conversation.leaves_for == ANEW:
+async def _open_next(client: Client, task: str, handed: ev.HandedOver | None, to: str, options: TaskOptions) -> Next:
+    if handed:
+        return await _start_successor(client, task, handed, options)
+    if to == ANEW:
         return await _start_new(client, task, options)
-    return await _open_old(client, conversation.leaves_for, options)
+    return await _open_old(client, to, options)
 
 
 async def _start_successor(client: Client, task: str, handed: ev.HandedOver, options: TaskOptions) -> Next:
@@ -125,3 +126,10 @@ async def _let_go(client: Client, task: str) -> bool:
     if empty:
         client.tasks.forget(task)
     return not empty
+
+
+def before_the_turn(past: Sequence[ev.DurableEvent]) -> int:
+    """Number of events before the running turn; all of them when none is running."""
+    began = max((at for at, event in enumerate(past) if isinstance(event, ev.TurnStarted)), default=len(past))
+    over = any(isinstance(event, ev.TurnEnded) for event in past[began:])
+    return len(past) if over else began

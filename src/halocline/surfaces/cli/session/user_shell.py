@@ -1,5 +1,7 @@
 """The user's own command (`!`) in line mode."""
 
+from collections.abc import AsyncIterator, Callable
+
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
 
@@ -14,7 +16,15 @@ class OwnCommand:
         self._run = ""
         client.send(cmd.RunCommand(task=task, command=command))
 
-    def is_over(self, event: ev.Event) -> bool:
+    async def show_to_end(self, events: AsyncIterator[ev.Event], show: Callable[[ev.Event], None]) -> bool:
+        """Show events up to the command's end. False when the task was closed, by a signal or by its writer."""
+        async for event in events:
+            show(event)
+            if self._is_over(event):
+                return True
+        return False
+
+    def _is_over(self, event: ev.Event) -> bool:
         """Take in an event. True if it ends the command."""
         match event:
             case ev.OwnCommandStarted(run=run, client=client) if not self._run and client == self._client.name:

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 
-from halocline.client import SWITCH_WORDS, Client, PolicyService, SwitchStatus, summarize_switch
+from halocline.client import SWITCH_MEANINGS, SWITCH_WORDS, Client, PolicyService, SwitchStatus, summarize_switch
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.kinds import allows_more
+from halocline.protocol.kinds import ApprovalSwitch, allows_more
 from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 
 STANDS = {**{word: on for on, word in SWITCH_WORDS.items()}, "ask": False}
 KEEP = "keep"
@@ -15,8 +17,9 @@ NOW = {"allow": "allowed", "ask": "asks", "deny": "denied"}
 _SET = {True: "on", False: "ask", None: "by approval mode"}
 
 
-async def answer_auto_approve(rest: str, client: Client, task: str, view: View) -> str:
-    """Answer `/auto-approve`; a change is shown by its event."""
+async def answer_auto_approve(context: SlashContext, rest: str) -> SlashAnswer:
+    """A change is shown by its event."""
+    client, task = context.client, context.task
     all = await asyncio.to_thread(PolicyService.open().switches, client.state(task))
     named = {one.switch.value: one for one in all}
     match rest.replace("-", "_").split():
@@ -25,8 +28,14 @@ async def answer_auto_approve(rest: str, client: Client, task: str, view: View) 
         case [name, *_] if name not in named:
             return f"Unknown switch {name!r}. Use one of: {', '.join(named)}."
         case [name, word, *more] if word in STANDS and more in ([], [KEEP]):
-            return await _change_switch(named[name], STANDS[word], client, task, view, keep=bool(more))
+            return await _change_switch(named[name], STANDS[word], client, task, context.view, keep=bool(more))
     return USAGE
+
+
+async def complete_auto_approve(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    if not given:
+        return {f"{switch} ": SWITCH_MEANINGS[switch][0] for switch in ApprovalSwitch}
+    return dict.fromkeys(("on", "ask", "mode") if len(given) == 1 else (), "")
 
 
 async def _change_switch(

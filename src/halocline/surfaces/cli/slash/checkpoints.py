@@ -7,9 +7,9 @@ from pathlib import Path
 from halocline.client import CheckpointInfo as Checkpoint, Client, RestorePlan, find_undo_target, list_newest_first
 from halocline.protocol import events as ev
 from halocline.protocol.events.rewind import brief_target
-from halocline.surfaces.cli.commands.checkpoints import describe_plan, diff_text, nothing_to_do
+from halocline.surfaces.cli.output.restore_plan import describe_plan, diff_text, explain_no_change
 from halocline.surfaces.cli.output.table import format_time
-from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 
 USAGE = (
     "/checkpoint            list this task's checkpoints\n"
@@ -21,9 +21,8 @@ YES, NO = "Restore the files", "Keep them as they are"
 LISTED = 30
 
 
-async def about_checkpoints(rest: str, client: Client, task: str, view: View) -> str:
-    """Answer `/checkpoint`."""
-    workspace = _workspace_of(client, task)
+async def answer_checkpoint(context: SlashContext, rest: str) -> SlashAnswer:
+    client, task, workspace = context.client, context.task, context.workspace
     store = client.checkpoints(workspace)
     known = await list_newest_first(store, task)
     match rest.split():
@@ -34,30 +33,41 @@ async def about_checkpoints(rest: str, client: Client, task: str, view: View) ->
             return "".join(map(diff_text, found.files)) or "No difference."
         case ["restore", number] if _is_of(known, number):
             name = f"{task}/{number}"
-            return await _put_back(name, await client.time.plan(workspace, name), client, task, view)
+            return await _put_back(name, await client.time.plan(workspace, name), context)
         case ["diff" | "restore", number]:
             return f"This task has no checkpoint {number}. To list them: /checkpoint"
     return USAGE
 
 
-async def undo_changes(client: Client, task: str, view: View) -> str:
+async def complete_checkpoint(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    match given:
+        case []:
+            return dict.fromkeys(("list", "diff ", "restore "), "")
+        case ["diff" | "restore"]:
+            known = await list_newest_first(client.checkpoints(Path(client.state(task).workspace)), task)
+            return {str(info.n): f"{format_time(info.at)}  {info.label}" for info in known}
+    return {}
+
+
+async def answer_undo(context: SlashContext, rest: str) -> SlashAnswer:
     """Restore the previous checkpoint."""
-    workspace = _workspace_of(client, task)
+    client, task, workspace = context.client, context.task, context.workspace
     step = await find_undo_target(client.checkpoints(workspace), task, lambda name: client.time.plan(workspace, name))
     if step is None:
         return "Nothing to undo: the files match all checkpoints of this task."
-    return await _put_back(f"{task}/{step.to.n}", step.plan, client, task, view, step.to.label)
+    return await _put_back(f"{task}/{step.to.n}", step.plan, context, step.to.label)
 
 
-async def _put_back(name: str, plan: RestorePlan, client: Client, task: str, view: View, label: str = "") -> str:
+async def _put_back(name: str, plan: RestorePlan, context: SlashContext, label: str = "") -> str:
     if not plan.changes:
-        reason = nothing_to_do(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
+        reason = explain_no_change(plan).replace("--overwrite", f"halo checkpoints restore {name} --overwrite")
         return "\n".join([*describe_plan(plan), reason])
-    view.say("\n".join([f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:", *describe_plan(plan)]))
+    title = f"Checkpoint {name.rpartition('/')[2]}{f', {label}' if label else ''}:"
+    context.view.say("\n".join([title, *describe_plan(plan)]))
     question = ev.QuestionAsked(request=f"restore-{time.monotonic_ns()}", question=f"{YES}?", options=(YES, NO))
-    if await view.ask_question(question) != YES:
+    if await context.view.ask_question(question) != YES:
         return "Nothing was changed."
-    restored = await client.time.restore(_workspace_of(client, task), name)
+    restored = await context.client.time.restore(context.workspace, name)
     kept = [f"not restored: {path}" for path in (*restored.kept, *restored.lost)]
     return "\n".join([*kept, f"To undo: halo checkpoints restore {brief_target(restored.undo, 10)}"])
 
@@ -68,7 +78,3 @@ def _is_of(known: Sequence[Checkpoint], number: str) -> bool:
 
 def _checkpoint_line(info: Checkpoint) -> str:
     return f"{info.n:>4}  {format_time(info.at)}  {info.label}"
-
-
-def _workspace_of(client: Client, task: str) -> Path:
-    return Path(client.state(task).workspace)

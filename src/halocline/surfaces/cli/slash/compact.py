@@ -1,28 +1,33 @@
 """`/compact`: compact the conversation, or undo the last compaction. Between turns, wait for it."""
 
 import asyncio
+from collections.abc import Sequence
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd, events as ev
-from halocline.surfaces.cli.output.view import View
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 
 UNDO = "undo"
 
 
-async def answer_compact(rest: str, client: Client, task: str, view: View) -> str:
-    """Answer `/compact`."""
+async def answer_compact(context: SlashContext, rest: str) -> SlashAnswer:
+    client, task = context.client, context.task
     state = client.state(task)
     command = cmd.Compact(task=task, undo=True) if rest == UNDO else cmd.Compact(task=task, focus=rest)
     client.send(command)
     if state.turn is not None:
         return "This will happen before the next request."
     if rest != UNDO:
-        view.say("Compacting the conversation. Press Ctrl-C to cancel.")
+        context.view.say("Compacting the conversation. Press Ctrl-C to cancel.")
     try:
         return await _describe_outcome(client, task, state.seq)
     except asyncio.CancelledError:
         client.send(cmd.Interrupt(task=task))
         raise
+
+
+async def complete_compact(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    return {} if given else {UNDO: "restore the conversation as it was before the last compaction"}
 
 
 async def _describe_outcome(client: Client, task: str, after: int) -> str:

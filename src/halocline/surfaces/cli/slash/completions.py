@@ -13,17 +13,15 @@ from halocline.client import (
     MCP_PREFIX,
     SLASH_COMMANDS,
     Client,
-    SlashArgument,
     SlashEntry,
     SlashPlace,
-    list_newest_first,
     list_prompts,
 )
 from halocline.protocol.errors import HaloclineError
-from halocline.protocol.kinds import ApprovalMode, ApprovalSwitch, Mode
 from halocline.surfaces.cli.input.completion import Choice
+from halocline.surfaces.cli.lazy_functions import load_function
 from halocline.surfaces.cli.output.sanitize import clean
-from halocline.surfaces.cli.output.table import format_time
+from halocline.surfaces.cli.slash.handlers import HANDLERS
 
 MOST = 60
 LONGEST_ABOUT = 200
@@ -43,7 +41,7 @@ class Menu:
         self._task = task
         self._loop = asyncio.get_running_loop()
         self._words: Sequence[SlashEntry] | None = None
-        self._models: list[Choice] | None = None
+        self._known: dict[tuple[str, ...], dict[str, str]] = {}
 
     @staticmethod
     def is_open(text: str) -> bool:
@@ -73,7 +71,7 @@ class Menu:
         if last.startswith("/"):
             return self._match_names(last[1:], await self._all(), in_text=bool(before.strip()))
         row = SLASH_COMMANDS.get(text.partition(" ")[0][1:])
-        return await self._following(row.follows, before.split()[1:], last) if row else []
+        return await self._complete(row.name, before.split()[1:], last) if row else []
 
     async def _all(self) -> Sequence[SlashEntry]:
         if self._words is None:
@@ -91,64 +89,26 @@ class Menu:
         by_name = {word.name: word for word in found}
         return [_offer_word(by_name[name], len(typed) + 1) for name in names[:MOST]]
 
-    async def _following(self, what: SlashArgument, given: Sequence[str], typed: str) -> list[Choice]:
+    async def _complete(self, name: str, given: Sequence[str], typed: str) -> list[Choice]:
+        """Matching words that may follow a command and the words already given."""
         try:
-            known = await self._values(what, given)
+            known = await self._next_words(name, given)
         except HaloclineError:
             return []
-        by_text = {offer.text: offer for offer in known}
-        return [
-            Choice(offer.text, len(typed), clean(offer.text.strip()), offer.meaning)
-            for offer in (by_text[name] for name in rank_names(typed, list(by_text))[:MOST])
-        ]
+        found = rank_names(typed, list(known))[:MOST]
+        return [Choice(text, len(typed), clean(text.strip()), _first_line(known[text])) for text in found]
 
-    async def _values(self, what: SlashArgument, given: Sequence[str]) -> list[Choice]:
-        """All values possible here, whatever is typed of them."""
-        match what, given:
-            case SlashArgument.MODES, []:
-                return [_offer_value(mode) for mode in Mode]
-            case SlashArgument.APPROVALS, []:
-                return [_offer_value(mode) for mode in ApprovalMode]
-            case SlashArgument.SWITCHES, []:
-                from halocline.client import SWITCH_MEANINGS  # it imports the gate
-
-                return [_offer_value(f"{switch} ", SWITCH_MEANINGS[switch][0]) for switch in ApprovalSwitch]
-            case SlashArgument.SWITCHES, [_]:
-                return [_offer_value(word) for word in ("on", "ask", "mode")]
-            case SlashArgument.MODELS, []:
-                return await self._known_models()
-            case SlashArgument.EFFORTS, []:
-                state = self._client.state(self._task)
-                return [
-                    _offer_value(level)
-                    for level in (*self._client.models.efforts(state.model, state.mode).levels, "default")
-                ]
-            case SlashArgument.COMPACTIONS, []:
-                return [_offer_value("undo", "restore the conversation as it was before the last compaction")]
-            case SlashArgument.CHECKPOINTS | SlashArgument.JOBS, []:
-                verbs = ("list", "diff ", "restore ") if what is SlashArgument.CHECKPOINTS else ("show ", "stop ")
-                return [_offer_value(verb) for verb in verbs]
-            case SlashArgument.CHECKPOINTS, ["diff" | "restore"]:
-                store = self._client.checkpoints(Path(self._client.state(self._task).workspace))
-                return [
-                    _offer_value(str(info.n), f"{format_time(info.at)}  {info.label}")
-                    for info in await list_newest_first(store, self._task)
-                ]
-            case SlashArgument.JOBS, ["show" | "stop"]:
-                return [_offer_value(job.name, job.command) for job in self._client.jobs(self._task)]
-            case SlashArgument.TASKS, []:
-                here = self._client.state(self._task).workspace
-                tasks = [
-                    info for info in self._client.tasks.search() if info.workspace == here and info.task != self._task
-                ]
-                return [_offer_value(info.task, info.title) for info in tasks]
-        return []
-
-    async def _known_models(self) -> list[Choice]:
-        if self._models is None:
-            models = [model for model in await self._client.models.list_models() if model.usable and not model.leaving]
-            self._models = [_offer_value(model.name, model.title) for model in models]
-        return self._models
+    async def _next_words(self, name: str, given: Sequence[str]) -> dict[str, str]:
+        """All words possible here, whatever is typed of them."""
+        handler = HANDLERS.get(name)
+        if handler is None or not handler.completions:
+            return {}
+        if (name, *given) in self._known:
+            return self._known[name, *given]
+        found: dict[str, str] = await load_function(f"slash.{handler.completions}")(self._client, self._task, given)
+        if handler.once:
+            self._known[name, *given] = found
+        return found
 
 
 def _is_for_the_model(word: SlashEntry) -> bool:
@@ -180,10 +140,6 @@ def _offer_word(word: SlashEntry, typed: int) -> Choice:
     kind = f"{word.kind:<{KIND}}" if columns >= NARROW else ""
     about = _first_line(word.about) + (f"  ({_first_line(word.source)})" if word.source else "")
     return Choice(f"/{word.name}{takes}", typed, clean(f"/{word.name}") + rest, kind + about)
-
-
-def _offer_value(text: str, about: str = "") -> Choice:
-    return Choice(text, 0, "", _first_line(about))
 
 
 def _first_line(text: str) -> str:

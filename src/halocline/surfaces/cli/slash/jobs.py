@@ -1,15 +1,18 @@
 """`/jobs`: background jobs of a task."""
 
+from collections.abc import Sequence
+
 from halocline.client import Client
 from halocline.protocol.commands import StopJob
 from halocline.protocol.events.jobs import JobInfo, JobState
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.figures import format_duration
 
 USAGE = "/jobs          list jobs\n/jobs show ID  show the end of a job's output\n/jobs stop ID  stop a job"
 
 
-def about_jobs(rest: str, client: Client, task: str) -> str:
-    """Answer `/jobs`."""
+async def answer_jobs(context: SlashContext, rest: str) -> SlashAnswer:
+    client, task = context.client, context.task
     jobs = {job.name: job for job in client.jobs(task)}
     match rest.split():
         case []:
@@ -21,6 +24,15 @@ def about_jobs(rest: str, client: Client, task: str) -> str:
         case ["show" | "stop", name]:
             return f"No job {name!r}. Jobs: {', '.join(jobs) or 'none'}."
     return USAGE
+
+
+async def complete_jobs(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    match given:
+        case []:
+            return {"show ": "", "stop ": ""}
+        case ["show" | "stop"]:
+            return {job.name: job.command for job in client.jobs(task)}
+    return {}
 
 
 def _stop_job(job: JobInfo, client: Client, task: str) -> str:

@@ -1,13 +1,14 @@
 """`/permissions`: list permissions with numbers, and revoke one."""
 
 import time
-from pathlib import Path
 
 from halocline.client import Client, GivenGrant, PolicyService, list_grants
 from halocline.protocol import commands as cmd
-from halocline.protocol.kinds import Scope
+from halocline.protocol.kinds import ApprovalMode, Scope
 from halocline.protocol.permission_rules import Rule
 from halocline.surfaces.cli.output.sanitize import reveal
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.cli.slash.modes import answer_approvals
 from halocline.surfaces.row_words import brief_grant
 
 NONE = "No permissions. To grant one, press a or s at an approval."
@@ -19,28 +20,30 @@ USAGE = """\
 /approvals MODE        set the approval mode"""
 
 
-def answer_permissions(rest: str, client: Client, task: str) -> str:
-    """Answer `/permissions`."""
-    desk = PolicyService.open()
+async def answer_permissions(context: SlashContext, rest: str) -> SlashAnswer:
+    if rest in tuple(ApprovalMode):  # in older versions it was another name of /approvals
+        return await answer_approvals(context, rest)
+    client, task = context.client, context.task
+    service = PolicyService.open()
     given: list[GivenGrant | Rule] = [one for one in list_grants(client.past(task)) if one.scope is Scope.TASK]
-    given += desk.kept(Path(client.state(task).workspace))
+    given += service.kept(context.workspace)
     match rest.split():
         case [] if not given:
             return NONE
         case []:
             return "\n".join([*(_grant_line(at, one) for at, one in enumerate(given, 1)), HOW])
         case ["forget", number] if number.isdecimal() and 0 < int(number) <= len(given):
-            return _forget_grant(given[int(number) - 1], desk, client, task)
+            return _forget_grant(given[int(number) - 1], service, client, task)
         case ["forget", number]:
             return f"No permission {number}. To list them: /permissions"
     return USAGE
 
 
-def _forget_grant(one: GivenGrant | Rule, desk: PolicyService, client: Client, task: str) -> str:
+def _forget_grant(one: GivenGrant | Rule, service: PolicyService, client: Client, task: str) -> str:
     if isinstance(one, GivenGrant):
         client.send(cmd.TakeBack(task=task, grant=one.grant))
         return "" if client.state(task).turn is None else GONE
-    return GONE if desk.take_out(one) else "It was already revoked."
+    return GONE if service.take_out(one) else "It was already revoked."
 
 
 def _grant_line(number: int, one: GivenGrant | Rule) -> str:

@@ -1,8 +1,11 @@
-"""`/effort`: show or change the reasoning effort in this task."""
+"""`/model` and `/effort`: show or change the model of this task, and its reasoning effort."""
+
+from collections.abc import Sequence
 
 from halocline.client import Client
 from halocline.protocol import commands as cmd
 from halocline.protocol.messages import Effort
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
 from halocline.surfaces.figures import model_name
 from halocline.surfaces.row_words import describe_effort
 
@@ -10,8 +13,9 @@ DEFAULT = "default"
 ANEW = "The next request may miss the provider's cache."
 
 
-def answer_effort(rest: str, client: Client, task: str) -> str:
-    """Answer `/effort`; a change is shown by its event, its cost here."""
+async def answer_effort(context: SlashContext, rest: str) -> SlashAnswer:
+    """A change is shown by its event, its cost here."""
+    client, task = context.client, context.task
     state = client.state(task)
     known = client.models.efforts(state.model, state.mode)
     if not known.levels:
@@ -32,3 +36,25 @@ def answer_effort(rest: str, client: Client, task: str) -> str:
         return "The effort is already set to that."
     client.send(change)
     return ANEW if state.steps else ""
+
+
+async def answer_model(context: SlashContext, rest: str) -> SlashAnswer:
+    before = context.client.state(context.task).model
+    if rest:
+        await context.client.change_model(context.task, rest)
+        if context.client.state(context.task).model != before:
+            return "\n".join(context.client.remarks(context.task))
+    return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME"
+
+
+async def complete_model(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    if given:
+        return {}
+    return {
+        model.name: model.title for model in await client.models.list_models() if model.usable and not model.leaving
+    }
+
+
+async def complete_effort(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    state = client.state(task)
+    return {} if given else dict.fromkeys((*client.models.efforts(state.model, state.mode).levels, DEFAULT), "")

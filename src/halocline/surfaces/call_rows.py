@@ -1,0 +1,138 @@
+"""Folds the events of tool calls, approvals, sub-agents and the user's own commands into rows. Pure."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from halocline.protocol import events as ev
+from halocline.protocol.events.mcp import SEPARATOR
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import CallStatus, ToolKind
+from halocline.protocol.messages import (
+    Image,
+)
+from halocline.protocol.values import JsonObject
+from halocline.surfaces.row_kinds import (
+    Approval,
+    CallRow,
+    Lane,
+)
+from halocline.surfaces.row_words import (
+    COMMANDS,
+    command_answer,
+    command_failure,
+    finding_notices,
+    tool_output,
+)
+from halocline.surfaces.transcript import Transcript, add_rows, add_usage, change_call
+
+LIVE_OUTPUT = 16_384
+"""Most characters that a row keeps of a running call's output."""
+NEW_LINE = "\n"
+
+
+def begin_lane(t: Transcript, e: SubagentStarted) -> Transcript:
+    lane = Lane(e.child, e.name, e.prompt, e.agent, e.model, e.remarks, started_at=e.at)
+    return change_call(t, e.call, lambda row: replace(row, lanes=(*row.lanes, lane)))
+
+
+def update_lane(t: Transcript, e: SubagentProgressed) -> Transcript:
+    now = {"doing": e.doing, "steps": e.steps, "calls": e.calls, "tokens": e.tokens, "cost": e.cost}
+    return change_call(t, e.call, lambda row: _with_lane(row, e.child, lambda lane: replace(lane, **now)))
+
+
+def end_lane(t: Transcript, e: SubagentEnded) -> Transcript:
+    def end(lane: Lane) -> Lane:
+        return replace(
+            lane,
+            end=e.end,
+            doing="",
+            steps=e.steps,
+            calls=e.calls,
+            tokens=e.usage.total,
+            cost=e.cost,
+            report=e.report,
+            problem=e.problem,
+            seconds=max(0.0, e.at - lane.started_at),
+        )
+
+    return change_call(add_usage(t, e.usage, e.cost), e.call, lambda row: _with_lane(row, e.child, end))
+
+
+def _with_lane(row: CallRow, child: str, change: Callable[[Lane], Lane]) -> CallRow:
+    return replace(row, lanes=tuple(change(lane) if lane.child == child else lane for lane in row.lanes))
+
+
+def ask_approval(t: Transcript, e: ev.ApprovalRequested) -> Transcript:
+    approval = Approval(
+        e.request, e.reason, e.detail, e.diffs, grant=e.grant, place=e.place, parts=e.parts, sandbox=e.sandbox
+    )
+    return change_call(t, e.call, lambda row: replace(row, title=e.title, kind=e.kind, approval=approval))
+
+
+def decide_approval(t: Transcript, e: ev.ApprovalResolved) -> Transcript:
+    def decide(row: CallRow) -> CallRow:
+        approval = row.approval or Approval(e.request, "")
+        decided = replace(approval, decision=e.decision, by=e.by, client=e.client, at=e.at, note=e.note, scope=e.scope)
+        if e.arguments is None:
+            return replace(row, approval=decided)
+        title = e.arguments.get("command") if row.kind is ToolKind.EXECUTE else row.title
+        decided = replace(decided, edited=True)
+        return replace(row, approval=decided, arguments=e.arguments, title=str(title or row.title))
+
+    return change_call(t, e.call, decide)
+
+
+def start_call(t: Transcript, e: ev.ToolCallStarted) -> Transcript:
+    return change_call(
+        t,
+        e.call,
+        lambda row: replace(
+            row, title=e.title, kind=e.kind, locations=e.locations, started_at=e.at, foreign=SEPARATOR in e.name
+        ),
+    )
+
+
+def end_call(t: Transcript, e: ev.ToolCallEnded) -> Transcript:
+    def end(row: CallRow) -> CallRow:
+        return replace(
+            row,
+            status=e.status,
+            output=tool_output(e.result),
+            diffs=e.diffs,
+            images=tuple(part for part in e.result.content if isinstance(part, Image)),
+            seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
+            ends_turn=e.ends_turn,
+            failure=command_failure(tool_output(e.result)) if e.name == COMMANDS else "",
+            answer=command_answer(tool_output(e.result)) if e.name == COMMANDS else "",
+        )
+
+    return add_rows(change_call(t, e.call, end), *finding_notices(e.result.content))
+
+
+def start_own_command(t: Transcript, e: ev.OwnCommandStarted) -> Transcript:
+    arguments: JsonObject = {"command": e.command}
+    row = CallRow(e.run, "execute_command", e.command, ToolKind.EXECUTE, arguments=arguments, started_at=e.at)
+    return add_rows(t, replace(row, own=True))
+
+
+def end_own_command(t: Transcript, e: ev.OwnCommandEnded) -> Transcript:
+    def end(row: CallRow) -> CallRow:
+        answer = command_answer(f"[{e.said}")
+        is_well = e.exit_code == 0 or answer or (e.exit_code is None and e.job)
+        ended = CallStatus.COMPLETED if is_well else CallStatus.FAILED
+        return replace(
+            row,
+            status=CallStatus.CANCELLED if e.stopped else ended,
+            output=f"{e.output.rstrip(NEW_LINE) or '[no output]'}\n[{e.said}]",
+            failure=command_failure(f"[{e.said}"),
+            answer=answer,
+            seconds=None if row.started_at is None else max(0.0, e.at - row.started_at),
+        )
+
+    return change_call(t, e.run, end)
+
+
+def grow_output(t: Transcript, e: ev.ToolCallProgressed) -> Transcript:
+    """Append a running call's output, keeping only its end until the result replaces it."""
+    return change_call(t, e.call, lambda row: replace(row, output=(row.output + e.text)[-LIVE_OUTPUT:]))

@@ -1,0 +1,80 @@
+"""Arguments of `halo [prompt]`, `halo run` and `halo demo`."""
+
+import argparse
+
+from halocline._version import __version__
+from halocline.surfaces.cli.args.options import add_model_options, add_network_options, add_system_prompt_options
+from halocline.surfaces.cli.args.parser import APPROVAL_MODES, Parser, parse_positive, positive_int
+from halocline.surfaces.cli.command_table import COMMANDS
+
+OUTPUT_FORMATS = ("text", "json", "stream-json")
+APPROVALS = "HALOCLINE_APPROVALS"
+APPROVALS_TEXT = "Folder for `--approvals`, for unattended runs."
+ADD_DIR = "also work in this folder; repeatable"
+
+
+class PromptParser(Parser):
+    """Takes flags between the words of a prompt."""
+
+    def read(self, words: list[str]) -> argparse.Namespace:
+        return self.parse_intermixed_args(words)
+
+
+def chat_parser() -> Parser:
+    lines = "\n".join(f"  {name:<12} {command.text}" for name, command in COMMANDS.items())
+    parser = PromptParser(
+        prog="halo",
+        usage="halo [options] [prompt]\n       halo COMMAND …",
+        description="A coding agent. On a terminal, starts an interactive session.",
+        epilog=f"commands:\n{lines}\n\nDetails: halo COMMAND --help",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"halo {__version__}", help="print the version")
+    return _prompt_options(parser)
+
+
+def run_parser() -> Parser:
+    usage = "halo run [options] [prompt]"
+    return _prompt_options(PromptParser(prog="halo run", usage=usage, description="Run one prompt and exit."))
+
+
+def _prompt_options(parser: Parser) -> Parser:
+    add = parser.add_argument
+    add("prompt", nargs="*", help="what to do; text on standard input is appended")
+    add("-p", "--print", action="store_true", help="print only the final answer; never ask for approval")
+    add("--output-format", choices=OUTPUT_FORMATS, help="text, json (one result object) or stream-json (the event log)")
+    add("--output-schema", metavar="FILE", help="JSON Schema of the answer: a file, or the JSON itself")
+    add("--image", dest="images", action="append", metavar="FILE", help="attach an image; repeatable")
+    add_model_options(parser)
+    add("--mode", choices=("plan", "act"), help="plan: read only; act: may also make changes")
+    add("--approval-mode", choices=APPROVAL_MODES, help="which actions run without approval")
+    add("-y", "--yolo", action="store_true", help="run everything without approval, as --approval-mode yolo does")
+    add("--approvals", metavar="DIR", help="let another program approve, through files in this folder (see the guide)")
+    add("-c", "--continue", dest="continue_", action="store_true", help="resume the newest task of this folder")
+    add("-r", "--resume", metavar="ID", help="resume this task")
+    add("-C", "--cwd", metavar="DIR", default=".", help="work in this folder")
+    add("--add-dir", dest="roots", action="append", metavar="DIR", default=[], help=ADD_DIR)
+    add("--max-steps", type=positive_int, metavar="N", help="most steps in one turn")
+    add("--max-cost", type=parse_positive, metavar="USD", help="most US dollars the task may cost")
+    add_system_prompt_options(parser)
+    add("--trust", action="store_true", help="let the folder's own hooks and MCP servers run, this time only")
+    add("--hooks-dir", dest="hook_folders", action="append", metavar="DIR", help="another folder of hooks; repeatable")
+    add("--record", metavar="FILE", help="record events and requests to a new file, for halo replay")
+    add("--time-limit", type=parse_positive, metavar="SECONDS", help="longest duration of one turn")
+    add_network_options(parser)
+    return parser
+
+
+def demo_parser() -> Parser:
+    parser = Parser(prog="halo demo", description="Watch a scripted model fix a small project with real tools.")
+    parser.add_argument("-y", "--yolo", action="store_true", help="run everything without approval")
+    return parser
+
+
+def acp_parser() -> Parser:
+    about = "Serve an editor over stdin and stdout. Add it there as an agent with the command: halo acp"
+    parser = Parser(prog="halo acp", description=about)
+    add_model_options(parser)
+    parser.add_argument("--mode", choices=("plan", "act"), help="mode of new sessions")
+    parser.add_argument("--approval-mode", choices=APPROVAL_MODES, help="approval mode of new sessions")
+    return parser

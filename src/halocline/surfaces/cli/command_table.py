@@ -1,0 +1,45 @@
+"""The commands of `halo`: one table with the text of each, its module, and the module of its arguments.
+
+Modules are relative to `surfaces.cli` and imported on use. A command's module has `command(arguments)`, and the module
+of its arguments a function that builds the parser: `NAME_parser`.
+"""
+
+from halocline.protocol.values import Value
+
+
+class Command(Value, frozen=True):
+    """A command of `halo`."""
+
+    text: str
+    module: str
+    arguments: str
+
+
+COMMANDS = {
+    "run": Command("run one prompt and exit", "commands.run", "args.run"),
+    "demo": Command("watch a scripted model fix a small project: no key, no network", "commands.demo", "args.run"),
+    "web": Command("open the chat view in a browser", ".web.command", "args.tasks"),
+    "acp": Command("serve an editor that speaks the Agent Client Protocol", ".acp.command", "args.run"),
+    "attach": Command("join a task that another process is running", "commands.attach", "args.tasks"),
+    "tasks": Command("list, search, show, rename, tag or delete tasks", "commands.tasks", "args.tasks"),
+    "fork": Command("start a new task from any point of a task", "commands.fork", "args.tasks"),
+    "replay": Command("re-run a recorded task without a model", "commands.replay", "args.tasks"),
+    "import": Command("import conversations from Cline and other agents", "commands.import_", "args.tasks"),
+    "export": Command("write a task as Markdown, HTML or JSON lines", "commands.export", "args.tasks"),
+    "checkpoints": Command("list, compare or restore checkpoints of a workspace", "commands.checkpoints", "args.tasks"),
+    "storage": Command("show disk usage, and free space", "commands.storage", "args.tasks"),
+    "models": Command("list models and their prices", "commands.models", "args.models"),
+    "rules": Command("list, explain, create, enable or disable rule files", "commands.rules", "args.rules"),
+    "context": Command("show what fills a task's context window, and its cost", "commands.context", "args.models"),
+    "hooks": Command("list the hooks of a folder, and which of them run", "commands.trust", "args.rules"),
+    "trust": Command("choose which folders may run their own hooks and MCP servers", "commands.trust", "args.rules"),
+    "login": Command("test and store an API key for a provider", "commands.login", "args.models"),
+    "logout": Command("remove a stored key", "commands.login", "args.models"),
+    "policy": Command("explain, test and review permission decisions", "commands.policy", "args.rules"),
+    "todos": Command("show the to-do list of a task, and the file to edit it in", "commands.todos", "args.tasks"),
+    "memory": Command("show, edit or remove the notes that new tasks start with", "commands.memory", "args.tasks"),
+    "mcp": Command("list, test, add, find or serve MCP servers", "mcp.manage", "args.mcp"),
+    "doctor": Command("check this machine and your setup", "commands.doctor", "args.models"),
+}
+CHAT = Command("", "commands.run", "args.run")
+"""`halo [prompt]`, which is no word of the command line."""

@@ -1,0 +1,22 @@
+"""`halo export`: write a task as Markdown, HTML or JSON lines."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from halocline.client import Choices, open_client
+from halocline.protocol.errors import UsageError
+from halocline.surfaces.exporting import Form, export_task
+
+
+def command(arguments: argparse.Namespace) -> int:
+    client = open_client(Choices())
+    text = export_task(client.past(arguments.id), Form(arguments.format), client.without_secrets)
+    if not arguments.output:
+        sys.stdout.write(text)
+        return 0
+    try:
+        Path(arguments.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"Cannot write {arguments.output}: {error.strerror}.", "Name another file with -o.") from error
+    return 0

@@ -1,0 +1,115 @@
+"""The status line of a screen follows the events: what the agent does now, and how the plan stands."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from halocline.protocol import events as ev
+from halocline.protocol.events.subagents import SubagentEnded, SubagentProgressed, SubagentStarted
+from halocline.protocol.kinds import Todo, ToolKind
+from halocline.protocol.state.todo_markdown import at_work, count_done
+from halocline.surfaces import row_kinds as r
+from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY
+from halocline.surfaces.cli.output.call_cards import summarize_looks
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.status_line import Activity, StatusLine
+from halocline.surfaces.figures import describe_lane, format_plural
+from halocline.surfaces.transcript import Transcript
+
+LONGEST_STEP = 40
+"""Most characters of the current to-do item."""
+
+
+class ActivityLine:
+    """Sets the status line for each event. `can_leave` mentions Ctrl-B."""
+
+    def __init__(self, status: StatusLine, *, can_leave: bool) -> None:
+        self._status = status
+        self._can_leave = can_leave
+        self._output = ""
+        self._previewed = ""
+        self._own: Activity | None = None
+
+    def follow(self, event: ev.Event, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+        """Update the line for an event; `looks` are finished reads that are not printed yet."""
+        show = partial(self._show, transcript=transcript, looks=looks)
+        match event:
+            case ev.TurnStarted() | ev.StepStarted():
+                show("waiting for the model")
+            case ev.StepRetried() if event.model or not event.wait:
+                show("waiting for the model")
+            case ev.StepRetried():
+                self._count_down(event.wait)
+            case ev.ToolCallDelta() if event.call != self._previewed:
+                show(f"preparing {event.name}")
+            case ev.EditPreviewed():
+                self._preview_edit(event)
+            case ev.ToolCallStarted():
+                verb = "running " if event.kind is ToolKind.EXECUTE else ""
+                self._show_command(verb + _first_line(event.title), can_leave=event.name == LEFT_BY_KEY)
+            case ev.ToolCallProgressed():
+                self._output = (self._output + event.text)[-400:]
+            case ev.OwnCommandStarted() if self._status.activity is None:
+                self._own = self._show_command(f"running {_first_line(event.command)}")
+            case ev.OwnCommandEnded() if self._status.activity is self._own:
+                self._status.set(None)
+            case SubagentStarted() | SubagentProgressed() | SubagentEnded():
+                self._show_lanes(transcript.call(event.call))
+            case ev.ApprovalRequested() | ev.QuestionAsked() | ev.TurnEnded():
+                self._status.set(None)
+            case ev.ToolCallEnded() | ev.ApprovalResolved() | ev.QuestionAnswered() | ev.AssistantMessageCompleted():
+                show("working")
+
+    def _show(self, what: str, transcript: Transcript, looks: Sequence[r.CallRow]) -> None:
+        """Show an activity after the finished reads, and the progress of the plan."""
+        done = f"{summarize_looks(looks, limit=3)} · " if looks else ""
+        self._status.set(Activity(done + what + describe_step(transcript.todos)))
+
+    def _show_command(self, text: str, *, can_leave: bool = True) -> Activity:
+        """Show a command with the last line of its output."""
+        self._output = ""
+        hint = LEAVE_HINT if self._can_leave and can_leave else ""
+        activity = Activity(text, self._last_output, hint=hint)
+        self._status.set(activity)
+        return activity
+
+    def _count_down(self, wait: float) -> None:
+        hint = ASK_NOW_HINT if self._can_leave else ""
+        self._status.set(Activity("retrying in", until=time.monotonic() + wait, hint=hint))
+
+    def _show_lanes(self, row: r.CallRow | None) -> None:
+        """Show the number of running sub-agents, and below it what each one does."""
+        working = [lane for lane in row.lanes if not lane.end] if row else []
+        if row and working:
+            below = [f"· {lane.name}: {describe_lane(lane)}" for lane in working]
+            text = f"{len(working)} of {format_plural(len(row.lanes), 'sub-agent')} running"
+            self._status.set(Activity(text, below=below))
+
+    def _preview_edit(self, event: ev.EditPreviewed) -> None:
+        """Show an edit while it is being written, until its result is printed."""
+        self._previewed = event.call
+        name = clean(event.path) or "an edit"
+        self._status.set(Activity(f"writing {name}", partial(describe_growth, event), below=event.lines))
+
+    def _last_output(self) -> str:
+        return self._output.rstrip().rsplit("\n", 1)[-1]
+
+
+def _first_line(text: str) -> str:
+    return clean(text).split("\n", 1)[0]
+
+
+def describe_step(todos: Sequence[Todo]) -> str:
+    """` · 2/5 Fix the parser`: progress of the plan and its current item; empty when nothing is open."""
+    current = at_work(todos)
+    if current is None:
+        return ""
+    text = " ".join(current.text.split())
+    return f" · {count_done(todos)}/{len(todos)} {text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP] + '…'}"
+
+
+def describe_growth(event: ev.EditPreviewed) -> str:
+    """`edit 2 at line 41 · +3 −1`."""
+    place = f"edit {event.number}" if event.number else ""
+    place += f" at line {event.line}" if event.line else ""
+    return " · ".join(filter(None, [place, f"+{event.added} −{event.removed}"]))

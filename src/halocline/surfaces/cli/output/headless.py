@@ -1,0 +1,216 @@
+"""Views without a person: the final answer for scripts (`-p`), and JSON for programs."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import asdict
+
+from halocline.protocol import codec, events as ev, json_output
+from halocline.protocol.errors import HaloclineError
+from halocline.protocol.messages import StopReason, Usage
+from halocline.protocol.state.final_answer import final_text
+from halocline.protocol.state.state import State
+from halocline.protocol.values import JsonObject, Value
+from halocline.surfaces.cli.exit_codes import of_error, of_state
+from halocline.surfaces.cli.input.decision import Decision
+from halocline.surfaces.cli.output.refusals import Refusals, Refused, describe_refusal
+from halocline.surfaces.cli.output.view import APPROVE, UNANSWERED, Foreign
+from halocline.surfaces.cli.stderr import print_message
+
+if TYPE_CHECKING:
+    from halocline.client import Client
+    from halocline.surfaces.cli.input.line_input import Prompt
+
+
+class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="result"):
+    """The last object of stream-json, and the only one of json.
+
+    `usage` (tokens), `steps` and `cost` (US dollars, null when unknown) are of the whole task, `duration` (seconds) of
+    this run. `structured_output` is the answer if it had to match a schema, and does. `refused` are the calls of this
+    run that were not allowed, with rule and reason.
+    """
+
+    task: str
+    stop_reason: str
+    text: str
+    usage: dict[str, int]
+    cost: float | None
+    steps: int
+    duration: float
+    exit_code: int
+    limit: str = ""
+    error: str = ""
+    hint: str = ""
+    structured_output: JsonObject | None = None
+    refused: tuple[Refused, ...] = ()
+
+    @classmethod
+    def of(
+        cls, state: State, seconds: float, raised: ev.ErrorRaised | None, refused: Sequence[Refused] = ()
+    ) -> "Result":
+        """Result of a turn; `raised` is its error, if any."""
+        end = state.last_end
+        return cls(
+            task=state.task,
+            stop_reason=end.reason.value if end else "",
+            text=final_text(state),
+            usage=asdict(state.usage),
+            cost=None if state.cost is None else round(state.cost, 6),
+            steps=state.steps,
+            duration=round(seconds, 3),
+            exit_code=int(of_state(state)),
+            limit=end.limit if end else "",
+            error=raised.text if raised else end.text if end else "",
+            hint=raised.hint if raised else "",
+            structured_output=state.answer,
+            refused=tuple(refused),
+        )
+
+    @classmethod
+    def broken(cls, task: str, error: HaloclineError, seconds: float) -> "Result":
+        """Result of a run that broke before a turn started or ended."""
+        return cls(
+            task=task,
+            stop_reason=StopReason.ERROR.value,
+            text="",
+            usage=asdict(Usage()),
+            cost=None,
+            steps=0,
+            duration=round(seconds, 3),
+            exit_code=int(of_error(error)),
+            error=error.text,
+            hint=error.hint,
+        )
+
+
+def final_output(state: State) -> str:
+    """Output for a program: the answer's text, or with a schema only its JSON, empty when there is none."""
+    if state.output_schema is None:
+        return final_text(state)
+    return "" if state.answer is None else json_output.encode(state.answer).decode()
+
+
+class Silent:
+    """Base of views without a person: notices go to standard error."""
+
+    asks = False
+    draws = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def recall(self, past: Sequence[ev.DurableEvent]) -> None:
+        return None
+
+    def begin_anew(self) -> None:
+        return None
+
+    def show_foreign(self, shown: Foreign) -> None:
+        return None
+
+    def show(self, event: ev.Event) -> None:
+        match event:
+            case ev.Noticed():
+                print_message(event.text)
+            case ev.StepRetried():
+                from halocline.surfaces.figures import describe_retry
+
+                print_message(describe_retry(event))
+
+    def say(self, text: str) -> None:
+        print_message(text)
+
+    def fail(self, error: HaloclineError) -> None:
+        return None
+
+    async def ask_approval(self, event: ev.ApprovalRequested, client: "Client", task: str) -> Decision:
+        raise RuntimeError("no person to ask")
+
+    async def ask_question(self, event: ev.QuestionAsked) -> str | None:
+        raise RuntimeError("no person to ask")
+
+    async def compose(self, client: "Client", task: str) -> "Prompt | None":
+        return None
+
+    def expect_prompt(self) -> None:
+        return None
+
+    def offer_background(self, leave: Callable[[], object] | None) -> None:
+        return None
+
+
+class Answer(Silent):
+    """`-p`: only the final text on standard output; problems go to standard error."""
+
+    def __init__(self) -> None:
+        self._refusals = Refusals()
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if refused := self._refusals.take(event):
+            print_message(describe_refusal(refused))
+        if isinstance(event, ev.AnswerRefused):
+            print_message("The answer does not match the schema.", " ".join(event.problems))
+        if isinstance(event, ev.ErrorRaised):
+            print_message(event.text, event.hint)
+
+    def result(self, state: State, seconds: float) -> None:
+        if text := final_output(state):
+            print(text, flush=True)
+        end = state.last_end
+        if end and end.limit:
+            print_message(end.text, f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.MAX_TOKENS:
+            print_message("The reply reached the model's output limit.", f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.CANCELLED:
+            print_message("Interrupted.", f"To continue: halo -r {state.task}")
+        elif end and end.reason is StopReason.REFUSAL:
+            print_message(end.text or "The model refused to answer.")
+        elif state.nobody_answered:
+            print_message(UNANSWERED, APPROVE)
+
+
+class Json(Silent):
+    """`--output-format json`: one result object."""
+
+    def __init__(self) -> None:
+        self._task = ""
+        self._raised: ev.ErrorRaised | None = None
+        self._refusals = Refusals()
+        self._began = time.monotonic()
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if isinstance(event, ev.Durable):
+            self._task = event.task
+        self._refusals.take(event)
+        if isinstance(event, ev.ErrorRaised):
+            self._raised = event
+
+    def result(self, state: State, seconds: float) -> None:
+        _write_line(json_output.encode(Result.of(state, seconds, self._raised, self._refusals.all)))
+
+    def fail(self, error: HaloclineError) -> None:
+        _write_line(json_output.encode(Result.broken(self._task, error, time.monotonic() - self._began)))
+
+
+class StreamJson(Json):
+    """`--output-format stream-json`: the event log, one line per event, and the result object last."""
+
+    def show(self, event: ev.Event) -> None:
+        super().show(event)
+        if isinstance(event, ev.Durable):
+            _write_line(codec.encode(event))
+
+
+def _write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,87 @@
+"""Text about restoring files: what a plan would do, and why it does nothing."""
+
+from collections.abc import Sequence
+
+from halocline.client import (
+    FileDifference,
+    RestorePlan,
+)
+from halocline.protocol.errors import NotWhole
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.figures import format_plural
+
+SHOWN = 20
+"""Most paths shown for each kind of change."""
+KINDS = (
+    ("creates", "create"),
+    ("overwrites", "restore"),
+    ("merges", "merge with your changes"),
+    ("deletes", "delete"),
+    ("yours", "keep (changed by you)"),
+    ("others", "keep (changed by another task)"),
+    ("doubtful", "keep (changed while a command ran, perhaps by you)"),
+    ("conflicts", "keep (you and the task changed the same lines)"),
+    ("kept", "keep (cannot be written or removed)"),
+    ("lost", "keep (saved content is damaged)"),
+)
+"""Fields of a restore plan, and their labels."""
+LATE = "That checkpoint was due before all files of {} were read, so changes made until then are kept."
+OVERWRITE = "To restore them anyway, and lose the other changes in them: --overwrite"
+
+
+def describe_plan(plan: RestorePlan) -> list[str]:
+    """Describe a restore, one line per file."""
+    lines = [line for field, label in KINDS for line in name_paths(label, getattr(plan, field))]
+    return [*lines, *describe_assumed(plan), *(LATE.format(clean(folder)) for folder in plan.late)]
+
+
+def describe_assumed(plan: RestorePlan) -> list[str]:
+    """Name the files whose changes are attributed to the task only by their time."""
+    if not plan.assumed:
+        return []
+    one = len(plan.assumed) == 1
+    return [
+        f"  Changed while a command ran, so assumed to be its work: {_join_paths(plan.assumed)}.",
+        f"  If you edited {'it' if one else 'one of them'} at that time, make a copy first.",
+    ]
+
+
+def explain_no_change(plan: RestorePlan) -> str:
+    """Explain why a restore would change no file. Raises NotWhole when the reason is lost contents."""
+    require_whole(plan.lost)
+    if plan.yours or plan.conflicts or plan.others or plan.doubtful:
+        return f"No file was restored: the files that differ also have changes that are not the task's.\n{OVERWRITE}"
+    if plan.kept:
+        return "No file was restored: the files that differ cannot be written or removed."
+    return "The files already match that checkpoint."
+
+
+def count_plan(plan: RestorePlan) -> str:
+    """Count the plan's changes in one line."""
+    stay = sum(map(len, (plan.yours, plan.others, plan.doubtful, plan.conflicts, plan.kept, plan.lost)))
+    return f"{format_plural(plan.changes, 'file')} to change" + (f", {stay} to keep as is." if stay else ".")
+
+
+def diff_text(file: FileDifference) -> str:
+    """Diff of one file, with the size of what is left out."""
+    cut = f"\\ {file.cut:,} more bytes of {file.path} are left out\n" if file.cut else ""
+    return file.diff + cut
+
+
+def require_whole(lost: Sequence[str]) -> None:
+    """Raise NotWhole when contents are lost; everything else was restored."""
+    if lost:
+        files = format_plural(len(lost), "file")
+        raise NotWhole(
+            f"{files} not restored, because the saved content is lost: {_join_paths(lost)}.",
+            "Another checkpoint may have it: halo checkpoints list",
+        )
+
+
+def _join_paths(paths: Sequence[str]) -> str:
+    return ", ".join(map(clean, paths[:SHOWN])) + (f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else "")
+
+
+def name_paths(what: str, paths: Sequence[str]) -> list[str]:
+    more = [f"  {what}  … and {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    return [*(f"  {what}  {clean(path)}" for path in paths[:SHOWN]), *more]

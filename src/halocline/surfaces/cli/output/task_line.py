@@ -1,0 +1,44 @@
+"""One task as a line of a list."""
+
+import re
+import sys
+
+from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
+from halocline.surfaces import figures
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.output.table import entry, format_time
+from halocline.surfaces.figures import format_size
+
+STATUSES = {
+    "end_turn": "done",
+    "max_tokens": "cut off",
+    "max_turn_requests": "at a limit",
+    "refusal": "refused",
+    "cancelled": "interrupted",
+    "error": "failed",
+    "unfinished": "unfinished",
+}
+"""Labels for the end of a task's last turn."""
+
+
+def task_line(info: TaskInfo, query: TaskQuery) -> str:
+    """One line of the list, with the value it is sorted by."""
+    status = STATUSES.get(info.status, info.status)
+    facts = [info.task, format_time(info.changed_at), f"{status:<11}"]
+    match query.order:
+        case Order.COST:
+            facts.append(f"{figures.format_money(info.cost):>8}")
+        case Order.TOKENS:
+            facts.append(f"{info.tokens:>11,}")
+        case Order.SIZE:
+            facts.append(f"{format_size(info.size):>8}")
+    words = ["★"] if info.favourite else []
+    words += [info.name or info.title, *(f"#{tag}" for tag in info.tags)]
+    return entry(*facts, text=" ".join(words))
+
+
+def mark_words(snippet: str) -> str:
+    """Highlight the matches on a terminal."""
+    begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    parts = re.split(f"([{''.join(MARKS)}])", snippet)
+    return "".join({MARKS[0]: begin, MARKS[1]: end}.get(part, clean(part)) for part in parts)

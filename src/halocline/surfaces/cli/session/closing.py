@@ -1,0 +1,43 @@
+"""The end of a run: the tasks write their last events, and an empty task is deleted."""
+
+import asyncio
+from contextlib import suppress
+from typing import NamedTuple
+
+from halocline.client import Client
+from halocline.protocol.errors import TaskBusy
+from halocline.surfaces.cli.stderr import describe_left, print_message
+
+CLOSING_TIME = 5.0
+"""Seconds that a task gets to write its last events when the program quits."""
+
+
+class LastTask(NamedTuple):
+    """The task at the end of a run, the process that continues it, and True if it is empty and ours."""
+
+    name: str
+    writer: str
+    is_empty: bool
+
+
+def describe_last(client: Client, task: str) -> LastTask:
+    """Read the state of the last task, which is gone once the client is closed."""
+    is_elsewhere = client.is_attached(task)
+    writer = client.tasks.writer(task) if is_elsewhere else ""
+    return LastTask(task, writer, not is_elsewhere and client.state(task).is_empty)
+
+
+async def close_client(client: Client) -> None:
+    """Let the tasks write their last events, for a bounded time. Raises the error that broke a task."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSING_TIME):
+            await client.close()
+
+
+def finish_run(client: Client, last: LastTask) -> None:
+    """Name the process that continues the task, or delete a task in which nothing happened."""
+    if last.writer:
+        print_message(describe_left(last.name, last.writer))
+    if last.is_empty:
+        with suppress(TaskBusy):  # a peer that joined continues it
+            client.tasks.forget(last.name)

@@ -1,0 +1,21 @@
+"""`# text` at the prompt: a note for future tasks."""
+
+from pathlib import Path
+
+from halocline.client import Client
+from halocline.protocol.errors import UsageError
+
+
+async def keep_note(client: Client, task: str, prompt: str) -> str:
+    """Save the text after `# `. Returns what to tell the person; empty when the prompt is not such a line."""
+    if not prompt.lstrip().startswith("# "):
+        return ""
+    from halocline.client import parse_note
+
+    if not (note := parse_note(prompt)):
+        return ""
+    try:
+        file = await client.memory_of(Path(client.state(task).workspace)).keep(note)
+    except UsageError as error:
+        return f"{error.text} {error.hint}".rstrip()
+    return f"Saved to {file}. New tasks in this folder will read it."

@@ -1,0 +1,21 @@
+"""Signals that end a conversation: Ctrl-C, and those of a closing terminal or system."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
+    """Call `handle` with the number of each signal, in the event loop."""
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)

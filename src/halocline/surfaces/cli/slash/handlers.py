@@ -1,0 +1,44 @@
+"""The slash commands that are answered here and not by the model: one table of their answers and completions.
+
+Functions are named `module:function`, with the module in this package, and imported when first used. An answer takes
+the context and the text after the command; completions take the client, the task and the words already given, and
+return the meaning of each possible next word.
+"""
+
+from halocline.protocol.values import Value
+
+
+class SlashHandler(Value, frozen=True):
+    """Functions of one command. `once`: its completions are slow to find, so a prompt editor looks them up once."""
+
+    answer: str
+    completions: str = ""
+    once: bool = False
+
+
+HANDLERS = {
+    "help": SlashHandler("lists:answer_help"),
+    "quit": SlashHandler("tasks:answer_quit"),
+    "clear": SlashHandler("tasks:answer_clear"),
+    "resume": SlashHandler("tasks:answer_resume", "tasks:complete_resume"),
+    "add-dir": SlashHandler("tasks:answer_add_dir"),
+    "export": SlashHandler("tasks:answer_export"),
+    "fork": SlashHandler("tasks:answer_fork"),
+    "undo": SlashHandler("checkpoints:answer_undo"),
+    "checkpoint": SlashHandler("checkpoints:answer_checkpoint", "checkpoints:complete_checkpoint"),
+    "model": SlashHandler("models:answer_model", "models:complete_model", once=True),
+    "effort": SlashHandler("models:answer_effort", "models:complete_effort"),
+    "permissions": SlashHandler("permissions:answer_permissions"),
+    "mode": SlashHandler("modes:answer_mode", "modes:complete_mode"),
+    "approvals": SlashHandler("modes:answer_approvals", "modes:complete_approvals"),
+    "auto-approve": SlashHandler("auto_approve:answer_auto_approve", "auto_approve:complete_auto_approve"),
+    "compact": SlashHandler("compact:answer_compact", "compact:complete_compact"),
+    "cost": SlashHandler("lists:answer_cost"),
+    "todos": SlashHandler("lists:answer_todos"),
+    "jobs": SlashHandler("jobs:answer_jobs", "jobs:complete_jobs"),
+    "context": SlashHandler("lists:answer_context"),
+    "mcp": SlashHandler("lists:answer_mcp"),
+    "rules": SlashHandler("lists:answer_rules"),
+    "skills": SlashHandler("lists:answer_skills"),
+}
+"""By name, without aliases."""

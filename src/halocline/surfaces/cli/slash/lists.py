@@ -1,0 +1,72 @@
+"""Slash commands that only show something: `/help`, `/cost`, `/todos`, `/skills`, `/context`, `/mcp`, `/rules`."""
+
+from shutil import get_terminal_size
+
+from halocline.client import (
+    InstructionService,
+    SlashPlace,
+    list_prompts,
+)
+from halocline.protocol.kinds import TodoStatus
+from halocline.surfaces.cli.output.context_report import report_lines
+from halocline.surfaces.cli.output.rule_files import describe_files
+from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+from halocline.surfaces.costs import by_turn, turns_of
+from halocline.surfaces.figures import format_plural
+
+INDENT = 2
+"""Columns before an answer."""
+NO_SKILLS = "No skills here. A skill is a folder such as .agents/skills/NAME with a SKILL.md file."
+NO_SERVERS = "No MCP servers. To add one: halo mcp add"
+
+
+async def answer_help(context: SlashContext, rest: str) -> SlashAnswer:
+
+    words = context.client.words(context.workspace)
+    lines, kind = [], ""
+    prompts = list_prompts(context.client.mcp_prompts(context.task))
+    for word in [*words.listed(SlashPlace.TERMINAL), *prompts]:
+        if word.kind != kind:
+            lines += ["", f"{word.kind[:1].upper()}{word.kind[1:]}"]
+            kind = word.kind
+        about = " ".join(f"{word.about} {f'({word.source})' if word.source else ''}".split())
+        lines.append(clean(f"  /{word.name} {word.rest}".rstrip() + f": {about}"))
+    return "\n".join([*lines, *([""] if words.skipped else []), *words.skipped]).strip()
+
+
+async def answer_cost(context: SlashContext, rest: str) -> SlashAnswer:
+
+    lines = by_turn(turns_of(context.client.past(context.task)))
+    return "\n".join([*lines, f"For each step: halo tasks show {context.task} --cost"]) if lines else "No requests yet."
+
+
+async def answer_todos(context: SlashContext, rest: str) -> SlashAnswer:
+    marks = {TodoStatus.PENDING: "○", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "✓"}
+    todos = context.client.state(context.task).todos
+    return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "The to-do list is empty."
+
+
+async def answer_skills(context: SlashContext, rest: str) -> SlashAnswer:
+    found = context.client.words(context.workspace).found_skills
+    lines = [f"/{skill.name}: {' '.join(skill.description.split())}\n    {skill.folder}" for skill in found.skills]
+    return "\n".join([*(lines or [NO_SKILLS]), *found.skipped])
+
+
+async def answer_context(context: SlashContext, rest: str) -> SlashAnswer:
+
+    return "\n".join(report_lines(context.client.context(context.task), get_terminal_size().columns - INDENT))
+
+
+async def answer_mcp(context: SlashContext, rest: str) -> SlashAnswer:
+
+    servers = context.client.mcp_standings(context.task)
+    lines = [f"{clean(each.name)}  {each.state}  {format_plural(each.tools, 'tool')}" for each in servers]
+    lines = [f"{line}: {clean(each.error)}" if each.error else line for line, each in zip(lines, servers, strict=True)]
+    prompts = [f"/{clean(prompt.command)}" for prompt in context.client.mcp_prompts(context.task)]
+    return "\n".join([*(lines or [NO_SERVERS]), *([f"Prompts: {', '.join(prompts)}"] if prompts else [])])
+
+
+async def answer_rules(context: SlashContext, rest: str) -> SlashAnswer:
+
+    return describe_files(InstructionService.open(context.workspace).found())

@@ -1,0 +1,62 @@
+"""`/mode` and `/approvals`: plan or act, and what runs without asking."""
+
+import time
+from collections.abc import Sequence
+
+from halocline.client import Client
+from halocline.protocol import commands as cmd, events as ev
+from halocline.protocol.kinds import ApprovalMode, Mode, is_looser
+from halocline.surfaces.cli.slash.context import SlashAnswer, SlashContext
+
+
+async def answer_mode(context: SlashContext, rest: str) -> SlashAnswer:
+    if rest and rest not in tuple(Mode):
+        return f"Unknown mode {rest!r}. Use plan or act."
+    return _report_change(context, cmd.SetMode(task=context.task, mode=Mode(rest)) if rest else None, "mode")
+
+
+async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
+    if rest and rest not in tuple(ApprovalMode):
+        return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ApprovalMode)}."
+    if rest and not await _confirm_mode(context, ApprovalMode(rest)):
+        return f"Approval mode unchanged: {context.client.state(context.task).approval_mode}"
+    return _report_change(
+        context, cmd.SetPolicy(task=context.task, approval_mode=ApprovalMode(rest)) if rest else None, "approval_mode"
+    )
+
+
+LOOSER = {
+    ApprovalMode.ACCEPT_EDITS: "Edits files in the folder without approval, but asks before commands.",
+    ApprovalMode.AUTO: "Works in the folder without approval, but asks before risky actions and outside the folder.",
+    ApprovalMode.YOLO: "Never asks. Every command runs with your permissions, and checkpoints can restore only "
+    "files in the folder.",
+}
+"""Confirmation texts for modes that ask less."""
+
+
+async def _confirm_mode(context: SlashContext, mode: ApprovalMode) -> bool:
+    """Ask before switching to a mode that asks less, showing what it means."""
+    if not is_looser(mode, context.client.state(context.task).approval_mode):
+        return True
+    yes, no = f"Switch to {mode}", "Keep it"
+    text = f"Switch to {mode}? {LOOSER[mode]}"
+    asked = ev.QuestionAsked(f"mode {time.monotonic_ns()}", text, (yes, no))
+    return await context.view.ask_question(asked) == yes
+
+
+def _report_change(context: SlashContext, command: cmd.AnyCommand | None, what: str) -> str:
+    """Report a change; between turns its event is shown instead."""
+    before = context.client.state(context.task)
+    if command:
+        context.client.send(command)
+    state = context.client.state(context.task)
+    is_shown = state.seq > before.seq and state.turn is None
+    return "" if is_shown else f"The {what.replace('_', ' ')} is {getattr(state, what)}."
+
+
+async def complete_mode(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    return {} if given else dict.fromkeys(Mode, "")
+
+
+async def complete_approvals(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
+    return {} if given else dict.fromkeys(ApprovalMode, "")

@@ -1,0 +1,74 @@
+"""A transcript: the rows so far, and the running turn. Pure."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from halocline.protocol.kinds import Mode, Todo
+from halocline.protocol.messages import (
+    Usage,
+)
+from halocline.protocol.values import Value
+from halocline.surfaces.row_kinds import (
+    CallRow,
+    ErrorRow,
+    PromptRow,
+    ReplyRow,
+    Row,
+    ThoughtRow,
+    TurnEndRow,
+)
+
+
+class Totals(Value, frozen=True):
+    """Usage of the running turn; `planned`: the to-do list changed in it."""
+
+    at: float = 0.0
+    steps: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+    planned: bool = False
+
+
+class Transcript(Value, frozen=True):
+    """The rows so far, the mode and the to-do list. `draft` is the streaming reply."""
+
+    rows: tuple[Row, ...] = ()
+    mode: Mode = Mode.ACT
+    todos: tuple[Todo, ...] = ()
+    draft: tuple[ThoughtRow | ReplyRow, ...] = ()
+    turn: Totals = Totals()
+
+    def visible(self) -> tuple[Row, ...]:
+        return self.rows + self.draft
+
+    def call(self, call: str) -> CallRow | None:
+        """The latest row of a tool call."""
+        return next((row for row in reversed(self.rows) if isinstance(row, CallRow) and row.call == call), None)
+
+
+def add_rows(transcript: Transcript, *rows: Row) -> Transcript:
+    return replace(transcript, rows=transcript.rows + rows)
+
+
+def change_call(transcript: Transcript, call: str, change: Callable[[CallRow], CallRow]) -> Transcript:
+    rows = transcript.rows
+    for index in range(len(rows) - 1, -1, -1):
+        row = rows[index]
+        if isinstance(row, CallRow) and row.call == call:
+            return replace(transcript, rows=(*rows[:index], change(row), *rows[index + 1 :]))
+    return transcript
+
+
+def add_usage(transcript: Transcript, usage: Usage, cost: float | None) -> Transcript:
+    """Add to the usage of the running turn; an unknown price makes the sum unknown."""
+    turn = transcript.turn
+    total = None if cost is None or turn.cost is None else turn.cost + cost
+    return replace(transcript, turn=replace(turn, usage=turn.usage + usage, cost=total))
+
+
+def select_last_words(rows: Sequence[Row]) -> list[Row]:
+    """The last prompt with its last reply, error and end."""
+    asked = max((index for index, row in enumerate(rows) if isinstance(row, PromptRow)), default=len(rows))
+    kinds = PromptRow | ReplyRow | ErrorRow | TurnEndRow
+    return list({type(row): row for row in rows[asked:] if isinstance(row, kinds)}.values())
