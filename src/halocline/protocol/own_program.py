@@ -25,6 +25,7 @@ REACHING = frozenset({"--connect", "--fix", "--refresh"})
 ALONE = frozenset({"--help", "-h", "--version", "-V"})
 STEERING = frozenset(
     {
+        "acp",
         "attach",
         "checkpoints",
         "context",

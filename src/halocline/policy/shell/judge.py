@@ -50,13 +50,13 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
     ground = replace(ground, mentioned=kept_names_in(text, ground))
     if len(text) > MOST_ANALYSED:
         analysis.problem = "it is too long"
-        _look_for_worst(text, ground, analysis)
+        Judge(analysis, 0).look_for_worst(text, ground)
         return analysis
     try:
         tree = parse_command(text)
     except NotUnderstood as why:
         analysis.problem = str(why)
-        _judge_what_is_understood(text, why.before, ground, analysis)
+        Judge(analysis, 0).judge_partly(text, why.before, ground)
         return analysis
     form = Judge(analysis, 0).whole(tree, ground)
     analysis.canonical = None if form is None else with_guards(form, ground)
@@ -65,31 +65,6 @@ def analyse_command(text: str, ground: Ground) -> Analysis:
         analysis.canonical = None
         analysis.findings.append(Finding(make_part(text, Effect.UNKNOWN, reason), Rule.LEADS_ANYWHERE))
     return analysis
-
-
-def _judge_what_is_understood(text: str, before: Node | None, ground: Ground, analysis: Analysis) -> None:
-    """Judge text that was not understood: the part before the problem, each line on its own, and what looks worst."""
-    judge = Judge(analysis, 0)
-    if before is not None:
-        judge.whole(before, ground)
-    seen = {finding.part.text for finding in analysis.findings}
-    for line in text.splitlines():
-        if line.strip() not in seen:
-            judge.try_line(line, ground)
-    _look_for_worst(text, ground, analysis)
-    if _DELETES.search(text) and _GIVES_NAMES.search(text):
-        why = "what it deletes is known only when it runs, and the command could not be fully parsed"
-        analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
-
-
-def _look_for_worst(text: str, ground: Ground, analysis: Analysis) -> None:
-    """Judge the parts of text too long or not understood that look as if no mode may allow them."""
-    cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
-    pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
-    judge = Judge(analysis, 0)
-    for piece in list(pieces)[:MOST_PIECES]:
-        if len(piece) < MOST_ANALYSED:
-            judge.try_line(piece, ground)
 
 
 class Judge(Blocks):
@@ -113,6 +88,27 @@ class Judge(Blocks):
         for name in [name for name in self.analysis.functions if name not in self.analysis.called]:
             self.call(name, None, ground)
         return form
+
+    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
+        """Judge text that was not understood: the part before the problem, each line on its own, what looks worst."""
+        if before is not None:
+            self.whole(before, ground)
+        seen = {finding.part.text for finding in self.analysis.findings}
+        for line in text.splitlines():
+            if line.strip() not in seen:
+                self.try_line(line, ground)
+        self.look_for_worst(text, ground)
+        if _DELETES.search(text) and _GIVES_NAMES.search(text):
+            why = "what it deletes is known only when it runs, and the command could not be fully parsed"
+            self.analysis.findings.append(Finding(make_part(text, Effect.DESTRUCTIVE, why), Rule.LEADS_ANYWHERE))
+
+    def look_for_worst(self, text: str, ground: Ground) -> None:
+        """Judge the parts of text too long or not understood that look as if no mode may allow them."""
+        cut = (*_CUT.split(text), *_CUT_PIPELINES.split(text), *_CUT_COMMANDS.split(text))
+        pieces = dict.fromkeys(_KEYWORDS.sub("", piece).strip() for piece in cut if _GRAVE.search(piece))
+        for piece in list(pieces)[:MOST_PIECES]:
+            if len(piece) < MOST_ANALYSED:
+                self.try_line(piece, ground)
 
     def try_line(self, line: str, ground: Ground) -> None:
         """Judge one line, as far as it parses, of a text that was not understood as a whole."""

@@ -52,6 +52,10 @@ class SimpleCommands(ABC):
         """Return the form of a whole text."""
 
     @abstractmethod
+    def judge_partly(self, text: str, before: Node | None, ground: Ground) -> None:
+        """Judge text that was not understood."""
+
+    @abstractmethod
     def call(self, name: str, words: tuple[Word, ...] | None, ground: Ground) -> Ground:
         """Judge a function called with these words; return the ground after it."""
 
@@ -237,8 +241,8 @@ class SimpleCommands(ABC):
             judge.calls = [*self.calls]
             canonical = judge.whole(parse_command(text), ground)
         except NotUnderstood as why:
-            if why.before is not None:
-                type(self)(inside, self._depth + 1).whole(why.before, ground)
+            if self._depth < _DEEPEST:
+                type(self)(inside, self._depth + 1).judge_partly(text, why.before, ground)
             inside.findings.append(Finding(make_part(text, Effect.UNKNOWN, str(why)), Rule.NOT_ANALYSED))
         self.analysis.segments += inside.segments
         self.analysis.words += inside.words

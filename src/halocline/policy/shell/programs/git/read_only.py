@@ -209,8 +209,8 @@ LOOKS: dict[str, Spec] = {
     "describe": _build_spec(
         "",
         "",
-        "tags all always dirty?text broken?text long abbrev?number candidates=number exact-match match=text "
-        "exclude=text contains first-parent",
+        # `--dirty` and `--broken` write the index.
+        "tags all always long abbrev?number candidates=number exact-match match=text exclude=text contains first-parent",
     ),
     "cat-file": _build_spec("tpse", "", "", extra=_cat_file),
     "show-ref": _build_spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
