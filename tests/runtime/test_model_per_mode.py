@@ -11,6 +11,8 @@ from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import PlanSettings, Price, Settings
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
+
 
 def client_of(journey, **settings):
     return Client(Controller(Assembly(journey.home, Settings(**settings), {})), "test")
