@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Where the environment forbids Python to keep what it compiled, each worker of each run would compile all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 CHROMIUM := $(VENV)/.chromium
 
 .DEFAULT_GOAL := help
@@ -34,7 +36,7 @@ $(CHROMIUM): $(STAMP)
 	@scripts/chromium.sh && touch $(CHROMIUM) || true
 
 # A test that ran into a deadline on a busy machine runs once more, and the summary names it. Other failures stand.
-PYTEST = $(BIN)/python -m pytest -n 3 --reruns 1 --only-rerun '(?i)time(d )?out' -rR
+PYTEST = $(BIN)/python -m pytest -n 4 --dist worksteal --reruns 1 --only-rerun '(?i)time(d )?out' -rR
 test: prepare  ## lint, types and tests, without those that only repeat others at every point (tests/full.txt)
 	@REPLAYS=sample $(PYTEST) -m 'not long and not full'
 
@@ -47,10 +49,15 @@ prepare: setup $(CHROMIUM) $(VENV)/.bubblewrap
 	@$(BIN)/python -m tests.mcp.set_up
 	@$(BIN)/python -m tests.surfaces.acp.set_up
 
-check: setup lint types unit  ## the everyday check: lint, types, unit tests; under four minutes
+check: setup  ## the everyday check: lint, types, layers, unit tests without processes and git
+	@$(MAKE) --no-print-directory -j 4 lint types layers unit
+
+# Folders and files that are all about processes, git, whole tasks or a browser are not even collected.
+UNIT = $(addprefix --ignore tests/,journeys crashes conformance checkpoints git hosts/sandbox surfaces/web/pages) \
+	$(foreach name,test_halo_* hosts/test_browser* test_real_*,--ignore-glob '*/$(name)')
 
 unit: setup
-	@$(BIN)/python -m pytest -n 2 -m 'not slow and not long and not full' --ignore tests/journeys --ignore tests/crashes --ignore tests/conformance --ignore tests/hosts/sandbox --ignore-glob '*/test_halo_*' --ignore-glob '*/hosts/test_browser*' --ignore-glob '*/test_real_*'
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not process and not long and not full' $(UNIT)
 
 lint: setup
 	@$(BIN)/ruff check .

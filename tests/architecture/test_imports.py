@@ -15,6 +15,8 @@ from halocline.store.secrets.store import SecretStore
 from halocline.testing.model_server import ModelServer
 from halocline.tools.toolset import RARE
 
+pytestmark = pytest.mark.process
+
 PROBE = """
 import atexit, sys
 atexit.register(lambda: sys.stderr.write("\\n".join(sorted(sys.modules))))

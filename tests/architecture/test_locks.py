@@ -1,14 +1,9 @@
 """Files are locked in one place only, which never waits without a deadline."""
 
 import ast
-from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "halocline"
-MODULES = {
-    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(SOURCE.rglob("*.py"))
-    if "demo_project" not in path.parts
-}
+from tests.architecture.sources import parse_modules
+
 LOCKS = {"flock", "lockf", "F_SETLKW", "F_OFD_SETLKW", "LOCK_EX", "LOCK_SH"}
 """What locks files, or says how."""
 PLACE = "protocol/file_locks.py"
@@ -21,13 +16,13 @@ def named(tree: ast.AST) -> set[str]:
 
 
 def test_only_one_module_locks_files_and_it_waits_with_a_deadline() -> None:
-    assert [module for module, tree in MODULES.items() if named(tree)] == [PLACE]
+    assert [module for module, tree in parse_modules().items() if named(tree)] == [PLACE]
 
 
 def test_that_module_asks_for_each_lock_without_waiting() -> None:
     calls = [
         node
-        for node in ast.walk(MODULES[PLACE])
+        for node in ast.walk(parse_modules()[PLACE])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOCKS
     ]
     assert calls

@@ -7,11 +7,9 @@ import ast
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "halocline"
-MODULES = [path for path in SOURCE.rglob("*.py") if "demo_project" not in path.parts]
+from tests.architecture.sources import MODULES, ROOT, parse_modules
+
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 
 ONE_WORD = 0.33
@@ -37,8 +35,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 @cache
 def definitions() -> list[Definition]:
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
-    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, Definition)]
+    return [node for tree in parse_modules().values() for node in ast.walk(tree) if isinstance(node, Definition)]
 
 
 def functions() -> list[str]:

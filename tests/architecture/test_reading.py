@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "halocline"
+from tests.architecture.sources import parse_modules
+
 ROOMS = ("tools", "runtime", "services", "task", "hosts", "mcp", "context", "checkpoints")
 """Whose listing of folders is accounted for; that of the others is for the person alone."""
 LISTERS = {"scandir", "listdir", "iterdir", "glob", "rglob", "walk"}
@@ -100,15 +100,15 @@ def test_whoever_opens_files_past_the_room_for_it_says_why():
 
 
 def test_whoever_lists_folders_says_why():
-    found = {name for room in ROOMS for name in modules(room)}
+    found = {name for room in ROOMS for name in modules(f"{room}/")}
     assert {name for name in found if calls_one(name, lists)} == set(LISTING)
 
 
 def test_the_store_of_checkpoints_has_git_open_no_file_of_the_workspace():
     asked = {
         words[0]
-        for path in (SOURCE / "checkpoints").rglob("*.py")
-        for call in calls(ast.parse(path.read_text(encoding="utf-8")))
+        for name in modules("checkpoints/")
+        for call in calls(parse_modules()[name])
         if isinstance(call.func, ast.Attribute)
         and call.func.attr in ("run", "word")
         and (words := [word.value for word in call.args if isinstance(word, ast.Constant)])
@@ -118,12 +118,11 @@ def test_the_store_of_checkpoints_has_git_open_no_file_of_the_workspace():
 
 
 def modules(room: str) -> list[str]:
-    found = (path for path in (SOURCE / room).rglob("*.py") if "demo_project" not in path.parts)
-    return [path.relative_to(SOURCE).as_posix() for path in found]
+    return [name for name in parse_modules() if name.startswith(room)]
 
 
 def calls_one(name: str, wanted: Callable[[ast.expr], bool]) -> bool:
-    return any(wanted(call.func) for call in calls(ast.parse((SOURCE / name).read_text(encoding="utf-8"))))
+    return any(wanted(call.func) for call in calls(parse_modules()[name]))
 
 
 def calls(tree: ast.Module) -> Iterator[ast.Call]:

@@ -1,17 +1,14 @@
 import ast
 import re
 from importlib import import_module
-from pathlib import Path
 
 import msgspec
 import pytest
+from tests.architecture.sources import MODULES, ROOT, SOURCE, parse_modules
 
 from halocline.ports.tool import Tool
 from halocline.tools import toolset
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "halocline"
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if "demo_project" not in path.parts]
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
 LONGEST_MODULE, LONGEST_FUNCTION, LONGEST_GUIDE = 450, 60, 80
 NOT_TOOLS = {"__init__", "toolset", "schema", "places", "changes", "pages", "pictures", "relevance", "mcp_tool"}
@@ -41,17 +38,18 @@ def test_no_module_is_long():
 
 
 def test_no_function_is_long():
-    assert [name for path in MODULES for name, length in functions(path) if length > LONGEST_FUNCTION] == []
+    assert [name for name, length in measure_functions() if length > LONGEST_FUNCTION] == []
 
 
-def functions(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield f"{path.name}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
+def measure_functions():
+    for name, tree in parse_modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{name}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
 
 
 def test_every_module_says_what_it_is_for():
-    assert [path for path in MODULES if not ast.get_docstring(ast.parse(path.read_text()))] == []
+    assert [name for name, tree in parse_modules().items() if not ast.get_docstring(tree)] == []
 
 
 def test_no_module_has_a_vague_name():
@@ -90,7 +88,7 @@ NAME_GIT = {
 
 
 def test_only_the_room_of_git_starts_git():
-    trees = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in MODULES}
+    trees = parse_modules()
     starting = {name for name, tree in trees.items() if starts_processes(tree)}
     naming = {name for name, tree in trees.items() if names_git(tree)}
     assert starting >= RUN_GIT

@@ -31,6 +31,7 @@ def test_two_writes_at_once_are_two_stamps(tmp_path: Path) -> None:
     assert len(stamps.times) == 2
 
 
+@pytest.mark.process
 def test_a_command_tells_when_it_began(tmp_path: Path) -> None:
     began = time.monotonic()
     with Stamps(tmp_path / "pipe") as stamps:

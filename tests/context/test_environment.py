@@ -170,6 +170,7 @@ def test_a_head_that_never_ends_is_not_waited_for(tmp_path):
     assert "branch" not in environment_note(State(), tmp_path, NOW).text
 
 
+@pytest.mark.process
 def test_the_branch_of_a_further_work_tree_is_known(tmp_path):
     main, beside = tmp_path / "main", tmp_path / "beside"
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", main]

@@ -38,6 +38,7 @@ def test_settings_in_the_page_are_valid(path: Path, tmp_path: Path):
             tomllib.loads(text)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("path", EVERY)
 def test_json_and_scripts_in_the_page_can_be_read(path: Path):
     for text in blocks(path, "json"):

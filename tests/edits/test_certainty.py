@@ -64,6 +64,7 @@ def test_an_edit_goes_to_the_one_place_that_was_meant_or_is_refused(case, ending
         assert got[line].strip().endswith("!")
 
 
+@pytest.mark.slow
 @given(FILE, ENDINGS, st.data())
 def test_taking_an_edit_back_restores_the_bytes(lines, endings, data):
     first = data.draw(st.integers(0, len(lines) - 1))

@@ -27,6 +27,7 @@ def test_far_changes_stand_in_hunks_of_their_own():
     assert [line for line in diff.text.split("\n") if line.startswith("@@")] == ["@@ -1,5 +1,5 @@", "@@ -33,7 +33,7 @@"]
 
 
+@pytest.mark.process
 @given(LINES, LINES)
 @settings(max_examples=40)
 def test_git_applies_the_diff(tmp_path_factory: pytest.TempPathFactory, before: str, after: str):

@@ -12,6 +12,8 @@ from tests.hosts.conftest import Runner
 from halocline.hosts.shell.ancestry import MARK, Unknown, find_peer, find_task_above
 from halocline.task import lock
 
+pytestmark = pytest.mark.process
+
 CHILD = "import sys; print('ready', flush=True); sys.stdin.read()"
 PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CHILD!r}])"
 ABOVE = find_task_above.__name__

@@ -1,10 +1,14 @@
 import os
 import subprocess
 
+import pytest
+
 from halocline.hosts.shell.environment import clean_environment
 from halocline.hosts.shell.shell import LocalShell
 from halocline.ports.host import ShellCommand
 from halocline.protocol.events import ShellMoved
+
+pytestmark = pytest.mark.process
 
 
 async def test_a_judged_command_meets_no_function_and_no_program_of_an_earlier_one(run, tmp_path):

@@ -16,6 +16,7 @@ def text_of(seed: int) -> bytes:
     return b"\n".join(lines) + b"\n" * luck.randrange(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_any_lines_of_any_file_are_those_of_the_file_read_whole(seed: int):
     data = text_of(seed)

@@ -13,6 +13,8 @@ from halocline.hosts.shell.shell import LocalShell
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import ShellMoved
 
+pytestmark = pytest.mark.process
+
 MIB = 1 << 20
 HIDING = "setsid setsid sh -c 'trap \"\" TERM; echo $$ > up; exec sleep 60'"
 

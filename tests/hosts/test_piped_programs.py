@@ -9,6 +9,8 @@ import pytest
 
 from halocline.hosts.shell.subprocesses import LocalPrograms
 
+pytestmark = pytest.mark.process
+
 ENV = {"PATH": os.environ["PATH"]}
 
 

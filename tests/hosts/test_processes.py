@@ -11,6 +11,8 @@ import pytest
 from halocline.hosts.shell.keeper import STATE_FD
 from halocline.hosts.shell.processes import KILLED, Process, Processes
 
+pytestmark = pytest.mark.process
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has child subreapers")
 
 DAEMON = """

@@ -12,6 +12,8 @@ from halocline.hosts.shell.executables import find_program
 from halocline.ports.host import Match, SearchQuery
 from halocline.protocol.errors import ToolFailure
 
+pytestmark = pytest.mark.process
+
 
 @contextmanager
 def special_file(folder: Path, kind: str) -> Iterator[Path]:

@@ -11,6 +11,8 @@ from hypothesis import given, settings, strategies as st
 from halocline.hosts.shell.keeper import STATE_FD
 from halocline.hosts.shell.state import ShellState, left_in, with_trailer
 
+pytestmark = pytest.mark.process
+
 BASE = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "GIVEN": "1", "not.an.identifier": "x"}
 
 

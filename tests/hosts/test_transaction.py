@@ -13,6 +13,8 @@ from halocline.hosts.files import transaction
 from halocline.hosts.files.local import LocalFiles
 from halocline.ports.host import FileChangedOutside, FileWrite
 
+pytestmark = pytest.mark.process
+
 KILLED = -9
 CHILDREN = """
 import asyncio, os, signal, sys

@@ -23,7 +23,9 @@ AGAIN = TaskOptions(attended=True, asks_again=True)
 TOUCH = Call("execute_command", {"command": "echo x >> made", "requires_approval": True}, id="c1")
 LATER = Call("write_to_file", {"path": "later", "content": "x\n"}, id="c2")
 QUESTION = Call("ask_followup_question", {"question": "Which?", "options": ["this", "that"]}, id="q1")
-JOB = Call("execute_command", {"command": "echo up; sleep 60", "requires_approval": False, "background": True}, id="j1")
+JOB = Call(
+    "execute_command", {"command": "echo started; sleep 60", "requires_approval": False, "background": True}, id="j1"
+)
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ async def test_a_question_is_asked_again_and_what_is_answered_reaches_the_model(
 
 
 async def test_jobs_that_died_are_told_of_after_the_answer(journey, dies):
-    turns = (Turn(calls=(JOB, TOUCH)), Turn(text="done", expect="job-1 (echo up; sleep 60) is gone"))
+    turns = (Turn(calls=(JOB, TOUCH)), Turn(text="done", expect="job-1 (echo started; sleep 60) is gone"))
     await dies(ev.ApprovalRequested, *turns, call="c1")
     await goes_on(journey, *turns)
     assert [event.job for event in journey.of(ev.JobEnded)] == ["job-1"]

@@ -54,6 +54,7 @@ async def failure(url: str, network: Network) -> ModelError:
     return caught.value
 
 
+@pytest.mark.process
 async def test_a_tls_server_is_spoken_to_through_a_tunnel(authority: Authority, trusted: ssl.SSLContext) -> None:
     echo = Echo()
     async with serving(echo, trusted) as url, ProxyServer(routes={TARGET: port_of(url)}) as proxy:

@@ -68,6 +68,7 @@ async def test_a_long_body_goes_both_ways_over_tls(authority: Authority, trusted
         await client.close()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -97,6 +98,7 @@ async def test_a_certificate_that_is_not_to_be_trusted_is_named_in_one_sentence_
     assert error.hint
 
 
+@pytest.mark.process
 async def test_a_certificate_for_another_address_is_refused(authority: Authority) -> None:
     context = authority.signs("named", names="DNS:localhost")
     async with serving(answering, context) as url:

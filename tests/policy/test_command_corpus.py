@@ -71,6 +71,7 @@ def test_the_corpus_is_large_and_says_nothing_twice():
     assert len({case[2] for case in CASES}) == len(CASES)
 
 
+@pytest.mark.slow
 def test_nothing_is_allowed_that_may_not_be(workspace):
     wrong = [case[:3] for case in CASES if "allow" not in case[4] and judged(case[2], workspace) == "allow"]
     assert wrong == []
@@ -96,6 +97,7 @@ def test_an_everyday_command_is_never_denied(workspace):
     assert [case[:3] for case in CASES if case[0].startswith("everyday") and judged(case[2], workspace) == "deny"] == []
 
 
+@pytest.mark.slow
 def test_plan_mode_runs_only_what_reads(workspace):
     wrong = [
         case[:3] for case in CASES if case[0] == "attacks" and judged(case[2], workspace, mode=Mode.PLAN) == "allow"

@@ -146,6 +146,7 @@ def ground(tmp_path: Path) -> Ground:
     return Ground(tmp_path)
 
 
+@pytest.mark.slow
 def test_no_line_breaks_the_judge(ground: Ground):
     made = lines(os.environ.get("FUZZED_SEED", "halocline"))
     verdicts = {ground.judged(next(made)).verdict.value for _ in range(LINES)}

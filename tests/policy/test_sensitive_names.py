@@ -137,7 +137,7 @@ WRITES = (
 )
 
 
-@pytest.mark.parametrize("form", WRITES)
+@pytest.mark.parametrize("form", [WRITES[0], *(pytest.param(one, marks=pytest.mark.slow) for one in WRITES[1:])])
 def test_no_command_writes_to_such_a_place_unasked(verdict, form):
     names = [name for name in (*LATER, *SECRETS) if "'" not in name and " " not in name and name != "credentials"]
     unasked = [
@@ -156,6 +156,7 @@ def test_no_command_reads_a_secret_unasked(verdict, form):
     assert unasked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", ["cp -r x/{} .", "mv x/{} ./", "cp -t . x/{}", "ln -s x/{}", "cp a b x/{} src/", "install x/{} ."]
 )

@@ -238,6 +238,7 @@ LONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LONG)
 def test_no_text_keeps_the_judge_busy(workspace, text):
     for length in (7_990, 100_000):

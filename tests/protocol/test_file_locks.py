@@ -30,6 +30,7 @@ def test_a_lock_is_free_again_when_its_holder_is_done(tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.process
 @linux
 def test_the_holder_of_a_folder_is_named_as_well(tmp_path: Path) -> None:
     with (

@@ -87,6 +87,7 @@ async def answering(source: str, stream: str, piece: int) -> AsyncIterator[Model
         await model.close()
 
 
+@pytest.mark.slow
 @EVERY_STREAM
 def test_a_real_stream_may_be_cut_at_any_byte(source: str, stream: str) -> None:
     body = b"".join(chunks_of(response(source, stream)))

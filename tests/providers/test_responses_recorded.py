@@ -155,6 +155,7 @@ def test_usage_counts_cached_tokens_once_and_has_its_price() -> None:
     assert reported.window == 1_050_000
 
 
+@pytest.mark.slow
 def test_a_recorded_stream_may_be_cut_at_any_byte() -> None:
     whole = replayed(STREAM)
     for at in range(len(STREAM)):

@@ -130,6 +130,7 @@ async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
     assert "refused the connection" in found.failure
 
 
+@pytest.mark.process
 async def test_a_certificate_that_is_not_trusted(trusted: ssl.SSLContext) -> None:
     async with ModelServer(tls=trusted) as server:
         found = await tried(server.url("openai"))

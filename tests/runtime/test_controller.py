@@ -15,6 +15,8 @@ from halocline.runtime.assembly.assembly import Assembly
 from halocline.runtime.controller import Controller, TaskOptions
 from halocline.store.settings.settings import Settings
 
+pytestmark = pytest.mark.process
+
 DONE = Turn(text="done")
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "two\n"}),))
 

@@ -16,6 +16,8 @@ from halocline.runtime.error_log import FILE_NAME
 from halocline.store.settings.settings import Settings
 from halocline.tools.toolset import Tools
 
+pytestmark = pytest.mark.process
+
 CALL = Turn(calls=(Call("juggle", {"balls": 3}),))
 
 

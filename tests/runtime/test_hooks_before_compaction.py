@@ -11,6 +11,8 @@ from halocline.runtime.rules.hooks import FolderHooks
 from halocline.store.paths import Home
 from halocline.store.settings.settings import Settings
 
+pytestmark = pytest.mark.process
+
 MESSAGES = (
     UserMessage((Text("mend it"),)),
     AssistantMessage((Text("I look."), ToolCall("c1", "read_file", {"path": "a.py"}))),

@@ -13,6 +13,8 @@ from halocline.store.settings.sections import PlanSettings
 from halocline.store.settings.settings import Settings
 from halocline.testing.model_server import ModelServer
 
+pytestmark = pytest.mark.process
+
 
 def client_of(journey, **settings):
     return Client(Controller(Assembly(journey.home, Settings(**settings), {})), "test")

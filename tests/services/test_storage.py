@@ -86,6 +86,7 @@ def test_only_blobs_that_no_task_names_go_and_not_those_of_this_day(home: Home, 
     assert [ref for ref, place in places.items() if place.exists()] == [named, thrown, fresh]
 
 
+@pytest.mark.process
 async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_trash_stay(
     home: Home, env, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ async def test_checkpoints_of_a_task_that_is_gone_are_freed_and_those_in_the_tra
     assert {one.task for one in store.tasks} == {"kept", "thrown"}
 
 
+@pytest.mark.process
 async def test_a_deleted_task_keeps_its_checkpoints_until_the_trash_is_emptied(home: Home, tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
         await checkpoint(home, tmp_path / "work", name)
@@ -160,6 +162,7 @@ def test_a_content_that_was_put_again_after_the_plan_stays(home: Home, env) -> N
     assert place(home, blob).exists()
 
 
+@pytest.mark.process
 async def test_a_task_that_is_forgotten_takes_its_checkpoints_along(home: Home, tmp_path: Path) -> None:
     await checkpoint(home, tmp_path / "work", "one")
     task(home, "one")
@@ -172,6 +175,7 @@ def kept(home: Home) -> set[str]:
     return {one.task for store in list_stores(home.checkpoints) for one in store.tasks}
 
 
+@pytest.mark.process
 async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env, tmp_path: Path) -> None:
     for name in ("old", "new"):
         await checkpoint(home, tmp_path / "work", name)
@@ -184,6 +188,7 @@ async def test_old_checkpoints_go_when_asked_for_and_tasks_never(home: Home, env
     assert not storage.plan_pruning(env, older=30 * 86400)
 
 
+@pytest.mark.process
 async def test_a_store_that_was_put_aside_as_damaged_is_freed(home: Home, env, tmp_path: Path) -> None:
     await checkpoint(home, tmp_path / "work", "t1")
     task(home, "t1")

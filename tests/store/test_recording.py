@@ -130,6 +130,7 @@ def test_a_damaged_line_is_named(tmp_path):
         read_recording(tmp_path / "r")
 
 
+@pytest.mark.process
 def test_a_full_disk_ends_the_recording_and_is_told_once(tmp_path):
     program = f"""
 import resource, signal

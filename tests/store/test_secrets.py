@@ -131,6 +131,7 @@ def test_a_damaged_file_is_named_and_not_quoted(path: Path, store: SecretStore, 
     assert KEY.reveal() not in f"{error.value.text}{error.value.hint}"
 
 
+@pytest.mark.process
 def test_a_disk_that_takes_nothing_loses_nothing(path: Path, store: SecretStore) -> None:
     store.put("openai", KEY)
     script = (
@@ -146,6 +147,7 @@ def test_a_disk_that_takes_nothing_loses_nothing(path: Path, store: SecretStore)
     assert sorted(one.name for one in path.parent.iterdir()) == ["credentials", "credentials.lock", "tasks"]
 
 
+@pytest.mark.process
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"

@@ -278,6 +278,7 @@ for _ in range(15):
 """
 
 
+@pytest.mark.process
 def test_several_processes_may_use_it_while_tasks_go_on(tasks):
     for number in range(40):
         tasks.write(f"a{number}", prompt("parser"))

@@ -107,6 +107,7 @@ HELD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", LISTED)
 def test_trust_is_about_what_a_hook_runs_and_not_about_what_it_reads_and_writes(places, trust, command):
     for name, content in HELD.items():

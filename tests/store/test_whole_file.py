@@ -42,6 +42,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "left"
 
 
+@pytest.mark.process
 def test_a_file_that_was_written_whole_survives_a_loss_of_power(left: Path):
     assert (left / "plain").read_bytes() == b"new"
 

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 HANGS = """
 import asyncio, os, sys
 from halocline.surfaces import event_loop

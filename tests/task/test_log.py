@@ -116,6 +116,7 @@ def test_the_lock_names_the_writer_and_is_free_after_it(tmp_path):
     assert read_owner(tmp_path) is None
 
 
+@pytest.mark.process
 def test_a_killed_writer_frees_the_lock_and_loses_nothing(tmp_path):
     program = (
         "import sys,os,signal;from pathlib import Path;from halocline.task.log import Log;"
@@ -199,6 +200,7 @@ async def test_a_message_that_begins_apart_does_not_join_the_one_before_it_for_a
     assert [await waiting, *[event async for event in events]] == [TextDelta("a"), TextDelta("bc", apart=True)]
 
 
+@pytest.mark.process
 async def test_another_process_can_follow_a_log(tmp_path):
     program = (
         "import time;from pathlib import Path;from halocline.task.log import Log;"
@@ -218,6 +220,7 @@ async def test_another_process_can_follow_a_log(tmp_path):
     await writer.communicate()
 
 
+@pytest.mark.process
 def test_a_log_that_cannot_be_written_says_so_and_keeps_whole_lines(tmp_path):
     program = (
         "import resource;from pathlib import Path;from halocline.task.log import Log,LogUnwritable;"

@@ -12,6 +12,8 @@ from halocline.protocol.errors import TaskBusy, TaskNotFound
 from halocline.task.lock import read_owner
 from halocline.task.log import Log, read_log
 
+pytestmark = pytest.mark.process
+
 HOLDER = """
 import os, sys, time
 from pathlib import Path

@@ -68,6 +68,7 @@ def test_nothing_is_touched_for_a_model_that_is_not_listed(
     assert repair_arguments(sent, model) is sent
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["path", "content", "diff", "command", "other"]), st.text()))
 def test_whatever_the_text_is_another_models_arguments_are_the_same_object(arguments: JsonObject) -> None:
     assert repair_arguments(arguments, "anthropic/claude-sonnet-5-5") is arguments

@@ -219,6 +219,7 @@ async def test_a_client_that_leaves_is_noticed() -> None:
         await server.disconnected()
 
 
+@pytest.mark.process
 async def test_it_starts_from_the_command_line(tmp_path: Path) -> None:
     script = tmp_path / "script.toml"
     script.write_text('[[turn]]\ntext = "Hello from a file."\n')
@@ -235,6 +236,7 @@ async def test_it_starts_from_the_command_line(tmp_path: Path) -> None:
         assert await process.wait() == 130
 
 
+@pytest.mark.process
 async def test_a_bad_script_on_the_command_line_is_one_sentence(tmp_path: Path) -> None:
     command = (sys.executable, "-m", "halocline.testing.model_server", str(tmp_path / "none.toml"))
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)

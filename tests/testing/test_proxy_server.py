@@ -25,6 +25,7 @@ async def fetched(url: str, proxy: str, context: ssl.SSLContext | None = None) -
     return await asyncio.to_thread(read)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_requests_are_passed_on(authority: Authority, trusted: ssl.SSLContext, scheme: str) -> None:
     tls = trusted if scheme == "https" else None

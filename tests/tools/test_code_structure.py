@@ -4,6 +4,8 @@ import pytest
 
 from halocline.protocol.errors import ToolFailure
 
+pytestmark = pytest.mark.process
+
 SEA = "class Sea:\n    def salt(self):\n        pass\n\n\ndef salty():\n    pass\n"
 TOOL = "list_code_definition_names"
 

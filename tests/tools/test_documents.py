@@ -17,6 +17,8 @@ from halocline.ports.documents import DocumentKind
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.messages import Image as Picture
 
+pytestmark = pytest.mark.process
+
 PDF = b"""%PDF-1.4
 1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
 2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj

@@ -14,6 +14,8 @@ from halocline.protocol.events import JobStarted, ShellMoved
 from halocline.protocol.kinds import SandboxStanding
 from halocline.tools import execute_command
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("command", "text"),

@@ -11,6 +11,8 @@ from halocline.protocol.kinds import Remark
 from halocline.runtime.assembly.revisions import WorkspaceRevisions
 from halocline.tools import generate_explanation as tool
 
+pytestmark = pytest.mark.process
+
 
 def git(folder: Path, *words: str) -> None:
     configured = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")

@@ -6,6 +6,8 @@ import pytest
 
 from halocline.protocol.errors import ToolFailure
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def project(workspace: Path) -> Path:

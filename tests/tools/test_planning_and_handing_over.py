@@ -127,6 +127,7 @@ def reporting(context: ToolContext, tmp_path: Path) -> ToolContext:
     )
 
 
+@pytest.mark.process
 async def test_a_report_is_shown_then_written_and_gives_an_address_that_opens_it(reporting):
     asked: list = []
     output = await report_bug.run(BUG, change_context(reporting, ask=person(report_bug.YES, asked)))

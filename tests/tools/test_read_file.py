@@ -120,10 +120,15 @@ LARGE = 2_100_000
 LARGE_FOOTER = "[lines 1999999-2000002 of 2100000; read on with start_line=2000003]"
 
 
+@pytest.fixture(scope="module")
+def large_log() -> bytes:
+    return b"".join(b"line %7d\r\n" % number for number in range(1, LARGE + 1))
+
+
 @pytest.fixture
-def large(workspace: Path) -> Path:
+def large(workspace: Path, large_log: bytes) -> Path:
     path = workspace / "large.log"
-    path.write_bytes(b"".join(b"line %7d\r\n" % number for number in range(1, LARGE + 1)))
+    path.write_bytes(large_log)
     return path
 
 

@@ -22,6 +22,7 @@ def test_no_allowed_flag_prints_a_canary_opens_one_outside_or_changes_a_file(scr
     assert count > FORMS // 5
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "form", ["cat OUTSIDE", "wc -c OUTSIDE", "cat .env", "rev .env", "git show HEAD:.env", "touch z"]
 )
@@ -30,6 +31,7 @@ def test_the_scratch_notices_a_form_that_leaks(scratch, form):
     assert {leak.form for leak in scratch.leaks(["ls", text, "cat a.txt"])} == {text}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "form",
     [

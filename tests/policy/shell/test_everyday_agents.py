@@ -64,6 +64,7 @@ def test_the_list_is_large_and_says_nothing_twice():
     assert other & set(reads) == set()
 
 
+@pytest.mark.slow
 def test_hardly_anything_that_only_reads_asks_in_any_mode(workspace, facts):
     asks = [one for one in commands("reads") if verdicts(workspace, facts, one) != "allow allow allow allow"]
     assert len(asks) <= MOST_NEEDLESS * len(commands("reads")), asks

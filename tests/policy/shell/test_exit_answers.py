@@ -5,6 +5,8 @@ import pytest
 
 from halocline.policy.shell.programs.exit_answers import DIFFERENT, FALSE, MISSING, NOTHING, find_answer
 
+pytestmark = pytest.mark.process
+
 ANSWERS = {
     "grep nowhere file": NOTHING,
     "/usr/bin/grep -rn nowhere .": NOTHING,

@@ -4,6 +4,8 @@ import pytest
 from tests.policy.shell.canaries import Scratch
 from tests.policy.shell.every_flag import place
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def scratch(tmp_path):

@@ -81,6 +81,7 @@ def run(workspace, form):
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", READS_EVERY_NAME)
 def test_names_that_are_known_only_when_it_runs_lead_to_no_secret_and_nothing_outside(workspace, command):
     decision = judged(workspace, command)
@@ -90,6 +91,7 @@ def test_names_that_are_known_only_when_it_runs_lead_to_no_secret_and_nothing_ou
     assert "root:" not in ran.stdout
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", READS_EVERY_NAME[:-2])
 def test_files_of_the_workspace_are_read_by_such_names(workspace, command):
     assert f"{SHOWN} sub/x.txt" in run(workspace, judged(workspace, command).canonical).stdout
@@ -122,6 +124,7 @@ def test_programs_that_may_do_more_with_such_names_are_asked_about(workspace, co
     assert judged(workspace, command).verdict == "ask"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "value", ["HEAD", "no such", "--output=new", "-p", ":src/main.py", "HEAD:.env", "$(touch new)"]
 )
@@ -143,6 +146,7 @@ def test_revisions_that_are_known_only_when_it_runs_are_commits_or_nothing(works
         assert ("subject" in ran.stdout) == (value == "HEAD" and "diff" not in command)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("expression", "result"),
     [("i+1", 6), ("i++", 5), ("++i * 2", 12), ("i += 3", 8), ("i<10 && i>2", 1), ("(i%2)?7:9", 7), ("$i-${i}", 0)],
@@ -154,6 +158,7 @@ def test_arithmetic_of_plain_numbers_is_what_bash_makes_of_it(expression, result
     assert int(ran.stdout) == result
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("text", ["a[$(touch new)]", "a[`touch new`]", "x=1,y", "a[0$(touch new)]", "b", "1-", ""])
 @pytest.mark.parametrize("expression", ["i+1", "i++", "i+=2", "++i", "j=i,j", "i>2?i:3"])
 def test_arithmetic_never_evaluates_the_text_of_a_variable(tmp_path, text, expression):

@@ -65,6 +65,7 @@ def of_bash(words, folder):
     return [part.split("\0")[:-1] for part in ran.stdout.decode(errors="surrogateescape").split("\1")[:-1]]
 
 
+@pytest.mark.process
 def test_words_are_expanded_as_bash_expands_them(ground, tmp_path):
     words = random_words(os.environ.get("BASH_WORDS_SEED", "halocline"), WORDS)
     known = [(word, ours) for word in words if "\\cA" not in word and (ours := expanded(word, ground)) is not None]

@@ -361,6 +361,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.process
 def test_lines_and_prompts_are_typed_on_a_real_terminal(tmp_path: Any) -> None:
     (tmp_path / "script.toml").write_text('[[turn]]\ntext = "Hello."\n')
     environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", "HALOCLINE_HOME": str(tmp_path)}

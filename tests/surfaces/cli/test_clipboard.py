@@ -5,6 +5,8 @@ import pytest
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.input.clipboard import MAC, SCRIPT, WAYLAND, X11, list_programs, read_image
 
+pytestmark = pytest.mark.process
+
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 

@@ -17,20 +17,20 @@ from halocline.runtime.prompts.slash_commands import ROWS, SLASH_COMMANDS, Slash
 from halocline.surfaces.cli.slash.handlers import HANDLERS
 from halocline.testing.model_server import Fault, ModelServer, Turn
 
-SERVE = {"call": [call("execute_command", command="echo up; sleep 60", requires_approval=False, background=True)]}
+SERVE = {"call": [call("execute_command", command="echo started; sleep 60", requires_approval=False, background=True)]}
 
 
 def test_jobs_are_listed_shown_stopped_and_named_when_the_exit_stops_them(halo: Halo) -> None:
-    both = {"call": [*SERVE["call"], call("execute_command", command="echo two; sleep 61", background=True)]}
+    both = {"call": [*SERVE["call"], call("execute_command", command="echo two started; sleep 61", background=True)]}
     person = Person(halo, "-y", "-m", halo.script(both, HI), "go")
     person.sees("Hello.", COMPOSER).types("/jobs\r").sees(
-        "job-1", "running for", "echo up; sleep 60", "job-2", COMPOSER
+        "job-1", "running for", "echo started; sleep 60", "job-2", COMPOSER
     )
-    person.types("/jobs show job-1\r").sees("echo up; sleep 60", "up", COMPOSER)
+    person.types("/jobs show job-1\r").sees("echo started; sleep 60", "started", COMPOSER)
     person.types("/jobs show job-9\r").sees("No job 'job-9'. Jobs: job-1, job-2.", COMPOSER)
     person.types("/jobs what\r").sees("/jobs stop ID  stop a job", COMPOSER)
     person.types("/jobs stop job-1\r").sees("Stopping job-1", COMPOSER)
-    person.types(CTRL_D).sees("Stopped 1 job: echo two; sleep 61")
+    person.types(CTRL_D).sees("Stopped 1 job: echo two started; sleep 61")
     assert person.is_gone_with() == 0
     assert [event.stopped for event in halo.log() if isinstance(event, ev.JobEnded)] == [
         "on request",
@@ -42,7 +42,7 @@ def test_jobs_are_listed_shown_stopped_and_named_when_the_exit_stops_them(halo: 
 async def test_a_run_without_a_person_names_the_jobs_that_it_stops(halo: Halo) -> None:
     done = await halo.run("-p", "-y", "-m", halo.script(SERVE, HI), "go")
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert done.err == "halo: Stopped 1 job: echo up; sleep 60\n"
+    assert done.err == "halo: Stopped 1 job: echo started; sleep 60\n"
 
 
 def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
@@ -54,7 +54,7 @@ def test_a_hand_over_goes_on_in_the_new_task_at_once(halo: Halo) -> None:
     person.sees("All of it.", "Continue this in a new task?", "Start the new task").presses("1")
     person.sees(
         "continues this work",
-        "Stopped 1 job: echo up; sleep 60",
+        "Stopped 1 job: echo started; sleep 60",
         "All of it.",
         "Handed over by task",
         "Stay in this one",

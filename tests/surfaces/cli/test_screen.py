@@ -530,6 +530,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LONG)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_long_reply_is_drawn_up_to_a_bound_and_then_printed_as_it_was_written(kind: str, *, streamed: bool) -> None:

@@ -11,9 +11,11 @@ from halocline.runtime.controller import TaskOptions
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.slash.completions import Menu, rank_names
 
+pytestmark = pytest.mark.process
+
 ATTENDED = TaskOptions(approval_mode=ApprovalMode.YOLO, attended=True)
 WRITE = Turn(calls=(Call("write_to_file", {"path": "a.txt", "content": "a\n"}, id="c1"),))
-SERVE = Turn(calls=(Call("execute_command", {"command": "sleep 60", "background": True}, id="c2"),))
+SERVE = Turn(calls=(Call("execute_command", {"command": "echo started; sleep 60", "background": True}, id="c2"),))
 DONE = Turn(text="done")
 
 

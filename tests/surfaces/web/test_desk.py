@@ -18,6 +18,8 @@ from halocline.runtime.controller import Controller
 from halocline.surfaces.web import wire
 from halocline.surfaces.web.open_tasks import OpenTasks
 
+pytestmark = pytest.mark.process
+
 SCRIPT = '[[turn]]\ntext = "Hello."\n[[turn]]\ntext = "Again."\n'
 ASKS = """[[turn]]
 [[turn.call]]

@@ -10,6 +10,7 @@ OLD = "".join(f"line {number}\n" for number in range(1, 31))
 WANTED = OLD.replace("line 20\n", "line twenty\n")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("now", "merged"),
     [

@@ -17,7 +17,7 @@ LIGHT = find_program("chromium-headless-shell")
 """The same browser without its windows: a page test takes three quarters of the time in it."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         program = LIGHT or FOUND.program
@@ -26,14 +26,14 @@ async def browser() -> AsyncIterator[Browser]:
         await chromium.close()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def halo(tmp_path: Path) -> AsyncIterator[Halo]:
     halo = Halo(tmp_path)
     yield halo
     halo.clean_up()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def server(halo: Halo) -> AsyncIterator[Server]:
     """`halo web` in the project's folder; `server.start()` starts it, once the home is as the test wants it."""
     server = Server(halo)
@@ -44,7 +44,7 @@ async def server(halo: Halo) -> AsyncIterator[Server]:
 Opened = Callable[..., Awaitable[Screen]]
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def opened(browser: Browser, server: Server) -> AsyncIterator[Opened]:
     """Opens a page: `await opened(width=390, theme="dark")`; several are several browsers of several people."""
     screens: list[Screen] = []

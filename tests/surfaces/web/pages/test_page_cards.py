@@ -13,7 +13,7 @@ from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, Image, StopReason, Text, ToolCall, ToolResult
 from halocline.store.blobs import DiskBlobs
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 PLAN = "# How\n\n## Look\n\nRead it.\n\n## Change\n\n- one\n- two\n"
 ICON = Path(__file__).parents[4] / "src/halocline/surfaces/web/static/icon.svg"

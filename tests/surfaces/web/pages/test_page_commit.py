@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 def git(server, *words):

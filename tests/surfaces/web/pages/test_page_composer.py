@@ -10,7 +10,7 @@ from halocline.protocol import events as ev
 from halocline.protocol.messages import Note, Text
 from halocline.task.log import read_log
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 OF_THE_LINE = ("WebSocket", "ERR_CONNECTION_REFUSED")
 """What Chromium writes into its console where a server is away."""

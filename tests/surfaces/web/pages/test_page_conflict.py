@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 BLOCK = "------- SEARCH\ndef two():\n    wait = 3\n=======\ndef two():\n    wait = 4\n+++++++ REPLACE\n"
 

@@ -9,7 +9,7 @@ from tests.surfaces.web.pages.screen import SILENCE
 
 from halocline.protocol import events as ev
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 WIDTHS = (320, 390, 1100)
 UPLOAD = (

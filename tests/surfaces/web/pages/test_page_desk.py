@@ -7,7 +7,7 @@ from tests.surfaces.web.pages.screen import SILENCE
 from halocline.protocol import events as ev
 from halocline.task.log import read_log
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 FOCUSED = "() => document.activeElement.id"
 

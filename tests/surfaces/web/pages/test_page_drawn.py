@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 PROSE = r"""
 From $5 to 10$ or so, US$5, $20/mo vs $30/mo, kill $$ and $$, $HOME/$USER, $FOO_BAR and $BAZ$, ${x}$, pay $x dollars and

@@ -9,7 +9,7 @@ from tests.surfaces.web.pages.screen import SILENCE
 
 from halocline.protocol import events as ev
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 LINES = [f"line {number}" for number in range(1, 61)]
 OLD = "".join(f"{line}\n" for line in LINES)

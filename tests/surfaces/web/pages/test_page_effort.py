@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 
 from halocline.testing.model_server import ModelServer, Turn
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_an_effort_is_chosen_for_a_task_and_changed_in_it(server, opened):

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_another_machine_is_let_in_by_the_code_and_not_by_a_wrong_one(server, browser):

@@ -6,7 +6,7 @@ from tests.hosts.chromium import needs_chromium
 from halocline.providers.scripted.script import Turn
 from halocline.testing.model_server import ModelServer
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 KEY = "sk-test-0123456789abcdefghijklmnopqrstuvwxyz"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 LOGS = ("repair", "killed", "story")
 

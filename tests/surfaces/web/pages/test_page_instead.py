@@ -8,7 +8,7 @@ from tests.surfaces.cli.halo_process import call, shell
 
 from halocline.protocol import events as ev
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 WORDS = "Rather use make."
 TOUCH = {"call": [shell("touch made", risky=True), shell("touch too", risky=True)]}

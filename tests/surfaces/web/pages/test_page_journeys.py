@@ -6,7 +6,7 @@ from tests.hosts.chromium import needs_chromium
 from halocline.protocol import events as ev
 from halocline.task.log import read_log
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 """Milliseconds after which a decision takes keys."""
 

@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import Halo, call
 from tests.surfaces.web.pages.screen import Server
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 def describe(halo: Halo, name: str, *turns: dict) -> None:

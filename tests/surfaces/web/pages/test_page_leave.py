@@ -4,7 +4,7 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import shell
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 RULE = '[[rule]]\ndecision = "allow"\nkinds = ["execute"]\ncommand = "<i>kept</i>"\nworkspace = "{}"\n'
 
 

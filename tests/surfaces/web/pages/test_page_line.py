@@ -12,7 +12,7 @@ from halocline.surfaces.row_kinds import PromptRow, Row
 from halocline.surfaces.rows import rows_of
 from halocline.task.log import read_log
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 ROWS = """async () => {
   const { current } = await import('/static/js/store.js')

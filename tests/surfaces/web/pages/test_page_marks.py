@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 
 from halocline.context.user_files.mentions import find_mentions
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 TEXTS = (
     "Look at @src/a.py, and @./b.py: also (@c/d.py). Then @../x/..?",

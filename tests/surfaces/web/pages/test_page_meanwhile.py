@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 OLD = "".join(f"line {number}\n" for number in range(1, 31))
 WANTED = OLD.replace("line 20\n", "line twenty\n")

@@ -3,7 +3,7 @@
 import pytest
 from tests.hosts.chromium import needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 PAGES = (
     "history",

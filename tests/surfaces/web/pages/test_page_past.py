@@ -6,7 +6,7 @@ from tests.surfaces.cli.halo_process import call, shell
 
 from halocline.protocol import events as ev
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 OLD = "".join(f"line {number}\n" for number in range(1, 41))
 NEW = OLD.replace("line 5\n", "five\n").replace("line 30\n", "thirty\n")

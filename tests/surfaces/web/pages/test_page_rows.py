@@ -18,7 +18,7 @@ from halocline.surfaces.row_kinds import Row
 from halocline.surfaces.rows import SHOWN, rows_of
 from halocline.task.log import read_log
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 LOGS = sorted((Path(__file__).parents[3] / "golden" / "format-1").glob("*.jsonl"))
 FOLD = """async (events) => {

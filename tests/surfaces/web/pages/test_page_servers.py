@@ -7,7 +7,7 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.mcp import server as small
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 def servers(server) -> dict:

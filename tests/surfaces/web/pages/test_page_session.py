@@ -12,7 +12,7 @@ from tests.surfaces.web.pages.screen import Server
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 PATHS = ("/session", "/blob/00", "/export/x.md", "/upload?name=a", "/live")
 STEALS = """<script>
 const lost = { cookie: document.cookie, kept: JSON.stringify(localStorage), session: JSON.stringify(sessionStorage) }

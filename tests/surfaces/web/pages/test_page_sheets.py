@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call
 from tests.surfaces.web.pages.screen import Screen
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 LOOKS = ((320, "light"), (320, "dark"), (390, "light"), (390, "dark"), (1100, "light"), (1100, "dark"))
 OLD = "".join(f"line {number}\n" for number in range(1, 21))

@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 from tests.surfaces.cli.halo_process import call
 from tests.surfaces.web.pages.screen import Screen
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 HEAR = """() => {
   const region = document.querySelector('[role=status][aria-live=polite]')

@@ -5,7 +5,7 @@ from tests.hosts.chromium import needs_chromium
 
 from halocline.protocol import events as ev
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 DONE = {"text": "Done it."}
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.hosts.chromium import needs_chromium
 from tests.importers import transcripts
 
-pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_what_no_task_needs_is_named_and_freed(server, opened):
