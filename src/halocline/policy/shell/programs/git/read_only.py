@@ -210,7 +210,8 @@ LOOKS: dict[str, Spec] = {
         "",
         "",
         # `--dirty` and `--broken` write the index.
-        "tags all always long abbrev?number candidates=number exact-match match=text exclude=text contains first-parent",
+        "tags all always long abbrev?number candidates=number exact-match match=text exclude=text contains "
+        "first-parent",
     ),
     "cat-file": _build_spec("tpse", "", "", extra=_cat_file),
     "show-ref": _build_spec("dsq", "", "heads tags branches verify hash?number abbrev?number dereference quiet exists"),
