@@ -62,7 +62,7 @@ async def held(folder: Path) -> dict[str, float]:
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.hosts.shell.shell import LocalShell
     from halocline.ports.host import ShellCommand
-    from halocline.protocol.kinds import (SandboxStanding)
+    from halocline.protocol.kinds import SandboxStanding
 
     places = {name: folder / name for name in ("workspace", "state", "own")}
     for place in places.values():

@@ -2,11 +2,6 @@
 was shortened again and again. No model is asked: a simulated one reads a file whenever it cannot see its text.
 """
 
-from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.kinds import CallStatus
-from halocline.protocol.events.compaction import CompactionCause
-from halocline.protocol.kinds import Mode
-from halocline.protocol.kinds import Todo
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +15,8 @@ from halocline.context.compaction.plan import Tight, try_compactions
 from halocline.context.request import Context
 from halocline.context.view import build_view
 from halocline.protocol import events as ev
+from halocline.protocol.events.compaction import CompactionCause
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, Todo
 from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
@@ -101,7 +98,7 @@ class Journey:
         self._add(ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0"))
         self._add(ev.TurnStarted((Text("Read on."),)), ev.TurnStarted((Text(FORBIDDEN),)))
         self._add(ev.TodosChanged((Todo(OPEN),)))
-        self._state = replace(self._state, window=WINDOW)
+        self._state = replace(self._state, model=replace(self._state.model, window=WINDOW))
         for step in range(JOURNEY):
             self._step(step)
         return 100 * self._again / JOURNEY, 100 * self._lost / max(1, self._facts)

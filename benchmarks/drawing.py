@@ -5,8 +5,6 @@ characters, as from a server; a task is shown with `halo tasks show`. Times are 
 empty reply takes is taken off.
 """
 
-from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.kinds import Mode
 import argparse
 import os
 import subprocess
@@ -19,6 +17,7 @@ from msgspec.structs import replace
 
 from benchmarks.process import measure
 from halocline.protocol import codec, events as ev
+from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import AssistantMessage, StopReason, Text
 
 SLOWEST = 5.0

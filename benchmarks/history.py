@@ -6,10 +6,6 @@ run: a look (`stat`) at each log for the lists, reading the file for opening, on
 `append`. Lists are measured with the index there, after one log in a hundred has grown.
 """
 
-from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.kinds import CallStatus
-from halocline.protocol.kinds import Mode
-from halocline.protocol.kinds import ToolKind
 import argparse
 import os
 import random
@@ -22,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from halocline.protocol import codec, events as ev
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, Usage
 from halocline.protocol.queries.tasks import TaskQuery
 from halocline.protocol.state.reducer import fold_events

@@ -39,7 +39,7 @@ def decider(workspace: Path) -> Callable[[str], object]:
     from halocline.hosts.shell.policy_facts import LocalShellFacts
     from halocline.policy.gate import PolicyContext, decide_call
     from halocline.ports.tool import Summary
-    from halocline.protocol.kinds import (ApprovalMode, Mode, ToolKind)
+    from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 
     facts = LocalShellFacts({})
     posture = PolicyContext(workspace, workspace / "home", Mode.ACT, ApprovalMode.ASK, facts=facts)

@@ -5,11 +5,6 @@ code at 200 pieces a second; the longest task of the page's thread, how busy it 
 Open: a task of 2,000 rows, until its past is told and drawn.
 """
 
-from halocline.protocol.kinds import ApprovalMode
-from halocline.protocol.kinds import CallStatus
-from halocline.protocol.kinds import Mode
-from halocline.protocol.messages import StopReason
-from halocline.protocol.kinds import ToolKind
 import argparse
 import asyncio
 import os
@@ -28,7 +23,8 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from halocline.hosts.browser.discovery import QUIET, find_browser
 from halocline.protocol import codec, events as ev
-from halocline.protocol.messages import AssistantMessage, Text, ToolCall, ToolResult
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Mode, ToolKind
+from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult
 
 CODE = "\n".join(f"    value_{n} = transform(source[{n}], scale={n % 7})  # step {n}" for n in range(600))
 REPLY = f"Here it is.\n\n```python\ndef build(source):\n{CODE}\n```\n\nThat is all.\n"

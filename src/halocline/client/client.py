@@ -213,7 +213,7 @@ class Client:
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
         """Turn an image into prompt parts for an open task. Raises UsageError."""
-        return await self._controller.handing.picture(self.state(task).model, name, data)
+        return await self._controller.handing.picture(self.state(task).model.name, name, data)
 
     async def mentionable(self, task: str) -> "Mentionable":
         """Return what can be mentioned in an open task: files, commits and other tasks of its folder."""
@@ -362,7 +362,7 @@ class Client:
         """Return an open task's commands that still run. They end with the task."""
         if self.is_attached(task):
             return ()
-        own = (running.command for running in self.state(task).own_commands)
+        own = (running.command for running in self.state(task).user_commands.running)
         return (*own, *(job.command for job in self.jobs(task) if job.state != "ended"))
 
     def only_model(self, task: str) -> str:

@@ -22,7 +22,8 @@ from halocline.protocol.events import DurableEvent
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.state.file_knowledge import Known, SeenFile
-from halocline.protocol.state.state import PROGRESS as PROGRESS, State
+from halocline.protocol.state.plan import PROGRESS as PROGRESS
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ class Ground(Value, frozen=True):
             task=TaskView(
                 folder=host.folder,
                 roots=tuple(map(Path, state.roots)),
-                takes_images=partial(host.takes_images, state.model),
+                takes_images=partial(host.takes_images, state.model.name),
                 messages=self.visible,
             ),
             ask=_ask_nobody,

@@ -47,7 +47,7 @@ def expand_prompt(task: Task, content: Content, words: Callable[[], "SlashEntrie
     if only:
         known.check(text, where)
     expansion = known.expanded(text, where)
-    offer_tools(task, task.state.offered | expansion.offers)
+    offer_tools(task, task.state.prompt.tools | expansion.offers)
     return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
 
 
@@ -73,7 +73,7 @@ async def expand_prompt_in_thread(
         return known.expanded(text, where)
 
     expansion = await asyncio.to_thread(read)
-    offer_tools(task, task.state.offered | expansion.offers)
+    offer_tools(task, task.state.prompt.tools | expansion.offers)
     return (*expansion.notes, *_offer_tool(task, expansion.tool), *content)
 
 
@@ -140,5 +140,5 @@ def _offer_tool(task: Task, tool: str) -> tuple[Note, ...]:
         return ()
     from halocline.context.notes.tool_requests import tool_request
 
-    offer_tools(task, task.state.offered | {tool})
+    offer_tools(task, task.state.prompt.tools | {tool})
     return (tool_request(tool),)

@@ -95,7 +95,7 @@ class _Stage:
             log.close()
         return Replay(
             task=log.task,
-            steps=state.steps,
+            steps=state.budget.steps,
             events=course.at,
             recorded_events=len(course.events),
             requests=model.compared,

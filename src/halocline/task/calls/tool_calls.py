@@ -128,10 +128,10 @@ class ToolCalls:
     async def prepare(self, call: ToolCall) -> Run | None:
         """Take the call through every gate, or end it here and return None."""
         try:
-            if self._state().declined:
-                raise NotAdmitted(OVERTAKEN if self._state().interjected else SKIPPED, CallStatus.SKIPPED)
+            if self._state().pending.declined:
+                raise NotAdmitted(OVERTAKEN if self._state().pending.interjected else SKIPPED, CallStatus.SKIPPED)
             if PROGRESS in call.arguments:
-                self._emit(*todos_changed(call, self._state().todos))
+                self._emit(*todos_changed(call, self._state().plan.todos))
             return await self._admit(self._parse_call(call, self._state().last_message.model))
         except NotAdmitted as stopped:
             self._end(call, stopped.status, stopped.text, stopped.notes, ends_turn=stopped.stops)
@@ -148,7 +148,7 @@ class ToolCalls:
     async def perform(self, run: Run) -> None:
         """Run the call and record its end. Other changes to known files during the run are attributed to it."""
         # First of all: parallel calls start in their order.
-        self._emit(call_started(run, self._state().sandbox))
+        self._emit(call_started(run, self._state().host.sandbox))
         attention, hooks = self._host.sources.changes, self._host.hooks
         if not attention or not (run.tool.kind is ToolKind.EXECUTE or (run.tool.edits and hooks)):
             await self._perform(run)
@@ -238,7 +238,7 @@ class ToolCalls:
             raise ToolFailure(
                 f"Invalid arguments for {call.name}: {error}. Nothing was run; correct them and send it again."
             ) from error
-        if tool.instead and (other := tool.instead(given, self._state().shell.cwd)):
+        if tool.instead and (other := tool.instead(given, self._state().host.shell.cwd)):
             name, meant = other
             return self._parse_call(replace(call, name=name, arguments=meant), model="")
         return require_unmarked(Run(call, tool, given, summary))
@@ -289,8 +289,8 @@ class ToolCalls:
         """Record the sandbox before the first command is judged, and again after a resume."""
         if summary.in_sandbox is None:
             return
-        found = await self._host.tools.shell.sandbox(self._state().approval_mode)
-        if found != self._state().sandbox:
+        found = await self._host.tools.shell.sandbox(self._state().permissions.approval_mode)
+        if found != self._state().host.sandbox:
             self._emit(found)
 
     def _judge(self, run: Run) -> Decision:
@@ -304,7 +304,7 @@ class ToolCalls:
         request = f"r{self.asking.next_seq}"
         shown = self.pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
         answer = await self.asking.ask_approval(
-            approval_requested(request, run, decision, diffs, self._state().sandbox), shown
+            approval_requested(request, run, decision, diffs, self._state().host.sandbox), shown
         )
         if answer is None:
             raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
@@ -388,9 +388,9 @@ class ToolCalls:
 
     def _policy_context(self) -> PolicyContext:
         book = self._host.permissions.book()
-        if book != self._state().rules:
+        if book != self._state().permissions.rules:
             self._emit(ev.RulesChanged(book=book))
-        if self._state().kept_grants:
+        if self._state().permissions.kept_grants:
             self._emit(*lapsed_grants(self._state(), self._host.permissions))
         return make_policy_context(self._state(), self._home, self._host.shell_facts)
 
@@ -419,13 +419,13 @@ class ToolCalls:
         return TaskView(
             folder=host.folder,
             roots=tuple(map(Path, state.roots)),
-            mode=state.mode,
-            approval_mode=state.approval_mode,
-            model=state.model,
-            takes_images=partial(host.takes_images, state.last_message.model or state.model),
+            mode=state.plan.mode,
+            approval_mode=state.permissions.approval_mode,
+            model=state.model.name,
+            takes_images=partial(host.takes_images, state.last_message.model or state.model.name),
             messages=self._visible(state),
-            todos=state.todos,
-            known={} if run.accepted else state.known,
+            todos=state.plan.todos,
+            known={} if run.accepted else state.files.known,
             syntax_errors=host.editing.syntax_errors,
             partial_edits=host.editing.partial,
             new_task_id=host.new_task_id,

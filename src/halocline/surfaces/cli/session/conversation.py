@@ -257,7 +257,7 @@ class Conversation:
         typed = await self._wait_for(self._view.compose(self._client, self._task), self._shown, _begins_turn)
         if typed is None:
             return ""
-        if typed.mode is not self._client.state(self._task).mode:
+        if typed.mode is not self._client.state(self._task).plan.mode:
             self._client.send(cmd.SetMode(task=self._task, mode=typed.mode))
         self._along += typed.parts
         return typed.text

@@ -120,7 +120,8 @@ class Menu:
             case SlashArgument.EFFORTS, []:
                 state = self._client.state(self._task)
                 return [
-                    _offer_value(level) for level in (*self._client.efforts(state.model, state.mode).levels, "default")
+                    _offer_value(level)
+                    for level in (*self._client.efforts(state.model.name, state.plan.mode).levels, "default")
                 ]
             case SlashArgument.COMPACTIONS, []:
                 return [_offer_value("undo", "restore the conversation as it was before the last compaction")]

@@ -160,10 +160,10 @@ async def _answer_checkpoint(desk: SlashContext, rest: str) -> Said:
 
 
 async def _answer_model(desk: SlashContext, rest: str) -> Said:
-    before = desk.client.state(desk.task).model
+    before = desk.client.state(desk.task).model.name
     if rest:
         await desk.client.change_model(desk.task, rest)
-        if desk.client.state(desk.task).model != before:
+        if desk.client.state(desk.task).model.name != before:
             return "\n".join(desk.client.remarks(desk.task))
     return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME"
 
@@ -198,7 +198,7 @@ async def _answer_approvals(desk: SlashContext, rest: str) -> Said:
     if rest and rest not in tuple(ApprovalMode):
         return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ApprovalMode)}."
     if rest and not await _confirm_mode(desk, ApprovalMode(rest)):
-        return f"Approval mode unchanged: {desk.client.state(desk.task).approval_mode}"
+        return f"Approval mode unchanged: {desk.client.state(desk.task).permissions.approval_mode}"
     return _report_change(
         desk, cmd.SetPolicy(task=desk.task, approval_mode=ApprovalMode(rest)) if rest else None, "approval_mode"
     )
@@ -215,7 +215,7 @@ LOOSER = {
 
 async def _confirm_mode(desk: SlashContext, mode: ApprovalMode) -> bool:
     """Ask before switching to a mode that asks less, showing what it means."""
-    if not is_looser(mode, desk.client.state(desk.task).approval_mode):
+    if not is_looser(mode, desk.client.state(desk.task).permissions.approval_mode):
         return True
     yes, no = f"Switch to {mode}", "Keep it"
     text = f"Switch to {mode}? {LOOSER[mode]}"
@@ -248,7 +248,7 @@ async def _answer_compact(desk: SlashContext, rest: str) -> Said:
 
 async def _answer_todos(desk: SlashContext, rest: str) -> Said:
     marks = {TodoStatus.PENDING: "○", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "✓"}
-    todos = desk.client.state(desk.task).todos
+    todos = desk.client.state(desk.task).plan.todos
     return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "The to-do list is empty."
 
 

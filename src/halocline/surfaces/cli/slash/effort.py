@@ -13,12 +13,12 @@ ANEW = "The next request may miss the provider's cache."
 def answer_effort(rest: str, client: Client, task: str) -> str:
     """Answer `/effort`; a change is shown by its event, its cost here."""
     state = client.state(task)
-    known = client.efforts(state.model, state.mode)
+    known = client.efforts(state.model.name, state.plan.mode)
     if not known.levels:
-        return f"{model_name(state.model)} has no effort levels."
+        return f"{model_name(state.model.name)} has no effort levels."
     listed = ", ".join((*known.levels, DEFAULT))
     if not rest:
-        own = describe_effort(state.effort, state.thinking_budget)
+        own = describe_effort(state.model.effort, state.model.thinking_budget)
         usual = describe_effort(known.usual, known.usual_budget) or "left to the model"
         now = f"The effort in this task is {own}." if own else f"The effort is from the settings: {usual}."
         return f"{now} To change it: /effort with {listed}, or a number of tokens."
@@ -27,8 +27,8 @@ def answer_effort(rest: str, client: Client, task: str) -> str:
     elif rest == DEFAULT or rest in known.levels:
         change = cmd.SetEffort(task=task, effort=None if rest == DEFAULT else Effort(rest))
     else:
-        return f"{model_name(state.model)} has no effort {rest!r}. Use {listed}, or a number of tokens."
-    if (change.effort, change.budget) == (state.effort, state.thinking_budget):
+        return f"{model_name(state.model.name)} has no effort {rest!r}. Use {listed}, or a number of tokens."
+    if (change.effort, change.budget) == (state.model.effort, state.model.thinking_budget):
         return "The effort is already set to that."
     client.send(change)
-    return ANEW if state.steps else ""
+    return ANEW if state.budget.steps else ""
