@@ -11,7 +11,8 @@ from halocline.policy.gate import PolicyContext, build_classifier, decide_call
 from halocline.policy.paths import resolve_path
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
-from halocline.ports.tool import CurrentCall, Reach as ReachPort, Summary, TaskView, ToolContext
+from halocline.ports.reach import Reach as ReachPort
+from halocline.ports.tool import CurrentCall, Summary, TaskView, ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Message, Note

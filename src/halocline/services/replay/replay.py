@@ -23,7 +23,7 @@ from halocline.services.replay.recording import RecordedModel, RecordedTools
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course, Difference
 from halocline.store.tasks.recording import Recording, read_recording
-from halocline.task.calls.tool_calls import UNKNOWN_TOOL
+from halocline.task.calls.admission import UNKNOWN_TOOL
 from halocline.task.log import Log
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
