@@ -98,7 +98,7 @@ class Journey:
         self._add(ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0"))
         self._add(ev.TurnStarted((Text("Read on."),)), ev.TurnStarted((Text(FORBIDDEN),)))
         self._add(ev.TodosChanged((Todo(OPEN),)))
-        self._state = replace(self._state, window=WINDOW)
+        self._state = replace(self._state, model=replace(self._state.model, window=WINDOW))
         for step in range(JOURNEY):
             self._step(step)
         return 100 * self._again / JOURNEY, 100 * self._lost / max(1, self._facts)

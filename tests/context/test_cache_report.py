@@ -141,4 +141,4 @@ def test_a_message_that_changed_is_told_by_its_kind(message, kind: str):
 
 
 def test_a_log_without_requests_is_no_trouble():
-    assert (report().requests, report().misses, State().window) == (0, (), None)
+    assert (report().requests, report().misses, State().model.window) == (0, (), None)

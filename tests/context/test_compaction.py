@@ -11,6 +11,11 @@ from halocline.ports.model import Request
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import Todo, TodoStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
+from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.compaction import CompactionState
+from halocline.protocol.state.files import FilesState
+from halocline.protocol.state.plan import PlanState
+from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.state.state import State
 
 ASKED, CROWDED, OVERFLOW = CompactionCause.ASKED, CompactionCause.CROWDED, CompactionCause.OVERFLOW
@@ -41,7 +46,7 @@ def shorter(state, tight, room=SMALL):
 
 
 def after(state, made):
-    return request(State(messages=state.messages, compactions=(made,)))
+    return request(State(messages=state.messages, compaction=CompactionState(applied=(made,))))
 
 
 def is_sound(messages):
@@ -92,7 +97,11 @@ def test_facts_name_what_is_open_what_changed_what_was_read_and_how_commands_end
         ToolResult("r", (Text("FAILED\n[exit code 2 in 0.3 s]"),)),
     )
     todos = (Todo("write the test", TodoStatus.PENDING), Todo("read", TodoStatus.COMPLETED))
-    said = list_facts(State(messages=messages, todos=todos, files_changed=frozenset({"b.py"})), len(messages), 2_000)
+    said = list_facts(
+        State(messages=messages, plan=PlanState(todos=todos), files=FilesState(changed=frozenset({"b.py"}))),
+        len(messages),
+        2_000,
+    )
     for fact in (
         "- [ ] write the test",
         "- [x] read",
@@ -150,16 +159,16 @@ def test_a_server_says_how_much_it_takes(said, limit):
     [(64_000, 37_000), (128_000, 98_000), (200_000, 160_000), (8_192, 6_553), (1_000_000, 960_000), (None, 98_000)],
 )
 def test_the_classic_reserves_hold(window, allowed):
-    assert find_room(State(window=window)).allowed == allowed
+    assert find_room(State(model=ModelState(window=window))).allowed == allowed
 
 
 def test_a_person_may_let_less_fill_but_not_more():
-    assert find_room(State(window=200_000), 0.5).allowed == 100_000
-    assert find_room(State(window=200_000), 1.0).allowed == 160_000
+    assert find_room(State(model=ModelState(window=200_000)), 0.5).allowed == 100_000
+    assert find_room(State(model=ModelState(window=200_000)), 1.0).allowed == 160_000
 
 
 def test_what_a_server_was_found_to_take_counts_more_than_what_is_written_of_it():
-    assert find_room(State(window=200_000, limit=50_000)).window == 50_000
+    assert find_room(State(model=ModelState(window=200_000, limit=50_000))).window == 50_000
 
 
 PIECES = st.lists(
@@ -190,14 +199,14 @@ def made_of(pieces):
 @given(PIECES, st.sampled_from(list(CompactionCause)), st.integers(0, 4), st.sampled_from([2_000, 8_000, 64_000]))
 def test_a_compaction_of_any_history_is_sound_and_smaller_than_before(pieces, cause, share, window):
     state = State(messages=made_of(pieces))
-    small = find_room(State(window=window))
+    small = find_room(State(model=ModelState(window=window)))
     made = shorter(state, Tight(cause, summary="so " * 2_000, share=share), small)
     if made is not None:
         seen = after(state, made)
         assert is_sound(seen.messages)
         assert made.after <= made.before * 0.9
         assert request_tokens(seen) <= request_tokens(request(state))
-        again = State(messages=(*state.messages, *read(900)), compactions=(made,))
+        again = State(messages=(*state.messages, *read(900)), compaction=CompactionState(applied=(made,)))
         assert is_sound(request(again).messages)
 
 
@@ -213,11 +222,11 @@ def test_any_history_can_be_cut_to_any_room(pieces, most):
 @settings(max_examples=100, deadline=None)
 @given(PIECES, st.sampled_from([4_000, 8_000, 64_000]))
 def test_what_is_left_after_an_overflow_fits_what_the_server_takes(pieces, window):
-    state = State(messages=made_of(pieces), last_usage=Usage())
+    state = State(messages=made_of(pieces), budget=BudgetState(last_usage=Usage()))
     before = request_tokens(request(state))
     if before <= window:
         return
     limit = limit_in("too long", before) if window >= before else window
-    made = shorter(state, Tight(OVERFLOW, share=0, limit=limit), find_room(State(limit=limit)))
+    made = shorter(state, Tight(OVERFLOW, share=0, limit=limit), find_room(State(model=ModelState(limit=limit))))
     assert made is not None
     assert request_tokens(after(state, made)) <= limit

@@ -31,7 +31,7 @@ def played(steps, window):
     begin = [
         ev.TaskStarted("/w", "any", Mode.ACT, ApprovalMode.YOLO, "Be brief.", "0"),
         ev.TurnStarted((Text("go"),)),
-        ev.UsageReported(usage=state.usage, window=window),
+        ev.UsageReported(usage=state.budget.usage, window=window),
     ]
     context = Context()
     for event in begin:

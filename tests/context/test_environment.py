@@ -21,6 +21,11 @@ from halocline.protocol.commands import EditorState
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.kinds import Mode
 from halocline.protocol.messages import Note, StopReason, Text, Usage, UserMessage
+from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.compaction import CompactionState
+from halocline.protocol.state.host import HostState
+from halocline.protocol.state.plan import PlanState
+from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.state.state import State
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -57,27 +62,27 @@ def test_the_time_is_told_again_once_it_is_stale(tmp_path):
 
 
 def test_a_switched_mode_is_told_with_who_did_it_and_plan_mode_is_called_to_mind(tmp_path):
-    state = replace(after(environment_note(State(), tmp_path, NOW)), mode=Mode.PLAN)
+    state = after(environment_note(State(), tmp_path, NOW), plan=PlanState(Mode.PLAN))
     assert told(state, tmp_path) == [PLAN + SWITCHED]
-    planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), mode=Mode.PLAN)
+    planned = after(Note(f"Time: {NOW:{TIME}}\n{PLAN}", "environment"), plan=PlanState(Mode.PLAN))
     assert told(planned, tmp_path) == [STILL_PLAN]
-    assert told(replace(planned, mode=Mode.ACT), tmp_path) == [ACT + SWITCHED]
+    assert told(replace(planned, plan=PlanState(Mode.ACT)), tmp_path) == [ACT + SWITCHED]
 
 
 def test_what_a_compaction_took_out_of_sight_is_told_again(tmp_path):
     switched = UserMessage((Note(PLAN + SWITCHED, "environment"),))
     state = after(environment_note(State(), tmp_path, NOW))
-    state = replace(state, mode=Mode.PLAN, messages=(*state.messages, switched, UserMessage((Text("b"),))))
+    state = replace(state, plan=PlanState(Mode.PLAN), messages=(*state.messages, switched, UserMessage((Text("b"),))))
     compacted = ev.Compacted(cause=CompactionCause.ASKED, content=(), kept_from=2, until=3, before=9, after=1)
     assert note_environment_changes(state) is None
-    assert note_environment_changes(replace(state, compactions=(compacted,))).text == PLAN + SWITCHED
+    assert note_environment_changes(replace(state, compaction=CompactionState((compacted,)))).text == PLAN + SWITCHED
 
 
 def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
     state = after(environment_note(State(), tmp_path, NOW))
     assert note_environment_changes(state) is None
-    assert note_environment_changes(replace(state, mode=Mode.PLAN)).text == PLAN + SWITCHED
-    assert note_environment_changes(State(mode=Mode.PLAN)) is None
+    assert note_environment_changes(replace(state, plan=PlanState(Mode.PLAN))).text == PLAN + SWITCHED
+    assert note_environment_changes(State(plan=PlanState(Mode.PLAN))) is None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,9 @@ def test_a_mode_that_changes_within_a_turn_is_news(tmp_path):
 )
 def test_how_full_the_window_is_is_told_from_half_on_at_each_further_ten(before, now, said):
     note = Note(f"{ACT}\n{before}", "environment")
-    state = after(note, window=1_000, last_usage=Usage(input=10 * now - 3, output=3))
+    state = after(
+        note, model=ModelState(window=1_000), budget=BudgetState(last_usage=Usage(input=10 * now - 3, output=3))
+    )
     news = note_environment_changes(state)
     assert (news.text if news else "") == said
 
@@ -102,12 +109,12 @@ def test_where_the_shell_is_and_another_branch_are_told_once(tmp_path):
     first = environment_note(State(), tmp_path, NOW)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
-    state = after(first, shell=ev.ShellMoved(cwd="/w/sub"))
+    state = after(first, host=HostState(ev.ShellMoved(cwd="/w/sub")))
     note = environment_note(state, tmp_path, NOW)
     assert note.text.split("\n") == ["Git branch: topic", "Shell folder: /w/sub"]
     later = replace(state, messages=(*state.messages, UserMessage((note,))))
     assert told(later, tmp_path) == []
-    assert told(replace(later, shell=ev.ShellMoved()), tmp_path) == ["Shell folder: /w"]
+    assert told(replace(later, host=HostState(ev.ShellMoved())), tmp_path) == ["Shell folder: /w"]
 
 
 def test_what_the_editor_shows_is_told_when_it_is_something_else(tmp_path):

@@ -13,7 +13,8 @@ from halocline.protocol.config_locations import MARKDOWN, RULE_ROWS, Owner, Root
 from halocline.protocol.events.instructions import InstructionsLoaded
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
 from halocline.protocol.state.reducer import reduce_event
-from halocline.protocol.state.state import State, TurnState
+from halocline.protocol.state.state import State
+from halocline.protocol.state.turn import TurnState
 from halocline.runtime.rules.live import LiveInstructions, roots_of
 from halocline.store.paths import Home
 
@@ -82,7 +83,7 @@ def test_every_place_of_the_list_is_read(ground, row):
     text = "---\nalwaysApply: true\napplyTo: '**'\n---\nUse tabs."
     ground.write(name, text if row.dialect != "plain" else "Use tabs.", root=row.root)
     _, section, state = ground.begins()
-    (one,) = state.instructions
+    (one,) = state.prompt.instructions
     assert one.file.why == "always"
     assert one.file.of == row.owner
     assert f"## {one.file.path} (" in section
@@ -91,7 +92,7 @@ def test_every_place_of_the_list_is_read(ground, row):
 
 def test_a_folder_without_rules_says_nothing_of_them(ground):
     _, section, state = ground.begins()
-    assert (section, state.instructions) == ("", ())
+    assert (section, state.prompt.instructions) == ("", ())
 
 
 def test_the_persons_rules_come_before_the_projects(ground):
@@ -328,7 +329,7 @@ def test_a_rule_for_paths_holds_once_a_file_was_read_and_is_told_once(ground):
     assert "<rule>\nReturn JSON.\n</rule>" in event.content[0].text
     state = reduce_event(state, event)
     assert rules.collect_changes(state) is None
-    assert [one.text for one in state.instructions] == [event.content[0].text]
+    assert [one.text for one in state.prompt.instructions] == [event.content[0].text]
     assert rules.collect_changes(prompted(state, "something else")) is None
 
 
@@ -378,7 +379,7 @@ def test_what_changed_came_or_went_is_told_with_the_next_prompt_and_not_before(g
     assert "new and longer" in words[0]
     assert words[3] == "These rules files no longer apply: CLAUDE.md."
     state = reduce_event(prompted(state, "go on"), event)
-    assert sorted(one.file.path for one in state.instructions) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
+    assert sorted(one.file.path for one in state.prompt.instructions) == [".cursorrules", "AGENTS.md", "src/AGENTS.md"]
     assert rules.collect_changes(prompted(state, "and on")) is None
 
 
@@ -389,7 +390,7 @@ def test_a_rule_that_is_switched_off_or_on_again_is_told_of(ground):
     event = rules.collect_changes(prompted(state, "go on"))
     assert event.gone == ("AGENTS.md",)
     state = reduce_event(state, event)
-    assert state.instructions == ()
+    assert state.prompt.instructions == ()
     ground.off = frozenset()
     assert told(rules.collect_changes(prompted(state, "go on"))) == {"AGENTS.md": "always"}
 

@@ -4,6 +4,7 @@ from halocline.context.notes.jobs import begun_anew, describe_status, exit_words
 from halocline.ports.jobs import JobOutput
 from halocline.protocol.events import JobStarted, ShellMoved
 from halocline.protocol.events.jobs import JobInfo, JobState
+from halocline.protocol.state.host import HostState, JobsState
 from halocline.protocol.state.state import State
 
 
@@ -58,8 +59,8 @@ def test_news_hold_short_output_whole_and_of_long_output_the_end():
 
 def test_what_a_dead_process_took_along_is_told():
     state = State(
-        jobs=(JobStarted(job="job-1", command="npm run dev", call="c", by="model"),),
-        shell=ShellMoved(cwd="/w/sub", exported=("A", "B")),
+        jobs=JobsState(running=(JobStarted(job="job-1", command="npm run dev", call="c", by="model"),)),
+        host=HostState(shell=ShellMoved(cwd="/w/sub", exported=("A", "B"))),
     )
     assert (note := begun_anew(state)) is not None
     assert note.text == (

@@ -6,6 +6,7 @@ from halocline.protocol.events import Compacted
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.queries.usage import Shortened
+from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.state import State
 
 GO = UserMessage((Text("go"),))
@@ -51,5 +52,5 @@ def test_the_compaction_in_force_is_told_and_what_it_replaced_is_not_told_again(
     made = Compacted(
         cause=CompactionCause.ASKED, content=(Text("short"),), kept_from=7, until=9, before=90_000, after=9_000
     )
-    found = report_removals(State(messages=messages, compactions=(made,)), None, sees=True)
+    found = report_removals(State(messages=messages, compaction=CompactionState(applied=(made,))), None, sees=True)
     assert found == Shortened(cause="asked", before=90_000, after=9_000, replaced=6)

@@ -3,7 +3,8 @@ import pytest
 from halocline.context.notes.idle import note_pause
 from halocline.protocol.events import TurnEnded
 from halocline.protocol.messages import StopReason, Text, UserMessage
-from halocline.protocol.state.state import State, TurnState
+from halocline.protocol.state.state import State
+from halocline.protocol.state.turn import TurnState
 
 END = TurnEnded(StopReason.END_TURN, at=1_000.0)
 TALKED = State(messages=(UserMessage((Text("a"),)),), last_end=END)

@@ -5,6 +5,7 @@ import pytest
 
 from halocline.context.system_prompt.build import SECTIONS, PromptOptions, sections_of, system_prompt
 from halocline.context.system_prompt.model_families import FAMILIES, family_of
+from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import Tools
 
@@ -25,7 +26,7 @@ def test_the_prompt_names_the_workspace_and_leaves_no_hole(model: str, compact: 
 @pytest.mark.parametrize(("compact", "most"), [(False, 2_300), (True, 1_550)])
 @pytest.mark.parametrize("model", MODELS)
 def test_prompt_and_tools_together_stay_small(model: str, compact: bool, most: int):
-    offered = Tools().specs(State(model=model, compact=compact))
+    offered = Tools().specs(State(model=ModelState(name=model), prompt=PromptState(compact=compact)))
     specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
     tools = json.dumps(specs, separators=(",", ":"), ensure_ascii=False)
     assert len(system_prompt(WORKSPACE, models=[model], compact=compact) + tools) / 4 <= most
@@ -33,7 +34,7 @@ def test_prompt_and_tools_together_stay_small(model: str, compact: bool, most: i
 
 def test_the_compact_prompt_speaks_of_no_tool_that_it_does_not_come_with():
     full = {spec.name for spec in Tools().specs(State())}
-    spared = full - {spec.name for spec in Tools().specs(State(compact=True))}
+    spared = full - {spec.name for spec in Tools().specs(State(prompt=PromptState(compact=True)))}
     assert spared
     assert [name for name in spared if name in system_prompt(WORKSPACE, compact=True)] == []
 

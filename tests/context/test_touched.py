@@ -4,6 +4,7 @@ from hypothesis import given as any_of
 
 from halocline.context.instructions.touched_files import MOST, Touched, folders_of, named_in
 from halocline.protocol.messages import AssistantMessage, Note, StopReason, Text, ToolCall, UserMessage
+from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.state import State
 
 
@@ -57,7 +58,7 @@ def test_paths_are_given_from_the_workspace_on_and_others_are_left_out():
 
 
 def test_what_was_changed_long_ago_still_counts():
-    assert of(said("go"), files_changed=frozenset({"a.py"})) == {"a.py": "edited"}
+    assert of(said("go"), files=FilesState(changed=frozenset({"a.py"}))) == {"a.py": "edited"}
 
 
 def test_a_hundred_of_them_are_enough_and_the_newest_come_first():
@@ -88,5 +89,5 @@ def test_no_prompt_breaks_the_search_for_paths(text):
 def test_who_asks_after_each_message_hears_the_same_as_who_asks_once(messages, left):
     known = Touched()
     for messages_then in (*(messages[:end] for end in range(len(messages) + 1)), messages[:left], messages):
-        state = State(workspace="/w", messages=tuple(messages_then), files_changed=frozenset({"old.py"}))
+        state = State(workspace="/w", messages=tuple(messages_then), files=FilesState(changed=frozenset({"old.py"})))
         assert list(known.of(state).items()) == list(Touched().of(state).items())

@@ -4,6 +4,7 @@ from halocline.context.view import MISSING, View, build_view, pair_messages
 from halocline.protocol.events import Compacted
 from halocline.protocol.events.compaction import CompactionCause
 from halocline.protocol.messages import AssistantMessage, Image, Note, Text, ToolCall, ToolResult, UserMessage
+from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.state import State
 
 PROMPT = UserMessage((Text("hi"),))
@@ -85,7 +86,9 @@ def compacted(kept_from, until, **more):
 
 def test_after_a_compaction_the_first_message_what_stands_for_the_rest_and_the_newest_are_read():
     history = (PROMPT, reply("a"), result("a"), reply("b"), result("b", "kept"))
-    (first, said, asked, answered) = build_view(State(messages=history, compactions=(compacted(3, 5),)))
+    (first, said, asked, answered) = build_view(
+        State(messages=history, compaction=CompactionState(applied=(compacted(3, 5),)))
+    )
     assert first is PROMPT
     assert said.content == (Note("what was", "summary"),)
     assert (asked, answered) == history[3:]
@@ -94,20 +97,22 @@ def test_after_a_compaction_the_first_message_what_stands_for_the_rest_and_the_n
 def test_what_is_carried_over_is_shown_with_what_it_was_the_result_of():
     call = AssistantMessage((ToolCall("a", "read_file", {"path": "x.py"}),))
     history = (PROMPT, call, result("a", "its text"), reply())
-    said = build_view(State(messages=history, compactions=(compacted(3, 4, carried=(2,)),)))[1]
+    said = build_view(State(messages=history, compaction=CompactionState(applied=(compacted(3, 4, carried=(2,)),))))[1]
     assert said.content[1] == Note("read_file x.py gave:\nits text", "earlier")
 
 
 def test_rules_that_are_in_force_are_shown_again_and_other_notes_are_not():
     rule = UserMessage((Note("use tabs", "rules"), Note("it was noon", "environment"), Text("do it")))
-    said = build_view(State(messages=(PROMPT, rule, reply()), compactions=(compacted(2, 3, carried=(1,)),)))[1]
+    said = build_view(
+        State(messages=(PROMPT, rule, reply()), compaction=CompactionState(applied=(compacted(2, 3, carried=(1,)),)))
+    )[1]
     assert said.content[1:] == (Note("use tabs", "rules"),)
 
 
 def test_what_came_before_a_compaction_is_kept_short_and_what_comes_after_is_not():
     long = "word " * 4_000
     history = (PROMPT, reply("a"), result("a", long), reply("b"), result("b", long))
-    seen = build_view(State(messages=history, compactions=(compacted(1, 3, longest=500),)))
+    seen = build_view(State(messages=history, compaction=CompactionState(applied=(compacted(1, 3, longest=500),))))
     assert len(seen[3].text) < 3_000
     assert seen[5].text == long
 
@@ -116,7 +121,7 @@ def test_undoing_a_compaction_gives_the_old_view_back():
     history = (PROMPT, reply("a"), result("a"), reply())
     growing = View()
     before = growing.of(State(messages=history))
-    growing.of(State(messages=history, compactions=(compacted(3, 4),)))
+    growing.of(State(messages=history, compaction=CompactionState(applied=(compacted(3, 4),))))
     assert growing.of(State(messages=history)) == before
 
 

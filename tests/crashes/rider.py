@@ -90,10 +90,10 @@ class Person:
             if self._state.turn is not None:
                 await self._until(watching, ev.TurnEnded)
             replies = sum(isinstance(message, AssistantMessage) for message in self._state.messages)
-            if replies >= RESTS and not self._state.compactions:
+            if replies >= RESTS and not self._state.compaction.applied:
                 self._client.send(cmd.Compact(task=self._task))
                 await self._until(watching, ev.Compacted, ev.ErrorRaised)
-            if replies == RESTS and (first := next(iter(self._state.checkpoints), None)):
+            if replies == RESTS and (first := next(iter(self._state.files.checkpoints), None)):
                 await self._put_back(first.checkpoint)
             if replies == len(TURNS):
                 return

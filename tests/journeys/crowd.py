@@ -263,7 +263,7 @@ async def prompted(client: Client, task: str) -> None:
 
 async def jobs_end(client: Client, task: str) -> None:
     """Wait for what a task left running."""
-    while client.state(task).jobs:
+    while client.state(task).jobs.running:
         async for event in client.events(task, client.state(task).seq):
             if isinstance(event, ev.JobEnded):
                 break

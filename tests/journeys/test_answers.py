@@ -32,14 +32,14 @@ async def test_an_answer_that_fits_ends_the_turn_and_is_in_the_log(journey):
     assert_sound(journey.logged)
     kinds = [kind for kind in journey.kinds if kind != "CheckpointTaken"]
     assert kinds[-3:] == ["AssistantMessageCompleted", "AnswerAccepted", "TurnEnded"]
-    assert (journey.state.answer, end(journey)) == ({"n": 1}, (StopReason.END_TURN, ""))
+    assert (journey.state.answer.accepted, end(journey)) == ({"n": 1}, (StopReason.END_TURN, ""))
 
 
 async def test_a_wrong_answer_is_told_what_is_wrong_and_may_be_mended(journey):
     await journey.run(WRONG, Turn(text='{"n": 1}', expect=(PROBLEM, "Send the whole answer again")), schema=SCHEMA)
     assert_sound(journey.logged)
     assert judgements(journey) == ["AnswerRefused", "AnswerAccepted"]
-    assert (journey.state.answer, journey.state.steps) == ({"n": 1}, 2)
+    assert (journey.state.answer.accepted, journey.state.budget.steps) == ({"n": 1}, 2)
 
 
 async def test_after_three_wrong_answers_the_turn_ends_and_says_why(journey):
@@ -47,7 +47,7 @@ async def test_after_three_wrong_answers_the_turn_ends_and_says_why(journey):
     assert_sound(journey.logged)
     assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "answer")
     assert journey.state.last_end.text.endswith(PROBLEM)
-    assert (journey.state.answer, journey.state.steps) == (None, 3)
+    assert (journey.state.answer.accepted, journey.state.budget.steps) == (None, 3)
 
 
 async def test_a_person_may_let_it_try_again(journey):
@@ -57,7 +57,7 @@ async def test_a_person_may_let_it_try_again(journey):
         return None
 
     await journey.run(WRONG, WRONG, WRONG, WRONG, RIGHT, schema=SCHEMA, answer=answer)
-    assert (journey.state.answer, end(journey)) == ({"n": 1}, (StopReason.END_TURN, ""))
+    assert (journey.state.answer.accepted, end(journey)) == ({"n": 1}, (StopReason.END_TURN, ""))
 
 
 async def test_the_model_works_with_tools_before_it_answers(journey):
@@ -79,12 +79,12 @@ async def test_a_wrong_report_of_attempt_completion_does_not_end_the_turn(journe
 async def test_a_resumed_task_knows_what_was_refused_and_asks_for_no_form_by_itself(journey):
     await journey.run(WRONG, WRONG, WRONG, Turn(text="As you like."), schema=SCHEMA)
     folded = fold_events(journey.logged)
-    assert len(folded.answers_refused) == 3
+    assert len(folded.answer.refused) == 3
     assert sum(PROBLEM in getattr(row, "text", "") for row in rows_of(journey.logged)) == 4
     script = (WRONG, WRONG, WRONG, Turn(text="As you like."))
     await journey.run(client=journey.client(script), resume=journey.task, prompt="In words, then.")
     assert journey.state.last_message.text == "As you like."
-    assert (journey.state.output_schema, journey.state.answers_refused) == (None, ())
+    assert (journey.state.answer.schema, journey.state.answer.refused) == (None, ())
 
 
 async def test_the_form_is_said_in_a_note_that_no_person_typed(journey):
@@ -101,5 +101,5 @@ async def test_any_server_can_be_asked_for_a_form(journey, text_tools):
         settings = Settings(base_url=server.url("openai"), text_tools=text_tools)
         client = Client(Controller(Assembly(journey.home, settings, {})), "test")
         await journey.run(client=client, options=TaskOptions(model="ollama/qwen3"), schema=SCHEMA)
-    assert journey.state.answer == {"n": 1}
+    assert journey.state.answer.accepted == {"n": 1}
     assert not any("response_format" in request.body for request in server.requests)

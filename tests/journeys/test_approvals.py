@@ -148,7 +148,7 @@ async def test_the_second_edit_of_a_message_is_shown_as_it_is_after_the_first(jo
 async def test_without_a_person_what_needs_one_is_refused_and_the_model_is_told(journey):
     await journey.run(Turn(calls=(TOUCH,)), Turn(text="ok", expect="nobody can give it"), options=ALONE)
     assert journey.of(ev.ApprovalResolved)[0].by == "nobody"
-    assert journey.state.nobody_answered
+    assert journey.state.pending.nobody_answered
     assert not (journey.workspace / "made").exists()
 
 

@@ -147,7 +147,7 @@ async def test_what_a_lost_call_had_told_of_is_replayed(journey, tmp_path):
     dead_after(journey, ev.TodosChanged, tmp_path / "then")
     await journey.run(*turns, resume=journey.task)
     assert journey.ends == [("t1", "cancelled")]
-    assert [todo.text for todo in journey.state.todos] == ["go on"]
+    assert [todo.text for todo in journey.state.plan.todos] == ["go on"]
 
 
 async def test_who_dies_twice_is_asked_a_third_time(journey, dies, tmp_path):

@@ -164,7 +164,7 @@ async def test_a_bug_in_any_room_leaves_no_call_and_no_turn_without_an_end(journ
     await journey.run(client=client)
     assert len(journey.of(TurnEnded)) == 1
     assert journey.state.turn is None
-    assert not journey.state.open_calls
+    assert not journey.state.pending.calls
     assert "ZeroDivisionError" in traces(journey)
 
 

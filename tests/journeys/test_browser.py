@@ -17,6 +17,7 @@ from halocline.hosts.shell.keeper import _descendants_of
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode, Choice, Grant, Mode, ToolKind
 from halocline.protocol.messages import Image
+from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.state.state import State
 from halocline.providers.scripted.model import Call, Turn
 from halocline.runtime.controller import TaskOptions
@@ -167,4 +168,4 @@ async def test_the_model_is_offered_a_browser_only_when_the_settings_say_so_and_
 
 def offered(journey, **settings):
     tools = ScriptedAssembly(journey.home, Settings(**settings), [DONE], {}).tools()
-    return "browser_action" in {spec.name for spec in tools.specs(State(model="scripted/x"))}
+    return "browser_action" in {spec.name for spec in tools.specs(State(model=ModelState(name="scripted/x")))}

@@ -60,7 +60,7 @@ async def test_a_conversation_that_nearly_fills_the_window_is_shortened_and_goes
     assert {event.cause for event in made} == {CompactionCause.CROWDED}
     assert all(event.after < event.before * 0.9 and event.summary == SUMMARY for event in made)
     assert journey.state.last_end.reason is StopReason.END_TURN
-    assert journey.state.steps == 41
+    assert journey.state.budget.steps == 41
     assert_sound(journey.logged)
 
 
@@ -111,7 +111,7 @@ async def test_a_person_can_shorten_it_between_turns_and_take_that_back(journey,
     assert seen[-1].after < seen[-1].before * 0.6
     client.send(cmd.Compact(task=journey.task, undo=True))
     [event async for event in until(client, journey, seen[-1].seq, ev.CompactionUndone)]
-    assert client.state(journey.task).compaction is None
+    assert client.state(journey.task).compaction.latest is None
     assert client.state(journey.task).messages == before.messages
     await client.close()
 
@@ -135,13 +135,13 @@ async def test_taking_back_twice_takes_both_back_and_a_third_time_says_that_ther
         await journey.prompt(client)
         client.send(cmd.Compact(task=journey.task))
         [event async for event in until(client, journey, client.state(journey.task).seq, ev.Compacted)]
-    first, second = client.state(journey.task).compactions
+    first, second = client.state(journey.task).compaction.applied
     assert first.kept_from < second.kept_from
     said = []
     for wanted in (ev.CompactionUndone, ev.CompactionUndone, ev.ErrorRaised):
         client.send(cmd.Compact(task=journey.task, undo=True))
         [event async for event in until(client, journey, client.state(journey.task).seq, wanted)]
-        said.append(client.state(journey.task).compaction)
+        said.append(client.state(journey.task).compaction.latest)
     await client.close()
     assert said == [first, None, None]
 
@@ -165,7 +165,8 @@ async def test_what_was_said_and_what_is_open_survives_every_compaction(journey,
     shown = client.state(journey.task)
     await client.close()
     assert len(compactions(journey)) >= 2
-    facts = next(part.text for part in shown.compaction.content if isinstance(part, Note) and part.source == "ledger")
+    notes = (part for part in shown.compaction.latest.content if isinstance(part, Note))
+    facts = next(note.text for note in notes if note.source == "ledger")
     assert "> Never touch f3.txt!" in facts
     assert "tell the person" in facts
     assert "f2.txt" in facts
@@ -184,7 +185,7 @@ async def test_a_hook_may_keep_a_conversation_from_being_shortened(journey, narr
     seen = [event async for event in until(client, journey, client.state(journey.task).seq, ev.ErrorRaised)]
     assert [type(event) for event in seen] == [ev.HookRan, ev.ErrorRaised]
     assert "not today" in seen[-1].text
-    assert client.state(journey.task).compaction is None
+    assert client.state(journey.task).compaction.latest is None
     await client.close()
 
 
@@ -227,7 +228,7 @@ async def test_in_plan_mode_a_conversation_is_shortened_as_well_and_stays_in_it(
     await journey.prompt(client)
     await client.close()
     assert compactions(journey)
-    assert journey.state.mode is Mode.PLAN
+    assert journey.state.plan.mode is Mode.PLAN
     assert journey.state.last_end.reason is StopReason.END_TURN
     assert_sound(journey.logged)
 
@@ -239,7 +240,7 @@ async def test_an_answer_in_a_form_comes_also_after_a_conversation_was_shortened
     await journey.prompt(client, schema=schema)
     await client.close()
     assert compactions(journey)
-    assert journey.state.answer == {"files": 12}
+    assert journey.state.answer.accepted == {"files": 12}
     assert_sound(journey.logged)
 
 

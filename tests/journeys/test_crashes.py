@@ -117,12 +117,12 @@ async def test_a_killed_task_loses_nothing_that_was_shown_and_goes_on_where_it_w
     before = fold_events(journey.logged)
     assert len(killed.written) >= count
     assert killed.shown == killed.written[: len(killed.shown)]
-    assert note(journey) in possible_contents(journey) | (set() if before.files_changed else {None})
+    assert note(journey) in possible_contents(journey) | (set() if before.files.changed else {None})
 
     await carry_on(journey, script)
     assert [codec.encode(event) for event in journey.logged][: len(killed.written)] == killed.written
     told = {event.call: event.result.text for event in journey.logged if isinstance(event, ev.ToolCallEnded)}
-    for open_call in before.open_calls:
+    for open_call in before.pending.calls:
         assert told[open_call.call.id].startswith(UNKNOWN_OUTCOME if open_call.started else NOT_RUN)
     replies = [event.message.text for event in journey.logged if isinstance(event, ev.AssistantMessageCompleted)]
     assert replies == TEXTS

@@ -55,9 +55,9 @@ async def test_a_resumed_task_keeps_its_effort_unless_another_is_named(journey, 
     await journey.prompt(client)
     await client.close()
     await journey.run(DONE, resume=journey.task)
-    assert journey.state.effort is Effort.HIGH
+    assert journey.state.model.effort is Effort.HIGH
     await journey.run(DONE, resume=journey.task, options=TaskOptions(effort=Effort.LOW))
-    assert journey.state.effort is Effort.LOW
+    assert journey.state.model.effort is Effort.LOW
     assert [event.effort for event in journey.of(ev.EffortChanged)] == [Effort.HIGH, Effort.LOW]
 
 

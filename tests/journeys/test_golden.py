@@ -88,7 +88,12 @@ def test_an_old_log_folds_to_a_state_that_can_be_gone_on_with(old_events):
         state = reduce_event(state, end)
     assert state.workspace
     assert state.messages
-    assert (state.open_calls, state.approvals, state.questions, loose_ends(state)) == ((), (), (), ())
+    assert (state.pending.calls, state.pending.approvals, state.pending.questions, loose_ends(state)) == (
+        (),
+        (),
+        (),
+        (),
+    )
 
 
 def test_an_old_log_can_be_shown_and_exported(old_events):

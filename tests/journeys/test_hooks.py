@@ -154,7 +154,7 @@ async def test_a_refused_prompt_never_reaches_the_model_not_even_later(journey):
         await journey.prompt(client, "use hunter2")
         assert journey.state.last_end.reason is StopReason.REFUSAL
         assert "a secret" in journey.state.last_end.text
-        assert journey.state.steps == 0
+        assert journey.state.budget.steps == 0
         await journey.prompt(client, "go")
     finally:
         await client.close()
@@ -289,7 +289,7 @@ async def test_a_stop_hook_sends_the_model_back_to_work_a_few_times_only(journey
     claude(journey, {"Stop": [command(says(decision="block", reason="the tests are red"))]})
     again = Turn(text="again", expect="the tests are red")
     await journey.run(DONE, again, again, again, options=YOLO)
-    assert journey.state.steps == 4
+    assert journey.state.budget.steps == 4
     assert journey.state.last_end.reason is StopReason.END_TURN
 
 

@@ -20,8 +20,8 @@ async def test_an_imported_task_goes_on_with_a_model_and_a_system_prompt_of_toda
     then, look = [Turn("said elsewhere")] * 4, Turn(calls=(Call("read_file", {"path": "a.txt"}),))
     await journey.run(*then, look, Turn("All tidy."), prompt="Go on", resume=task)
     (adopted,) = (event for event in journey.logged if isinstance(event, ev.TaskAdopted))
-    assert journey.state.system_prompt == adopted.system_prompt != ""
-    assert (journey.state.model, journey.state.last_end.reason) == (adopted.model, "end_turn")
+    assert journey.state.prompt.system == adopted.system_prompt != ""
+    assert (journey.state.model.name, journey.state.last_end.reason) == (adopted.model, "end_turn")
     assert journey.results[-1].startswith("1 | here")
     assert desk.standing(there) == TranscriptStatus.CONTINUED
     with pytest.raises(UsageError, match="imported"):

@@ -49,7 +49,7 @@ async def test_a_server_is_started_used_read_and_stopped(journey):
     assert "world\n[exit code 0" in journey.results[1]
     facts = [event for event in journey.logged if isinstance(event, ev.JobStarted | ev.JobEnded | ev.JobsReported)]
     assert [type(fact).__name__ for fact in facts] == ["JobStarted", "JobsReported", "JobEnded"]
-    assert journey.state.jobs == ()
+    assert journey.state.jobs.running == ()
     assert_sound(journey.logged)
 
 
@@ -87,7 +87,7 @@ async def test_a_person_stops_a_job(journey):
     assert not client.send(cmd.StopJob(task=journey.task, job="job-9"))
     assert client.send(cmd.StopJob(task=journey.task, job="job-1"))
     async with asyncio.timeout(20):
-        while client.state(journey.task).jobs:
+        while client.state(journey.task).jobs.running:
             await asyncio.sleep(0.01)
     await journey.prompt(client)
     await client.close()
@@ -167,8 +167,8 @@ expect = "job-1 ({background[:40]}"
     assert "is gone: it ended when Halocline was closed." in told.content[0].text
     assert "Commands start in the workspace again" in told.content[0].text
     assert "COLOUR" in told.content[0].text
-    assert journey.state.jobs == ()
-    assert journey.state.shell.cwd == ""
+    assert journey.state.jobs.running == ()
+    assert journey.state.host.shell.cwd == ""
     assert_sound(journey.logged)
 
 

@@ -56,7 +56,7 @@ async def test_without_a_person_a_limit_stops_the_turn_and_is_named(journey, lim
     await journey.run(*turns, DONE, **settings)
     assert end(journey) == (StopReason.MAX_TURN_REQUESTS, limit)
     assert journey.state.last_end.text
-    assert journey.state.steps == len(turns)
+    assert journey.state.budget.steps == len(turns)
     assert_sound(journey.logged)
 
 
@@ -90,7 +90,7 @@ async def test_other_words_at_a_limit_reach_the_model_and_it_goes_on(journey, li
 async def test_going_on_begins_the_count_anew(journey, limit):
     settings, turns = LIMITS[limit]
     await journey.run(*turns, *turns, *turns, DONE, answer=answering(GO_ON, GO_ON, STOP), **settings)
-    assert journey.state.steps == 3 * len(turns)
+    assert journey.state.budget.steps == 3 * len(turns)
     assert len(journey.of(ev.QuestionAsked)) == 3
 
 
@@ -127,7 +127,7 @@ async def test_what_a_task_may_cost_is_remembered_when_it_is_opened_again(journe
     await journey.run(*steps(2, cost=0.01), DONE, max_cost=0.02)
     await journey.run(*steps(2, cost=0.01), DONE, resume=journey.task, max_cost=0.02)
     assert end(journey) == (StopReason.MAX_TURN_REQUESTS, "cost")
-    assert journey.state.steps == 2
+    assert journey.state.budget.steps == 2
 
 
 async def test_a_success_in_between_starts_the_count_of_failures_anew(journey):

@@ -69,7 +69,7 @@ async def test_tools_of_one_name_are_offered_once_and_the_person_hears_of_the_ot
     servers(test="twice", other="twice many", plain="")
     await journey.run(echo("over there"), DONE)
     assert journey.results == ["over there"]
-    offered = [tool for server in journey.state.mcp for tool in server.tools]
+    offered = [tool for server in journey.state.mcp.servers for tool in server.tools]
     assert len({tool.name for tool in offered}) == len(offered)
     assert [tool.description for tool in offered if tool.name == "test__echo"] == ["Says it back."]
     said = [event.text for event in journey.events if isinstance(event, ev.Noticed)]
@@ -333,7 +333,7 @@ async def test_a_server_that_is_added_while_a_task_is_open_is_offered_in_the_nex
     servers(first="", second="")
     await asyncio.sleep(2)
     async with asyncio.timeout(15):
-        while "second" not in [server.name for server in client.state(journey.task).mcp]:
+        while "second" not in [server.name for server in client.state(journey.task).mcp.servers]:
             await journey.prompt(client)
             break
     await client.close()

@@ -50,10 +50,11 @@ async def test_what_a_server_had_answered_counts_as_the_tasks_and_is_no_measure_
     (sampled,) = journey.of(ev.McpSampled)
     steps = sum((event.usage.total for event in journey.of(ev.UsageReported)), 0)
     assert sampled.usage.total > 0
-    assert journey.state.usage.total == steps + sampled.usage.total
-    assert journey.state.last_usage == journey.of(ev.UsageReported)[-1].usage
+    assert journey.state.budget.usage.total == steps + sampled.usage.total
+    assert journey.state.budget.last_usage == journey.of(ev.UsageReported)[-1].usage
     assert (
-        sum(step.usage.total for turn in turns_of(journey.logged) for step in turn.steps) == journey.state.usage.total
+        sum(step.usage.total for turn in turns_of(journey.logged) for step in turn.steps)
+        == journey.state.budget.usage.total
     )
 
 
@@ -123,10 +124,10 @@ async def test_a_person_may_think_longer_than_a_call_may_take(journey, servers):
     await journey.open(client, THERE)
     running = asyncio.create_task(journey.prompt(client))
     async with asyncio.timeout(10):
-        while not client.state(journey.task).questions:
+        while not client.state(journey.task).pending.questions:
             await asyncio.sleep(0.05)
     await asyncio.sleep(1.5)
-    (question,) = client.state(journey.task).questions
+    (question,) = client.state(journey.task).pending.questions
     client.send(cmd.AnswerQuestion(task=journey.task, request=question.request, answer="blue"))
     await running
     await client.close()

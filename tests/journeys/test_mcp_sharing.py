@@ -89,7 +89,7 @@ async def test_one_task_that_is_closed_in_a_call_leaves_the_others_theirs(journe
     first, second = [await client.start(journey.workspace, YOLO) for _ in range(2)]
     running = [asyncio.create_task(said(client, task)) for task in (first, second)]
     async with asyncio.timeout(20):
-        while not all(any(call.started for call in client.state(task).open_calls) for task in (first, second)):
+        while not all(any(call.started for call in client.state(task).pending.calls) for task in (first, second)):
             await asyncio.sleep(0.02)
     client.send(cmd.Interrupt(task=first))
     assert results(await running[1]) == ["hi"]

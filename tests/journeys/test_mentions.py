@@ -242,7 +242,7 @@ async def test_a_prompt_that_a_hook_refused_mentions_nothing_later(journey):
     hook.chmod(0o755)
     options = TaskOptions(approval_mode=ApprovalMode.YOLO, trusted=True)
     await journey.run(DONE, prompt="@a.py", options=options)
-    assert journey.state.unheard == ()
+    assert journey.state.pending.unheard == ()
     assert given(journey) == []
 
 

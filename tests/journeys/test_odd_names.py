@@ -119,4 +119,4 @@ async def test_a_lone_surrogate_in_the_settings_is_written_as_the_replacement_ch
     await journey.run(Turn(text="done"), append_system_prompt="Be \udce9 brief.")
     (started,) = journey.of(TaskStarted)
     assert "Be \ufffd brief." in started.system_prompt
-    assert journey.logged[0].system_prompt == started.system_prompt == journey.state.system_prompt
+    assert journey.logged[0].system_prompt == started.system_prompt == journey.state.prompt.system

@@ -51,7 +51,7 @@ async def play(journey, family, count=STEPS, text_tools=(), **server):
     assert journey.state.last_end.reason is StopReason.END_TURN, journey.of(ev.ErrorRaised)
     assert_sound(journey.logged)
     made = journey.of(ev.Compacted)
-    refused = journey.state.steps - (count + 1)
+    refused = journey.state.budget.steps - (count + 1)
     assert 0 < refused <= len(made)  # one that is known to be too long is not sent at all
     return made
 

@@ -60,7 +60,7 @@ async def test_a_command_of_the_person_begins_no_turn_and_the_model_hears_of_it_
     ]
     (told,) = journey.of(ev.OwnCommandsReported)
     assert told.content[0].text.startswith(f"{HEAD}\n\n$ echo hello; exit 3\nhello\n[exit code 3 in ")
-    assert journey.state.own_untold == ()
+    assert journey.state.user_commands.unreported == ()
     assert_sound(journey.logged)
 
 
@@ -70,7 +70,7 @@ async def test_the_folder_passes_from_the_person_to_the_model(journey):
     await journey.open(client)
     client.send(cmd.RunCommand(task=journey.task, command="cd inside"))
     await ended(client, journey.task)
-    assert client.state(journey.task).shell.cwd == str(journey.workspace / "inside")
+    assert client.state(journey.task).host.shell.cwd == str(journey.workspace / "inside")
     await journey.prompt(client, after=0)
     await client.close()
     assert journey.results[0].startswith("file\n[exit code 0")
@@ -109,7 +109,7 @@ async def test_one_is_stopped_and_another_goes_on_as_a_job(journey):
     by_run = {end.run: end for end in ends}
     assert (by_run["!1"].output, by_run["!1"].stopped, by_run["!1"].exit_code) == ("first\n", True, None)
     assert (by_run["!2"].job, by_run["!2"].said) == ("job-1", "it continues as job-1")
-    assert [(job.job, job.call) for job in client.state(journey.task).jobs] == [("job-1", "!2")]
+    assert [(job.job, job.call) for job in client.state(journey.task).jobs.running] == [("job-1", "!2")]
     assert not client.send(cmd.StopCommand(task=journey.task, run="!1"))
     await journey.prompt(client)
     await client.close()

@@ -60,8 +60,8 @@ async def test_over_two_hundred_steps_each_request_begins_with_the_last_one(jour
 
         def now_and_then(event: ev.Event) -> cmd.AnyCommand | None:
             """The person switches modes, and edits a file that the model knows."""
-            if isinstance(event, ev.StepStarted) and client.state(journey.task).steps in (50, 60):
-                if client.state(journey.task).steps == 50:
+            if isinstance(event, ev.StepStarted) and client.state(journey.task).budget.steps in (50, 60):
+                if client.state(journey.task).budget.steps == 50:
                     journey.write("f2.txt", "changed by a person\n")
                     return cmd.SetMode(task=journey.task, mode=Mode.PLAN)
                 return cmd.SetMode(task=journey.task, mode=Mode.ACT)

@@ -62,7 +62,7 @@ async def test_a_rule_for_paths_is_told_once_before_the_next_request(journey):
     assert "Return JSON." not in system_prompt(journey)
     (event,) = loaded(journey)
     assert whys(event) == {".clinerules/api.md": "src/api/users.py was read"}
-    (one,) = journey.state.instructions
+    (one,) = journey.state.prompt.instructions
     assert "Return JSON." in one.text
     assert_sound(journey.logged)
 
@@ -96,7 +96,7 @@ async def test_a_task_that_is_opened_again_hears_of_what_changed_meanwhile(journ
     journey.write("src/AGENTS.md", "Of src, newer.")
     changed = Turn(text="done", expect=("This rules file changed", "newer", "no longer apply: AGENTS.md."))
     await journey.run(Turn(calls=(reading("src/a.py"),)), DONE, changed, resume=journey.task)
-    assert [one.file.path for one in journey.state.instructions] == ["src/AGENTS.md"]
+    assert [one.file.path for one in journey.state.prompt.instructions] == ["src/AGENTS.md"]
     assert "Use tabs." in system_prompt(journey)
 
 

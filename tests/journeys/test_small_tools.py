@@ -37,7 +37,7 @@ async def test_a_plan_with_options_goes_on_with_the_answer_and_one_without_waits
     turns = (Turn(calls=(asking,)), Turn(calls=(plan,), expect="right"))
     await journey.run(*turns, options=PLAN, answer=choosing("right"))
     assert journey.results == ["right", "Then right."]
-    assert journey.state.mode is Mode.PLAN
+    assert journey.state.plan.mode is Mode.PLAN
     assert journey.state.turn is None
 
 
@@ -123,7 +123,7 @@ async def test_skills_are_in_the_prompt_by_name_and_read_when_used(journey):
     assert "skills/bad is ignored" in told
     await journey.prompt(client)
     await client.close()
-    prompt = journey.state.system_prompt
+    prompt = journey.state.prompt.system
     assert "- pdf: Works with PDF." in prompt
     assert "Use forms." not in prompt
     assert offered(journey) == [("use_skill",)]
@@ -168,4 +168,4 @@ async def test_how_to_make_a_server_is_read_only_by_the_task_that_was_asked_for_
     turns = [Turn(calls=(Call("load_mcp_documentation", {}, id="c1"),)), Turn(text="ok", expect="halo mcp add NAME")]
     await journey.run(*turns, prompt="/newmcp that finds notes")
     assert offered(journey) == [("load_mcp_documentation",)]
-    assert "halo mcp add" not in journey.state.system_prompt
+    assert "halo mcp add" not in journey.state.prompt.system

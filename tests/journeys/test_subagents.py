@@ -69,7 +69,7 @@ async def test_each_child_is_a_task_of_its_own_whose_report_the_parent_reads(jou
     assert isinstance(child[0], ev.TaskStarted)
     assert child[0].subtask.parent == journey.task
     assert [type(event).__name__ for event in child][-1] == "TurnEnded"
-    assert not (journey.state.lanes)
+    assert not (journey.state.subagents.running)
     assert not ([one for one in journey.logged if one.task != journey.task])
 
 
@@ -129,7 +129,7 @@ async def test_what_children_took_counts_as_the_parents(journey: Journey):
         (reports("b", **dear),),
     )
     await journey.run(client=client)
-    assert journey.state.cost == pytest.approx(1.0)
+    assert journey.state.budget.cost == pytest.approx(1.0)
     (info,) = client_of(journey).tasks.search()
     assert info.cost == pytest.approx(1.0)
 
@@ -311,7 +311,7 @@ async def test_sub_agents_are_offered_where_they_are_wanted(journey: Journey, se
     if described:
         describe(journey, "near")
     await journey.run(client=client_of(journey, (DONE,), subagents=setting))
-    assert ("use_subagents" in journey.state.offered) is offered
+    assert ("use_subagents" in journey.state.prompt.tools) is offered
 
 
 async def test_what_the_person_refused_in_the_parent_is_refused_to_its_children(journey: Journey):
@@ -350,7 +350,7 @@ async def test_children_of_a_process_that_died_are_closed_with_their_parent(jour
     assert cut_short.status is CallStatus.CANCELLED
     told = [part.text for part in cut_short.result.content if isinstance(part, Note)]
     assert told == ["Sub-agents only read. Their results so far:\n- one: I look."]
-    assert journey.state.cost == pytest.approx(0.25)
+    assert journey.state.budget.cost == pytest.approx(0.25)
 
 
 async def test_a_hook_that_blocks_a_call_blocks_it_in_a_child(journey: Journey):

@@ -61,7 +61,7 @@ async def test_the_conversation_goes_back_and_the_files_stay(journey):
     await client.time.go_back(cmd.GoBack(task=journey.task, to=to, files=False))
     state = client.state(journey.task)
     assert state.messages == fold_events(journey.logged[:to]).messages
-    assert state.steps == 4
+    assert state.budget.steps == 4
     assert (journey.workspace / "a.txt").read_text() == "two\n"
     await journey.prompt(client, "another second")
     assert typed(client.state(journey.task).messages) == ["first", "another second"]
@@ -156,7 +156,7 @@ async def test_a_moment_shows_what_was_known_then(journey):
     client = await two_turns(journey)
     to = prompts(journey)[1] - 1
     then = client.time.at(journey.task, to)
-    assert (then.state.steps, then.files) == (2, ("a.txt", "b.txt"))
+    assert (then.state.budget.steps, then.files) == (2, ("a.txt", "b.txt"))
     assert [event.seq for event in then.events] == list(range(1, to + 1))
     difference = await client.time.compare(journey.workspace, f"{journey.task}@{to}")
     assert [(file.path, file.added, file.removed) for file in difference.files] == [("a.txt", 1, 1)]
@@ -226,8 +226,8 @@ async def test_a_fork_can_have_files_of_its_own_and_another_model(journey, tmp_p
     assert {path.name: path.read_text() for path in place.iterdir()} == {"a.txt": "one\n", "b.txt": "one\n"}
     journey.task = name
     state = fold_events(journey.logged)
-    assert (state.workspace, state.model) == (str(place), "scripted/other")
-    assert str(journey.workspace) not in state.system_prompt
+    assert (state.workspace, state.model.name) == (str(place), "scripted/other")
+    assert str(journey.workspace) not in state.prompt.system
     assert str(place) in state.messages[-1].content[0].text
 
 

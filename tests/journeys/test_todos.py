@@ -56,7 +56,7 @@ async def test_a_list_that_a_person_edited_is_told_before_the_next_request_and_o
         Todo(text, TodoStatus(status))
         for text, status in zip(("Read", "Write", "Ask Ada"), ("completed", "completed", "pending"), strict=True)
     )
-    assert changed.todos == journey.state.todos == theirs
+    assert changed.todos == journey.state.plan.todos == theirs
     assert [line for line in file_of(journey).read_text().splitlines() if line.startswith("- ")] == THEIRS.splitlines()
     await client.close()
 
@@ -89,7 +89,7 @@ async def test_an_update_of_the_model_does_not_undo_an_edit_that_it_has_not_seen
     )
     await journey.run(*turns, answer=answer)
     assert [event.by for event in journey.of(TodosChanged)] == ["model", "model", "person"]
-    assert journey.state.todos[-1].text == "Ask Ada"
+    assert journey.state.plan.todos[-1].text == "Ask Ada"
 
 
 @pytest.mark.parametrize("text", ["", "nothing of a list\n", "- plain\n"])
@@ -163,5 +163,5 @@ async def test_a_person_may_write_the_list_before_the_model_does(journey):
     assert not file_of(journey).exists()
     file_of(journey).write_text(THEIRS)
     await journey.prompt(client)
-    assert journey.state.todos[-1] == Todo("Ask Ada")
+    assert journey.state.plan.todos[-1] == Todo("Ask Ada")
     await client.close()

@@ -121,7 +121,7 @@ async def test_another_model_answers_from_now_on(journey):
     await client.change_model(journey.task, second)
     await journey.prompt(client)
     assert journey.state.last_message.text == "I am b."
-    assert journey.state.model == second
+    assert journey.state.model.name == second
     await client.close()
     resumed = Client(Controller(Assembly(journey.home, journey.settings, {})), "test")
     await journey.open(resumed, resume=journey.task)

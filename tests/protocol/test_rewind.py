@@ -1,3 +1,5 @@
+from operator import attrgetter
+
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
@@ -19,6 +21,16 @@ BLOCKED = ev.HookRan(
     source=HookSource.USER,
     status=HookStatus.COMPLETED,
     decision=HookDecision.BLOCK,
+)
+CONVERSATION = (
+    "messages",
+    "plan.mode",
+    "plan.todos",
+    "compaction.applied",
+    "prompt.instructions",
+    "prompt.tools",
+    "plan.has_planned",
+    "budget.last_usage",
 )
 
 
@@ -63,8 +75,8 @@ def test_what_was_said_since_is_not_read_and_what_was_spent_stays():
     )
     then, now = fold_events(events[:5]), fold_events(events)
     assert now.messages == then.messages
-    assert now.last_usage == then.last_usage
-    assert (now.cost, now.usage.input) == (2.0, 12)
+    assert now.budget.last_usage == then.budget.last_usage
+    assert (now.budget.cost, now.budget.usage.input) == (2.0, 12)
 
 
 def test_todos_and_mode_and_the_tools_on_offer_are_as_they_were_then():
@@ -78,17 +90,17 @@ def test_todos_and_mode_and_the_tools_on_offer_are_as_they_were_then():
         back_to(2),
     )
     now = fold_events(events)
-    assert (now.mode, now.todos, now.offered) == (Mode.PLAN, todos.todos, frozenset())
+    assert (now.plan.mode, now.plan.todos, now.prompt.tools) == (Mode.PLAN, todos.todos, frozenset())
 
 
 def test_only_compactions_that_were_made_before_that_moment_count():
     events = numbered(
         STARTED, prompt("a"), reply("b"), ENDED, compacted(2), prompt("c"), reply("d"), ENDED, compacted(4)
     )
-    assert fold_events([*events, *later(events, back_to(4))]).compaction is None
-    assert fold_events([*events, *later(events, back_to(8))]).compaction == events[4]
+    assert fold_events([*events, *later(events, back_to(4))]).compaction.latest is None
+    assert fold_events([*events, *later(events, back_to(8))]).compaction.latest == events[4]
     undone = [*events, *later(events, ev.CompactionUndone(), ev.CompactionUndone(), back_to(6))]
-    assert fold_events(undone).compaction == events[4]
+    assert fold_events(undone).compaction.latest == events[4]
 
 
 def later(events, *more):
@@ -156,6 +168,6 @@ def test_any_moment_of_any_log_can_be_gone_back_to(kinds, data):
     events = story(kinds, data.draw)
     to = data.draw(st.integers(1, len(events)))
     then, now = fold_events(events[:to]), fold_events([*events, *later(events, back_to(to))])
-    for name in ("messages", "mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage"):
-        assert getattr(now, name) == getattr(then, name)
-    assert now.cost == fold_events(events).cost
+    for read in map(attrgetter, CONVERSATION):
+        assert read(now) == read(then)
+    assert now.budget.cost == fold_events(events).budget.cost

@@ -45,7 +45,7 @@ def started(call):
 
 def test_a_task_knows_what_its_first_event_said():
     state = fold_events(numbered(STARTED))
-    assert (state.workspace, state.model, state.system_prompt) == ("/w", "scripted/x", "be good")
+    assert (state.workspace, state.model.name, state.prompt.system) == ("/w", "scripted/x", "be good")
 
 
 def test_the_title_is_the_first_line_of_the_first_prompt():
@@ -54,7 +54,7 @@ def test_the_title_is_the_first_line_of_the_first_prompt():
 
 def test_calls_are_open_until_they_end():
     state = fold_events(numbered(STARTED, PROMPT, REPLY, ended("a")))
-    assert [o.call.id for o in state.open_calls] == ["b"]
+    assert [o.call.id for o in state.pending.calls] == ["b"]
 
 
 def test_a_call_that_was_running_has_an_unknown_outcome_and_one_that_was_not_never_ran():
@@ -69,7 +69,7 @@ def test_loose_ends_leave_nothing_open():
     state = fold_events(numbered(STARTED, PROMPT, REPLY, asked, question))
     for end in loose_ends(state):
         state = reduce_event(state, end)
-    assert (state.open_calls, state.approvals, state.questions) == ((), (), ())
+    assert (state.pending.calls, state.pending.approvals, state.pending.questions) == ((), (), ())
     assert loose_ends(state) == ()
 
 
@@ -98,57 +98,60 @@ def test_a_retry_voids_the_draft():
 def test_a_price_that_is_unknown_once_makes_the_total_unknown():
     known = ev.UsageReported(usage=Usage(input=1, output=2), cost=0.5)
     unknown = ev.UsageReported(usage=Usage(input=1), cost=None)
-    assert fold_events(numbered(known, known)).cost == 1.0
-    assert fold_events(numbered(known, unknown)).cost is None
-    assert fold_events(numbered(known, unknown)).usage == Usage(input=2, output=2)
+    assert fold_events(numbered(known, known)).budget.cost == 1.0
+    assert fold_events(numbered(known, unknown)).budget.cost is None
+    assert fold_events(numbered(known, unknown)).budget.usage == Usage(input=2, output=2)
 
 
 def test_failures_count_in_a_row_and_a_success_ends_the_row():
     failed = ended("a", CallStatus.FAILED)
-    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed)).failures_in_row == 1
-    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).failures_in_row == 0
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed)).budget.failures_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, failed, ended("b"))).budget.failures_in_row == 0
 
 
 def test_what_the_policy_refuses_is_a_failure_and_what_a_person_refuses_is_none():
     refused = ended("a", CallStatus.REJECTED)
     asked = ev.ApprovalRequested("r", "a", "read_file", "Read a", ToolKind.READ, "outside", ())
     said_no = ev.ApprovalResolved(request="r", call="a", decision=Choice.REJECT_ONCE, by="user")
-    assert fold_events(numbered(STARTED, PROMPT, REPLY, refused)).failures_in_row == 1
-    assert fold_events(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).failures_in_row == 0
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, refused)).budget.failures_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, REPLY, asked, said_no, refused)).budget.failures_in_row == 0
 
 
 @pytest.mark.parametrize("status", [CallStatus.SKIPPED, CallStatus.CANCELLED])
 def test_what_was_not_run_leaves_the_count_of_failures_as_it_is(status):
     failed = numbered(STARTED, PROMPT, REPLY, ended("a", CallStatus.FAILED), ended("b", status))
-    assert fold_events(failed).failures_in_row == 1
+    assert fold_events(failed).budget.failures_in_row == 1
 
 
 def test_the_same_call_with_the_same_result_counts_and_another_result_begins_anew():
     step = (replace(REPLY, message=AssistantMessage(content=CALLS[:1])), ended("a"))
-    assert fold_events(numbered(STARTED, PROMPT, *step, *step, *step)).same_call_in_row == 3
-    assert fold_events(numbered(STARTED, PROMPT, *step, *step, step[0], ended("a", text="new"))).same_call_in_row == 1
+    assert fold_events(numbered(STARTED, PROMPT, *step, *step, *step)).budget.same_call_in_row == 3
+    assert (
+        fold_events(numbered(STARTED, PROMPT, *step, *step, step[0], ended("a", text="new"))).budget.same_call_in_row
+        == 1
+    )
 
 
 def test_only_a_person_who_says_always_gives_a_grant():
     grant = Grant(ToolKind.EXECUTE, "make")
     once = ev.ApprovalResolved(request="r", call="a", decision=Choice.ALLOW_ONCE, by="user", grant=grant)
     always = replace(once, decision=Choice.ALLOW_ALWAYS)
-    assert fold_events(numbered(once)).grants == frozenset()
-    assert fold_events(numbered(always)).grants == {grant}
+    assert fold_events(numbered(once)).permissions.grants == frozenset()
+    assert fold_events(numbered(always)).permissions.grants == {grant}
 
 
 def test_a_limit_that_a_person_extends_begins_anew():
     step = ev.StepStarted(model="m")
     spent = ev.UsageReported(usage=Usage(input=1), cost=0.5)
     state = fold_events(numbered(STARTED, PROMPT, step, spent, step, ev.LimitExtended(limit="cost")))
-    assert (state.forgiven_steps, state.forgiven_cost, state.turn.started_at) == (2, 0.5, 6.0)
+    assert (state.budget.forgiven_steps, state.budget.forgiven_cost, state.turn.started_at) == (2, 0.5, 6.0)
 
 
 def test_an_answer_alone_extends_no_limit():
     asked = ev.QuestionAsked(request="q", question="Go on?")
     answer = ev.QuestionAnswered(request="q", answer="Stop here", by="user")
     state = fold_events(numbered(STARTED, PROMPT, ev.StepStarted(model="m"), asked, answer))
-    assert (state.forgiven_steps, state.questions) == (0, ())
+    assert (state.budget.forgiven_steps, state.pending.questions) == (0, ())
 
 
 def test_a_turn_is_over_when_a_call_ends_it_and_steering_reopens_it():
@@ -195,7 +198,7 @@ def test_no_cut_of_a_log_leaves_an_open_call_after_its_loose_ends(events):
     state = fold_events(numbered(STARTED, *events))
     for end in loose_ends(state):
         state = reduce_event(state, end)
-    assert state.open_calls == ()
+    assert state.pending.calls == ()
 
 
 def test_messages_are_in_the_order_they_were_said():

@@ -6,6 +6,8 @@ import pytest
 from halocline.ports.hooks import Shortening
 from halocline.protocol.events.hooks import HookPoint, HookStatus
 from halocline.protocol.messages import AssistantMessage, Note, Text, ToolCall, ToolResult, Usage, UserMessage
+from halocline.protocol.state.budget import BudgetState
+from halocline.protocol.state.prompt import ModelState
 from halocline.protocol.state.state import State
 from halocline.runtime.rules.hooks import FolderHooks
 from halocline.store.paths import Home
@@ -19,7 +21,12 @@ MESSAGES = (
     ToolResult("c1", (Text("x = 1"),)),
 )
 CROWDED = Shortening("auto-condense", MESSAGES, tokens=90_000, first=1, last=3)
-STATE = State(task="t1", workspace="/w", model="anthropic/claude", steps=4, last_usage=Usage(1, 2, 3, 4))
+STATE = State(
+    task="t1",
+    workspace="/w",
+    model=ModelState(name="anthropic/claude"),
+    budget=BudgetState(steps=4, last_usage=Usage(1, 2, 3, 4)),
+)
 
 
 COPY = """python3 -c 'import json, shutil, sys

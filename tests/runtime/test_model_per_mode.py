@@ -126,11 +126,11 @@ async def test_the_window_of_a_model_is_known_before_its_first_reply(journey, sc
     prices = {name: Price(window=window) for name, window in windows.items()}
     client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), prices=prices)
     await journey.open(client, TaskOptions(mode=Mode.PLAN))
-    seen = [client.state(journey.task).window]
+    seen = [client.state(journey.task).model.window]
     client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
-    seen.append(client.state(journey.task).window)
+    seen.append(client.state(journey.task).model.window)
     await client.change_model(journey.task, third)
-    seen.append(client.state(journey.task).window)
+    seen.append(client.state(journey.task).model.window)
     await client.close()
     assert seen == [50_000, 60_000, 70_000]
 
@@ -139,8 +139,8 @@ async def test_a_window_that_was_given_is_not_that_of_the_other_mode(journey, sc
     thinker, doer = script("thinker", "never"), script("doer", "never")
     client = client_of(journey, model=doer, plan=PlanSettings(model=thinker), context_window=9_000)
     await journey.open(client, TaskOptions(mode=Mode.PLAN))
-    seen = [client.state(journey.task).window]
+    seen = [client.state(journey.task).model.window]
     client.send(cmd.SetMode(task=journey.task, mode=Mode.ACT))
-    seen.append(client.state(journey.task).window)
+    seen.append(client.state(journey.task).model.window)
     await client.close()
     assert seen == [None, 9_000]

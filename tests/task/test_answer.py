@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from halocline.protocol.messages import AssistantMessage, StopReason, Text, ToolCall, ToolResult, UserMessage
 from halocline.protocol.state.state import State
+from halocline.protocol.state.turn import AnswerState
 from halocline.task.structured_answer import check_answer, judge_answer, schema_problem
 from halocline.testing.model_server import ModelServer
 
@@ -120,7 +121,7 @@ def test_references_within_a_schema_are_followed():
 
 def state(*parts, stop=StopReason.END_TURN, schema=SCHEMA):
     asked = UserMessage((Text("go"),))
-    return State(messages=(asked, AssistantMessage(parts, stop_reason=stop)), output_schema=schema)
+    return State(messages=(asked, AssistantMessage(parts, stop_reason=stop)), answer=AnswerState(schema=schema))
 
 
 def test_without_a_schema_nothing_is_judged():

@@ -4,10 +4,13 @@ from msgspec.structs import replace
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.events.subagents import Subtask
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.state import State, TurnState, call_signature
+from halocline.protocol.state.budget import BudgetState, call_signature
+from halocline.protocol.state.state import State
+from halocline.protocol.state.subagents import SubagentsState
+from halocline.protocol.state.turn import TurnState
 from halocline.task.governor import STOP_AT, Governor, Stopwatch, check_limits, limits_of, note_repetition
 
-STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
+STATE = State(turn=TurnState(started_at=100.0), budget=BudgetState(steps=5, cost=0.5))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +32,7 @@ STATE = State(turn=TurnState(started_at=100.0), steps=5, cost=0.5)
     ],
 )
 def test_the_first_limit_that_is_reached_is_named(limits, changes, limit):
-    verdict = check_limits(replace(STATE, **changes), limits, seconds=10.0)
+    verdict = check_limits(replace(STATE, budget=replace(STATE.budget, **changes)), limits, seconds=10.0)
     assert (verdict.limit if verdict else None) == limit
 
 
@@ -53,17 +56,17 @@ def test_a_limit_that_was_extended_counts_from_there():
 
 def test_the_third_same_call_with_the_same_result_is_remarked_on():
     call = ToolCall("x", "read_file", {"path": "a"})
-    state = State(last_outcome=(call_signature(call), "text"), same_call_in_row=2)
+    state = State(budget=BudgetState(last_outcome=(call_signature(call), "text"), same_call_in_row=2))
     assert "3 times" in note_repetition(state, call, "text")
     assert note_repetition(state, call, "other text") == ""
-    assert note_repetition(replace(state, same_call_in_row=1), call, "text") == ""
+    assert note_repetition(replace(state, budget=replace(state.budget, same_call_in_row=1)), call, "text") == ""
 
 
 def test_a_sub_agent_is_held_to_the_budget_that_it_was_given():
     given = Subtask("parent", "call", "one", steps=2, cost=0.5, seconds=60)
     limits = Limits(steps=200, failures=7)
     assert limits_of(State(), limits) is limits
-    assert limits_of(State(subtask=given), limits) == Limits(2, 0.5, 60, 7)
-    stopped = Governor(limits).verdict(State(subtask=given, steps=2))
+    assert limits_of(State(subagents=SubagentsState(subtask=given)), limits) == Limits(2, 0.5, 60, 7)
+    stopped = Governor(limits).verdict(State(subagents=SubagentsState(subtask=given), budget=BudgetState(steps=2)))
     assert stopped is not None
     assert stopped.limit == "steps"

@@ -11,6 +11,7 @@ from halocline.hosts.files.local import LocalFiles
 from halocline.ports.blobs import blob_reference
 from halocline.ports.host import Mark, Scope
 from halocline.protocol.state.file_knowledge import ChangedFile, KnownFile
+from halocline.protocol.state.files import FilesState
 from halocline.protocol.state.state import State
 from halocline.task.updates.known_files import IN_TURNS, NEWEST, KnownFiles
 
@@ -37,7 +38,7 @@ def known(folder: Path, **contents: str | None) -> State:
         name.replace("_", "."): KnownFile(None if text is None else blob_reference(text.encode()))
         for name, text in contents.items()
     }
-    return State(workspace=str(folder), known=files)
+    return State(workspace=str(folder), files=FilesState(known=files))
 
 
 def aged(path: Path, text: str) -> Path:
@@ -96,7 +97,7 @@ async def test_a_file_outside_the_workspace_is_known_by_its_whole_path(tmp_path)
     place.mkdir()
     other = tmp_path / "other.txt"
     other.write_text("two")
-    state = State(workspace=str(place), known={str(other): KnownFile(blob_reference(b"one"))})
+    state = State(workspace=str(place), files=FilesState(known={str(other): KnownFile(blob_reference(b"one"))}))
     assert await KnownFiles(LocalFiles()).changed(state) == [ChangedFile(str(other), blob_reference(b"two"))]
 
 
@@ -104,12 +105,14 @@ def many(folder: Path) -> State:
     names = [f"f{number}.txt" for number in range(4 * (NEWEST + IN_TURNS))]
     for name in names:
         aged(folder / name, "one")
-    return State(workspace=str(folder), known={name: KnownFile(blob_reference(b"one")) for name in names})
+    return State(
+        workspace=str(folder), files=FilesState(known={name: KnownFile(blob_reference(b"one")) for name in names})
+    )
 
 
 async def test_of_very_many_files_those_that_a_command_changed_and_the_newest_are_told_of_at_once(tmp_path):
     looks, state = KnownFiles(LocalFiles()), many(tmp_path)
-    by_command, newest = next(iter(state.known)), list(state.known)[-1]
+    by_command, newest = next(iter(state.files.known)), list(state.files.known)[-1]
     before = await looks.differing(state)
     (tmp_path / by_command).write_text("two")
     looks.ran("make", before, await looks.differing(state))
@@ -123,7 +126,7 @@ async def test_of_very_many_files_those_that_a_command_changed_and_the_newest_ar
 async def test_of_very_many_files_each_is_looked_at_in_its_turn_and_all_once_a_person_speaks(tmp_path):
     looks, state = KnownFiles(LocalFiles()), many(tmp_path)
     for place in (0, 5 * NEWEST):
-        (tmp_path / list(state.known)[place]).write_text("two")
-    told = [await looks.changed(state) for _ in range((len(state.known) - NEWEST) // IN_TURNS)]
+        (tmp_path / list(state.files.known)[place]).write_text("two")
+    told = [await looks.changed(state) for _ in range((len(state.files.known) - NEWEST) // IN_TURNS)]
     assert sorted(file.path for files in told for file in files) == ["f0.txt", f"f{5 * NEWEST}.txt"]
-    assert len(await looks.changed(replace(state, unheard=("Go on.",)))) == 2
+    assert len(await looks.changed(replace(state, pending=replace(state.pending, unheard=("Go on.",))))) == 2

@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from tests.tools.contexts import change_context
 
 from halocline.ports.browser import BrowserAct, Deed, PageItem, PageView
-from halocline.ports.tool import Reach, ToolContext
+from halocline.ports.reach import Reach
+from halocline.ports.tool import ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.events import PageShown
 from halocline.protocol.kinds import ToolKind

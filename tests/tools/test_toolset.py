@@ -7,6 +7,7 @@ from halocline.ports.tool import AnyTool
 from halocline.protocol.events import ModeChanged, TaskStarted
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.messages import ToolCall
+from halocline.protocol.state.prompt import ModelState, PromptState
 from halocline.protocol.state.reducer import reduce_event
 from halocline.protocol.state.state import State
 from halocline.tools.toolset import ON_REQUEST, PLANNING, SET_UP, Tools, every_tool
@@ -38,7 +39,7 @@ def test_a_tool_is_found_by_its_name_only():
 
 @pytest.mark.parametrize("model", ["anthropic/claude-sonnet-5-5", "openai/gpt-5.6"])
 def test_all_specs_together_stay_within_1500_tokens(model: str):
-    offered = Tools().specs(State(model=model))
+    offered = Tools().specs(State(model=ModelState(name=model)))
     specs = [{"name": s.name, "description": s.description, "input_schema": s.schema} for s in offered]
     assert len(json.dumps(specs, separators=(",", ":"), ensure_ascii=False)) / 4 <= 1_500
 
@@ -53,7 +54,7 @@ def test_a_task_pays_for_no_tool_that_it_was_not_given():
 
 @pytest.mark.parametrize("tool", [*ON_REQUEST, *SET_UP])
 def test_a_tool_that_was_given_is_offered_beside_the_others(tool: str):
-    assert names(offered=frozenset({tool})) == names() | {tool}
+    assert names(prompt=PromptState(tools=frozenset({tool}))) == names() | {tool}
 
 
 def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch_to_act_keeps_the_cache():
@@ -85,7 +86,7 @@ def test_the_plan_tool_is_offered_from_the_first_plan_mode_on_so_that_the_switch
     ],
 )
 def test_each_model_is_offered_the_one_way_to_edit_that_it_knows(model: str, editor: str):
-    offered = [spec.name for spec in Tools().specs(State(model=model))]
+    offered = [spec.name for spec in Tools().specs(State(model=ModelState(name=model)))]
     assert [name for name in offered if name in ("replace_in_file", "apply_patch")] == [editor]
 
 

@@ -154,7 +154,7 @@ class Client(TaskQueries):
 
     async def attach(self, task: str, name: str, data: bytes) -> "tuple[UserPart, ...]":
         """Turn an image into prompt parts for an open task. Raises UsageError."""
-        return await self.handing.picture(self.state(task).model, name, data)
+        return await self.handing.picture(self.state(task).model.name, name, data)
 
     async def mentionable(self, task: str) -> "Mentionable":
         """Return what can be mentioned in an open task: files, commits and other tasks of its folder."""

@@ -48,42 +48,46 @@ class Context:
 
     def request(self, state: State, toolset: Toolset) -> Request:
         """Build the next request."""
-        thinking = Thinking(state.effort, state.thinking_budget)
+        thinking = Thinking(state.model.effort, state.model.thinking_budget)
         if thinking == Thinking():  # the task sets none of its own
-            thinking = self._thinking.get(state.mode, thinking)
+            thinking = self._thinking.get(state.plan.mode, thinking)
         return Request(
-            model=state.model,
-            system=state.system_prompt,
+            model=state.model.name,
+            system=state.prompt.system,
             messages=self.visible(state),
             tools=toolset.specs(state),
             max_tokens=self._max_tokens,
             effort=thinking.effort,
             thinking_budget=thinking.budget,
             cache_key=state.task,
-            output_schema=state.output_schema,
+            output_schema=state.answer.schema,
             replies_left_out=replies_left_out(state),
         )
 
     def visible(self, state: State) -> tuple[Message, ...]:
         """Return the messages that the model reads. If its window is known, no message takes more than a third."""
-        return self._view.of(state, self._most(state), sees=self._sees(state.model))
+        return self._view.of(state, self._most(state), sees=self._sees(state.model.name))
 
     def passes(self, state: State) -> Shortened:
         """Report what `visible` leaves out, makes up and shortens."""
         from halocline.context.reports.removals import report_removals  # only needed for the report
 
-        return report_removals(state, self._most(state), sees=self._sees(state.model))
+        return report_removals(state, self._most(state), sees=self._sees(state.model.name))
 
     def _most(self, state: State) -> int | None:
-        return self.room(state).allowed // 3 if state.window or state.limit else None
+        return self.room(state).allowed // 3 if state.model.window or state.model.limit else None
 
     def room(self, state: State) -> Room:
         """Return the context window and how much of it a request may use."""
-        return find_room(state, state.limits.compacts_at if state.limits else self._at)
+        return find_room(state, state.budget.limits.compacts_at if state.budget.limits else self._at)
 
     def used(self, state: State, toolset: Toolset) -> int:
         """Return the tokens of the next request: the provider's last count and what came since.
 
         If it has counted nothing yet, estimate the whole.
         """
-        return count_used(state) if state.last_usage.total else request_tokens(self.request(state, toolset), self._sum)
+        return (
+            count_used(state)
+            if state.budget.last_usage.total
+            else request_tokens(self.request(state, toolset), self._sum)
+        )

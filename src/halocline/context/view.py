@@ -36,7 +36,7 @@ class View:
 
     def of(self, state: State, most: int | None = None, *, sees: bool = True) -> tuple[Message, ...]:
         """Return the same as `build_view(state, most, sees=sees)`."""
-        messages, compaction = state.messages, state.compaction
+        messages, compaction = state.messages, state.compaction.latest
         same = compaction is self._compaction and (most, sees) == (self._most, self._sees)
         if not same or not _begins_with(messages, self._known):
             self._sees = sees
@@ -87,7 +87,7 @@ def build_view(state: State, most: int | None = None, *, sees: bool = True) -> t
 
 def replies_left_out(state: State) -> int:
     """Count the model's replies that it no longer reads."""
-    kept_from = _kept_from(state.compaction)
+    kept_from = _kept_from(state.compaction.latest)
     return sum(isinstance(message, AssistantMessage) for message in state.messages[:kept_from])
 
 

@@ -181,9 +181,9 @@ class Hub:
 
     def _offers(self, state: State) -> Iterator[McpServer]:
         """Yield offers that differ from what the task knows. The smallest servers come in full, while there is room."""
-        known = {server.name: server for server in state.mcp}
+        known = {server.name: server for server in state.mcp.servers}
         room = self._allowance(state) - sum(
-            definitions_size(server.tools) for server in state.mcp if not server.searched
+            definitions_size(server.tools) for server in state.mcp.servers if not server.searched
         )
         now = [each for each in self.supervisors if each.is_used and each.offer]
         for each in sorted(now, key=lambda one: (definitions_size(one.tools), one.server.name)):
@@ -194,7 +194,7 @@ class Hub:
                 searched = before.searched or definitions_size(tools) > self._allowance(state)
             else:
                 searched = definitions_size(tools) > room or (
-                    state.steps > 0 and any(one.searched for one in state.mcp)
+                    state.budget.steps > 0 and any(one.searched for one in state.mcp.servers)
                 )
                 room -= 0 if searched else definitions_size(tools)
             offer = McpServer(each.server.name, tools, searched, bool(each.offer and each.offer.resources))
@@ -212,10 +212,10 @@ class Hub:
     def _notes(self, offers: Iterable[McpServer], state: State) -> Iterator[str]:
         """Yield notes for the model: servers whose tools must be looked up, and servers that are not available."""
         for offer in offers:
-            known = next((server for server in state.mcp if server.name == offer.name), None)
+            known = next((server for server in state.mcp.servers if server.name == offer.name), None)
             if known is None and (note := self._introduce(offer)):
                 yield note
-            elif known is not None and state.steps:
+            elif known is not None and state.budget.steps:
                 yield f"The tools of the MCP server {offer.name} are now: {_join_names(offer.tools) or 'none'}."
         for each in self.supervisors:
             # Settings errors are for the person to fix, and an untrusted folder's servers are not mentioned.

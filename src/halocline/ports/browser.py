@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Protocol
 
-from halocline.ports.tool import Reach
+from halocline.ports.reach import Reach
 from halocline.protocol.values import Value
 
 

@@ -16,13 +16,15 @@ from halocline.ports.blobs import Blobs
 from halocline.ports.code import Code, SyntaxRule
 from halocline.ports.documents import Documents
 from halocline.ports.host import Files, Search, Shell, Web
+from halocline.ports.reach import Reach
 from halocline.ports.revisions import Revisions
 from halocline.ports.web_search import WebSearch
 from halocline.protocol.events import DurableEvent
 from halocline.protocol.kinds import ApprovalMode, Diff, Location, Mode, Todo, ToolKind
 from halocline.protocol.messages import Message, ResultPart, Text, ToolCall
 from halocline.protocol.state.file_knowledge import Known, SeenFile
-from halocline.protocol.state.state import PROGRESS as PROGRESS, State
+from halocline.protocol.state.plan import PROGRESS as PROGRESS
+from halocline.protocol.state.state import State
 from halocline.protocol.values import JsonObject, Value
 
 if TYPE_CHECKING:
@@ -142,20 +144,6 @@ class Asker(Protocol):
 
     async def __call__(self, question: str, options: Sequence[str], call: str) -> str | None:
         """Return the answer, or None if no one can answer. Raises Overtaken, which tools do not catch."""
-
-
-class Reach(Protocol):
-    """Checks where a tool may connect: the only way to get from a URL to addresses."""
-
-    async def __call__(self, url: str, *, part: bool = False) -> tuple[str, ...]:
-        """Check a URL of the call, or one that it led to, and return the IP addresses to connect to.
-
-        They are empty if the name does not resolve here; then only a proxy can reach it. A `part` of an allowed page,
-        such as an image or a script, needs no permission of its own at a public address.
-
-        Raises:
-            ToolFailure: the policy does not allow the URL without approval.
-        """
 
 
 class ToolHost(Value, frozen=True):

@@ -22,14 +22,14 @@ def apply_command(opened: OpenTask, command: cmd.AnyCommand, assembly: Assembly)
         case cmd.SetPolicy(approval_mode=approval_mode, client=client):
             task.emit(PolicyChanged(approval_mode=approval_mode, client=client))
         case cmd.SetApprovalSwitch(switch=kind, on=on, client=client):
-            if (kind, on) not in task.state.switches.items():
+            if (kind, on) not in task.state.permissions.switches.items():
                 task.emit(ApprovalSwitched(switch=kind, on=on, client=client))
         case cmd.TakeBack(grant=grant, client=client):
-            if grant not in task.state.grants:
+            if grant not in task.state.permissions.grants:
                 return False
             task.emit(GrantTakenBack(grant=grant, client=client))
         case cmd.SetEffort(effort=effort, budget=budget):
-            if (effort, budget) != (task.state.effort, task.state.thinking_budget):
+            if (effort, budget) != (task.state.model.effort, task.state.model.thinking_budget):
                 task.emit(EffortChanged(effort=effort, budget=budget))
         case cmd.Compact(focus=focus, undo=undo):
             task.inbox.queue_request(InboxRequest(focus, undo))

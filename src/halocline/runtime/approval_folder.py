@@ -81,7 +81,7 @@ _answer = Decoder(FolderAnswer)
 
 def make_approval_request(event: ApprovalRequested, state: State) -> FolderRequest:
     """Build the request for an approval."""
-    call = next((one.call for one in state.open_calls if one.call.id == event.call), None)
+    call = next((one.call for one in state.pending.calls if one.call.id == event.call), None)
     always = ("allow_always",) if event.grant and "allow_always" in event.options else ()
     return FolderRequest(
         id=f"{state.task}.{event.request}",

@@ -117,11 +117,11 @@ class Controller:
             )
             repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
-            if not state.system_prompt:  # imported, and opened for the first time
+            if not state.prompt.system:  # imported, and opened for the first time
                 adopt_task(task, self.assembly, options, chosen.names)
             adjust_task(task, options, chosen.names, self.assembly)
             task.emit(*resumed.events)
-            odd = offer_tools(task, self.assembly.offered(task.state, options.attended, task.state.offered))
+            odd = offer_tools(task, self.assembly.offered(task.state, options.attended, task.state.prompt.tools))
         served = self._serve(name, task, chosen, odd, (*resumed.notices, *repairs))
         self._open[name].left_at = state.last_at
         return served
@@ -209,7 +209,7 @@ class Controller:
 
         def settle(name: str) -> None:
             opened = self._open[name]
-            switch_mode(opened.task, opened.task.state.mode, opened.model.names, self.assembly)
+            switch_mode(opened.task, opened.task.state.plan.mode, opened.model.names, self.assembly)
 
         return TaskHistory(
             self.home,

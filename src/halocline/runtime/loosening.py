@@ -20,7 +20,7 @@ class Loosening(Value, frozen=True):
 def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
     """Return what a command would allow without asking; None if it does not reduce approvals."""
     match command:
-        case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.approval_mode):
+        case cmd.SetPolicy(approval_mode=mode) if is_looser(mode, task.state.permissions.approval_mode):
             return Loosening(f"the approval mode {mode}", f"/approvals {mode}")
         case cmd.SetApprovalSwitch(switch=switch, on=on) if allows_more(on, _find_switch(task, switch)):
             setting = f"{switch} {SWITCH_WORDS[on]}"
@@ -29,4 +29,4 @@ def find_loosening(command: cmd.AnyCommand, task: Task) -> Loosening | None:
 
 
 def _find_switch(task: Task, switch: ApprovalSwitch) -> bool | None:
-    return switches_in(with_switches(task.host.permissions.book(), task.state.switches))[switch]
+    return switches_in(with_switches(task.host.permissions.book(), task.state.permissions.switches))[switch]

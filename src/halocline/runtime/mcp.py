@@ -141,7 +141,7 @@ class FolderServers:
         return self.home.logs / "mcp"
 
     def _allowance(self, state: State) -> int:
-        window = window_of(state.model, self.settings, self.catalogue)
+        window = window_of(state.model.name, self.settings, self.catalogue)
         return int((window or WINDOW) * self.settings.mcp.share)
 
 

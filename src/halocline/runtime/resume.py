@@ -59,24 +59,24 @@ def resume_task(task: Task, past: Sequence[DurableEvent], *, asks_again: bool) -
 
 def _lanes_ended(task: Task) -> tuple[SubagentEnded, ...]:
     """Close the logs of sub-agents whose process died, before the call that started them."""
-    if not task.state.lanes:
+    if not task.state.subagents.running:
         return ()
     from halocline.runtime.subagents.monitor import close_lost_lanes
 
-    ended = close_lost_lanes(task.home, task.state.lanes)
+    ended = close_lost_lanes(task.home, task.state.subagents.running)
     task.emit(*ended)
     return ended
 
 
 def _events_of_death(state: State) -> list[DurableEvent]:
     """Return events for what ended with the process: its browser, jobs, and the shell's folder and exports."""
-    gone: list[DurableEvent] = [PageShown()] if state.page else []
+    gone: list[DurableEvent] = [PageShown()] if state.host.page else []
     gone += [
         OwnCommandEnded(run=own.run, command=own.command, said="its process was killed", stopped=True)
-        for own in state.own_commands
+        for own in state.user_commands.running
     ]
-    gone += [JobEnded(job=job.job, command=job.command, stopped=GONE) for job in state.jobs]
-    return gone + ([ShellMoved()] if state.shell.cwd or state.shell.exported else [])
+    gone += [JobEnded(job=job.job, command=job.command, stopped=GONE) for job in state.jobs.running]
+    return gone + ([ShellMoved()] if state.host.shell.cwd or state.host.shell.exported else [])
 
 
 def edits_cut_short(past: Iterable[DurableEvent], workspace: Path) -> list[Path]:
@@ -95,7 +95,7 @@ def _with_what_is_known(
     ends: Iterable[DurableEvent], past: Sequence[DurableEvent], state: State
 ) -> tuple[DurableEvent, ...]:
     started = {event.call: event for event in past if isinstance(event, ToolCallStarted)}
-    lost = {opened.call.id for opened in state.open_calls if opened.started}
+    lost = {opened.call.id for opened in state.pending.calls if opened.started}
     known = {call: _describe_known(started[call], past, state) for call in lost if call in started}
     return tuple(_with_note(end, known) if isinstance(end, ToolCallEnded) else end for end in ends)
 
@@ -132,7 +132,7 @@ def _describe_file(path: str, written: Collection[str], state: State) -> str:
             data = read_from(fd, found.st_size)
     except OSError:
         return "does not exist"
-    if path not in state.known:
+    if path not in state.files.known:
         return "exists; read it"
-    same = state.known[path].content == blob_reference(data)
+    same = state.files.known[path].content == blob_reference(data)
     return "is the same as before this call" if same else "has changed since before this call"

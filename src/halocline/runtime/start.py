@@ -150,9 +150,9 @@ async def model_of(assembly: Assembly, state: State) -> Model:
     if assembly.settings.plan.model:
         with suppress(UsageError):
             chosen = await assembly.model("")
-            if state.model in (name_in(mode, chosen) for mode in Mode):
+            if state.model.name in (name_in(mode, chosen) for mode in Mode):
                 return chosen
-    return await assembly.model(state.model)
+    return await assembly.model(state.model.name)
 
 
 def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapping[Mode, str]) -> None:
@@ -163,17 +163,17 @@ def adopt_task(task: Task, assembly: Assembly, options: TaskOptions, names: Mapp
     begins = start_event(assembly, place, options, names, skills, rules)
     task.emit(adopt_event(begins), *([rules.event] if rules.event else []))
     if skills.skills:
-        offer_tools(task, task.state.offered | {"use_skill"})
+        offer_tools(task, task.state.prompt.tools | {"use_skill"})
 
 
 def adjust_task(task: Task, options: TaskOptions, models: Mapping[Mode, str], assembly: Assembly) -> None:
     """Apply the chosen mode, approval mode and effort, and the limits of the settings, to a resumed task."""
-    if task.state.limits != assembly.limits():
+    if task.state.budget.limits != assembly.limits():
         task.emit(LimitsChanged(limits=assembly.limits()))
-    switch_mode(task, options.mode or task.state.mode, models, assembly)
-    if options.approval_mode not in (None, task.state.approval_mode):
+    switch_mode(task, options.mode or task.state.plan.mode, models, assembly)
+    if options.approval_mode not in (None, task.state.permissions.approval_mode):
         task.emit(PolicyChanged(approval_mode=options.approval_mode))
-    chosen, own = (options.effort, options.thinking_budget), (task.state.effort, task.state.thinking_budget)
+    chosen, own = (options.effort, options.thinking_budget), (task.state.model.effort, task.state.model.thinking_budget)
     if chosen != (None, None) and own not in ((None, None), chosen):
         task.emit(EffortChanged(effort=options.effort, budget=options.thinking_budget))
 
@@ -224,7 +224,7 @@ async def serve_socket(task: Task, send: Callable[[AnyCommand], Awaitable[bool]]
 
 
 async def _sweep_quietly(task: Task) -> None:
-    if task.state.subtask is None:
+    if task.state.subagents.subtask is None:
         from halocline.runtime.litter import sweep_home
 
         with suppress(OSError):
@@ -233,9 +233,9 @@ async def _sweep_quietly(task: Task) -> None:
 
 def switch_mode(task: Task, mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> None:
     """Switch to a mode and its model."""
-    if models[mode] != task.state.model:
+    if models[mode] != task.state.model.name:
         task.emit(model_change(mode, models, assembly))
-    if mode is not task.state.mode:
+    if mode is not task.state.plan.mode:
         task.emit(ModeChanged(mode=mode))
 
 
@@ -255,7 +255,9 @@ def known_window(mode: Mode, models: Mapping[Mode, str], assembly: Assembly) -> 
 def offer_tools(task: Task, tools: Iterable[str]) -> tuple[str, ...]:
     """Offer these tools from now on, besides the standard ones. Return remarks on agent files."""
     event, remarks = offer_event(tools, Path(task.state.workspace), task.home / "agents")
-    if frozenset(event.tools) != task.state.offered or (event.agents and event.agents != task.state.agents):
+    if frozenset(event.tools) != task.state.prompt.tools or (
+        event.agents and event.agents != task.state.subagents.available
+    ):
         task.emit(event)
     return remarks
 

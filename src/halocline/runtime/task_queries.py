@@ -88,13 +88,13 @@ class TaskQueries:
         """Return an open task's commands that still run. They end with the task."""
         if self.is_attached(task):
             return ()
-        own = (running.command for running in self.state(task).own_commands)
+        own = (running.command for running in self.state(task).user_commands.running)
         return (*own, *(job.command for job in self.jobs(task) if job.state != "ended"))
 
     def only_model(self, task: str) -> str:
         """Return the name of an open task's model; empty if each mode has its own."""
         if attached := self._controller.attached(task):
-            return attached.state.model
+            return attached.state.model.name
         names = {*self._controller.opened(task).model.names.values()}
         return names.pop() if len(names) == 1 else ""
 

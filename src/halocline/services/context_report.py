@@ -49,17 +49,17 @@ class ContextService:
 
     def context_of(self, state: State) -> ContextReport:
         """Report what the next request would contain."""
-        info = self._facts_of(state.model)
+        info = self._facts_of(state.model.name)
         context = self._assembly.context()
-        state = replace(state, window=state.window or info.window)
-        report = usage_report(context.request(state, self._assembly.tools()), state.last_usage, state.workspace)
+        state = replace(state, model=replace(state.model, window=state.model.window or info.window))
+        report = usage_report(context.request(state, self._assembly.tools()), state.budget.last_usage, state.workspace)
         room = context.room(state)
         return replace(
             report,
             task=state.task,
             title=state.title,
             window=room.window,
-            window_known=bool(state.window or state.limit),
+            window_known=bool(state.model.window or state.model.limit),
             reserve=room.window - room.allowed,
             rates=find_rates(info, report.used),
             shortened=context.passes(state),

@@ -37,6 +37,16 @@ def export_task(events: Iterable[DurableEvent], form: Form, redact: Callable[[st
 
 def _list_facts(state: State) -> list[str]:
     """Facts for the page's header."""
-    steps, took = figures.format_plural(state.steps, "step"), figures.format_tokens(state.usage, state.cost)
+    steps, took = (
+        figures.format_plural(state.budget.steps, "step"),
+        figures.format_tokens(state.budget.usage, state.budget.cost),
+    )
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.started_at))
-    return [state.task, began, figures.model_name(state.model), steps, took, figures.format_money(state.cost)]
+    return [
+        state.task,
+        began,
+        figures.model_name(state.model.name),
+        steps,
+        took,
+        figures.format_money(state.budget.cost),
+    ]

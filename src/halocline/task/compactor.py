@@ -86,7 +86,9 @@ class Compactor:
     async def grant(self, wish: InboxRequest) -> AsyncGenerator[Event, None]:
         """Carry out a request of the user; the last event is the answer."""
         if wish.undo:
-            undone = CompactionUndone() if self._state().compaction else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
+            undone = (
+                CompactionUndone() if self._state().compaction.latest else ErrorRaised(code=NOT_UNDONE, text=NOTHING)
+            )
             yield undone
             return
         async for event in self._compact(CompactionCause.ASKED, wish.focus):
@@ -101,7 +103,7 @@ class Compactor:
                 yield event
         # Do not send a request that is known to be too long.
         state = self._state()
-        is_known = state.window or state.limit
+        is_known = state.model.window or state.model.limit
         if (
             is_known
             and self._uses_more_than(self._context.room(state).window)
@@ -111,7 +113,7 @@ class Compactor:
 
     @property
     def _is_automatic(self) -> bool:
-        limits = self._state().limits
+        limits = self._state().budget.limits
         return limits.compacts if limits else self._automatic
 
     def _uses_more_than(self, tokens: int) -> bool:
@@ -191,12 +193,12 @@ class Compactor:
         if share is None or not (error.kind is ModelErrorKind.CONTEXT_EXCEEDED or self._is_suspect(error, before)):
             return None
         limit = limit_in(error.text, before)
-        room = self._context.room(replace(state, limit=limit))
+        room = self._context.room(replace(state, model=replace(state.model, limit=limit)))
         return try_compactions(state, request, before, room, Tight(CompactionCause.OVERFLOW, share=share, limit=limit))
 
     def _is_suspect(self, error: ModelError, before: int) -> bool:
         """True if a request that nearly fills the window was refused for an unknown reason."""
-        window = self._state().window
+        window = self._state().model.window
         return error.kind is ModelErrorKind.INVALID_REQUEST and window is not None and before > window * SUSPECT
 
     def _request(self) -> Request:

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from halocline.protocol.events.limits import Limits
 from halocline.protocol.messages import ToolCall
-from halocline.protocol.state.state import State, call_signature
+from halocline.protocol.state.budget import call_signature
+from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 
 WARN_AT = 3
@@ -74,7 +75,7 @@ class Governor:
 
 def limits_of(state: State, limits: Limits) -> Limits:
     """Return the task's limits from its log, or `limits` if an older log has none. A sub-agent has its own."""
-    limits, given = state.limits or limits, state.subtask
+    limits, given = state.budget.limits or limits, state.subagents.subtask
     if given is None:
         return limits
     return replace(limits, steps=given.steps, cost=given.cost, seconds=given.seconds)
@@ -82,32 +83,34 @@ def limits_of(state: State, limits: Limits) -> Limits:
 
 def check_limits(state: State, limits: Limits, seconds: float) -> Verdict | None:
     """Return the first limit reached, given the seconds that the running turn has taken."""
-    steps = state.steps - state.forgiven_steps
+    steps = state.budget.steps - state.budget.forgiven_steps
     if limits.steps is not None and steps >= limits.steps:
         return Verdict("steps", f"The limit of {limits.steps} steps is reached.")
     if limits.cost is not None and (problem := _over_cost(state, limits.cost)):
         return Verdict("cost", problem)
     if limits.seconds is not None and state.turn is not None and seconds >= limits.seconds:
         return Verdict("time", f"The limit of {limits.seconds:g} {SECONDS_REACHED}")
-    if state.failures_in_row >= limits.failures:
-        return Verdict("failures", f"{state.failures_in_row} tool calls in a row failed or were refused.")
-    if refused := state.answers_refused[ANSWERS - 1 :]:
+    if state.budget.failures_in_row >= limits.failures:
+        return Verdict("failures", f"{state.budget.failures_in_row} tool calls in a row failed or were refused.")
+    if refused := state.answer.refused[ANSWERS - 1 :]:
         return Verdict("answer", f"{ANSWERS} answers in a row did not match the schema. {refused[-1].problems[0]}")
-    if state.same_call_in_row >= STOP_AT:
-        return Verdict("repetition", f"The same call gave the same result {state.same_call_in_row} times in a row.")
+    if state.budget.same_call_in_row >= STOP_AT:
+        return Verdict(
+            "repetition", f"The same call gave the same result {state.budget.same_call_in_row} times in a row."
+        )
     return None
 
 
 def _over_cost(state: State, limit: float) -> str:
-    if state.cost is None:
+    if state.budget.cost is None:
         return "The cost of this task is unknown, so its cost limit cannot be enforced."
-    spent = state.cost - state.forgiven_cost
+    spent = state.budget.cost - state.budget.forgiven_cost
     return f"The limit of ${limit:.2f} is reached (${spent:.4f} spent)." if spent >= limit else ""
 
 
 def note_repetition(state: State, call: ToolCall, result: str) -> str:
     """Return a warning for the model if it repeats itself; otherwise empty."""
-    count = state.same_call_in_row + 1
-    if (call_signature(call), result) != state.last_outcome or count < WARN_AT:
+    count = state.budget.same_call_in_row + 1
+    if (call_signature(call), result) != state.budget.last_outcome or count < WARN_AT:
         return ""
     return f"You have made this same call {count} times in a row with the same result. Change your approach."

@@ -58,7 +58,7 @@ class Sampling:
 
     def _token_budget(self, wanted: Wanted) -> int:
         """Return the maximum tokens of an answer. Raises ToolFailure if the budget is spent."""
-        done, bounds = self._state().sampled, self._bounds
+        done, bounds = self._state().mcp.sampled, self._bounds
         if done.requests >= bounds.requests:
             raise ToolFailure(f"This task's limit of {bounds.requests} sampling requests is used up.")
         left = bounds.tokens - done.tokens - estimate_size(wanted)
@@ -69,7 +69,7 @@ class Sampling:
     async def _ask_permission(self, wanted: Wanted, most: int, call: str) -> bool:
         """Return True if the user allowed the server for this task. Raises ToolFailure without permission."""
         state = self._state()
-        if not self._bounds.asks or wanted.server in state.sampled.allowed:
+        if not self._bounds.asks or wanted.server in state.mcp.sampled.allowed:
             return False
         try:
             answer = await self._ask(sampling_question(wanted, state, self._bounds, most), (ONCE, ALWAYS, NO), call)
@@ -82,7 +82,7 @@ class Sampling:
         return answer == ALWAYS
 
     async def _request_answer(self, wanted: Wanted, most: int, call: str, *, always: bool) -> SampledReply:
-        model = self._state().model
+        model = self._state().model.name
         request = Request(model, wanted.system, wanted.messages, max_tokens=most, summary=True)
         usage, cost, reply = Usage(), cast(float | None, 0.0), AssistantMessage(())
         stream = cast(AsyncGenerator[ModelEvent, None], self._model.stream(request))
@@ -111,10 +111,11 @@ def estimate_size(wanted: Wanted) -> int:
 
 def sampling_question(wanted: Wanted, state: State, bounds: Bounds, most: int) -> str:
     """Build the question for the user: which server asks which model what, and the size."""
-    done = state.sampled
+    done = state.mcp.sampled
     head = (
-        f"The MCP server {wanted.server} wants to use {state.model}: about {estimate_size(wanted):,} input tokens, "
-        f"up to {most:,} output tokens. This is request {done.requests + 1} of {bounds.requests} for this task; "
+        f"The MCP server {wanted.server} wants to use {state.model.name}: "
+        f"about {estimate_size(wanted):,} input tokens, up to {most:,} output tokens. "
+        f"This is request {done.requests + 1} of {bounds.requests} for this task; "
         f"{bounds.tokens - done.tokens:,} of {bounds.tokens:,} tokens are left."
     )
     texts = [f"System prompt: {_shorten_text(wanted.system)}"] if wanted.system else []

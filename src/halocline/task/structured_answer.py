@@ -27,9 +27,9 @@ _LONGEST_PROBLEM = 300
 
 def judge_answer(state: State) -> tuple[AnswerAccepted | AnswerRefused, ...]:
     """Return the event on the turn's answer; none if no schema was requested, or the reply was cut or refused."""
-    if state.output_schema is None or state.last_message.stop_reason is not StopReason.END_TURN:
+    if state.answer.schema is None or state.last_message.stop_reason is not StopReason.END_TURN:
         return ()
-    answer, problems = check_answer(final_text(state), state.output_schema)
+    answer, problems = check_answer(final_text(state), state.answer.schema)
     if problems:
         from halocline.context.notes.answer_schema import not_in_form
 

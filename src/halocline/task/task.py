@@ -116,8 +116,8 @@ class Task:
     async def steps(self) -> TurnEnded:
         """Ask and act until the model stops or a limit is reached."""
         while not (verdict := self.governor.verdict(self.state)) or await self.tool_calls.asking.ask_to_go_on(verdict):
-            message = self.state.last_message if self.state.open_calls else await self.ask()
-            await self.act([waiting.call for waiting in self.state.open_calls])
+            message = self.state.last_message if self.state.pending.calls else await self.ask()
+            await self.act([waiting.call for waiting in self.state.pending.calls])
             if steering := await self.inbox.steering():
                 self.emit(SteeringReceived(content=steering))
             elif self.state.turn_is_over or not message.tool_calls:

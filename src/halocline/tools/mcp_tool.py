@@ -22,13 +22,13 @@ NOT_HERE = "No MCP servers are available in this task. Nothing was run; continue
 
 def find_tool(name: str, state: State) -> AnyTool | None:
     """Return the server tool that the model calls by this name, or None."""
-    tool = tool_named(state.mcp, name)
+    tool = tool_named(state.mcp.servers, name)
     return build_tool(tool) if tool else None
 
 
 def list_specs(state: State) -> tuple[ToolSpec, ...]:
     """Return the specs offered in full, in an order that does not depend on which server connected first."""
-    listed = (server for server in sorted(state.mcp, key=lambda each: each.name) if not server.searched)
+    listed = (server for server in sorted(state.mcp.servers, key=lambda each: each.name) if not server.searched)
     return tuple(spec_of(tool) for server in listed for tool in server.tools)
 
 

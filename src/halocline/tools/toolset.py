@@ -88,13 +88,13 @@ class Tools:
             return tool
         if name in RARE:
             return _load_rare(name)
-        return _of_server(name, state) if state and state.mcp else None
+        return _of_server(name, state) if state and state.mcp.servers else None
 
     def specs(self, state: State) -> tuple[ToolSpec, ...]:
         names = dict.fromkeys((*self._tools, *RARE))
         own = tuple(_spec_of(tool, state) for name in names if _is_offered(name, state) and (tool := self.find(name)))
-        offered = (*own, *_specs_of_servers(state)) if state.mcp else own
-        return _without_withdrawn(offered, state) if state.rules.rules else offered
+        offered = (*own, *_specs_of_servers(state)) if state.mcp.servers else own
+        return _without_withdrawn(offered, state) if state.permissions.rules.rules else offered
 
     def batches(self, calls: Sequence[ToolCall], state: State | None = None) -> list[list[ToolCall]]:
         batches: list[list[ToolCall]] = []
@@ -110,9 +110,9 @@ class Tools:
         return batches
 
     def _sharing(self, call: ToolCall, state: State | None) -> "_Sharing":
-        if state and state.mcp:
+        if state and state.mcp.servers:
             name = call.arguments.get("tool") if call.name == THROUGH else call.name
-            if isinstance(name, str) and (foreign := tool_named(state.mcp, name)):
+            if isinstance(name, str) and (foreign := tool_named(state.mcp.servers, name)):
                 return _Sharing(foreign.read_only, foreign.server)
         tool = self.find(call.name)
         return _Sharing(tool is not None and not tool.edits and call.name != SUBAGENTS)
@@ -136,13 +136,13 @@ def _load_rare(name: str) -> AnyTool:
 
 
 def _spec_of(tool: AnyTool, state: State) -> ToolSpec:
-    if tool is execute_command.SANDBOXED_IN_AUTO and state.approval_mode is not ApprovalMode.AUTO:
+    if tool is execute_command.SANDBOXED_IN_AUTO and state.permissions.approval_mode is not ApprovalMode.AUTO:
         return execute_command.TOOL.spec
     if tool.name != SUBAGENTS:
         return tool.spec
     from halocline.tools.use_subagents import spec_for
 
-    return spec_for(state.agents)
+    return spec_for(state.subagents.available)
 
 
 def _of_server(name: str, state: State) -> AnyTool | None:
@@ -160,16 +160,16 @@ def _specs_of_servers(state: State) -> tuple[ToolSpec, ...]:
 def _is_offered(name: str, state: State) -> bool:
     if not _may_run(name, state):
         return False
-    if state.subtask or name in RARE:
+    if state.subagents.subtask or name in RARE:
         return True
-    if state.compact and name in SPARED:
+    if state.prompt.compact and name in SPARED:
         return False
-    return re.match(OFFERED.get(name, ""), state.model) is not None
+    return re.match(OFFERED.get(name, ""), state.model.name) is not None
 
 
 def _without_withdrawn(offered: tuple[ToolSpec, ...], state: State) -> tuple[ToolSpec, ...]:
     """Drop the tools that a rule denies for every argument."""
-    names = withdrawn_tools(state.rules.rules, state.workspace)
+    names = withdrawn_tools(state.permissions.rules.rules, state.workspace)
     return tuple(spec for spec in offered if not is_among(spec.name, names)) if names else offered
 
 
@@ -179,10 +179,12 @@ def _may_run(name: str, state: State) -> bool:
     Exception: tools left out only because others do the same. The model may know them from another model's part of
     the task.
     """
-    if state.subtask:
-        return name in state.offered
+    if state.subagents.subtask:
+        return name in state.prompt.tools
     if name == PLANNING:
-        return state.has_planned
+        return state.plan.has_planned
     if name in MCP:
-        return any(server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp)
-    return name not in RARE or name in state.offered
+        return any(
+            server.resources if name == "access_mcp_resource" else server.searched for server in state.mcp.servers
+        )
+    return name not in RARE or name in state.prompt.tools

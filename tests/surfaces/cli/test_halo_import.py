@@ -69,7 +69,7 @@ async def test_an_imported_task_goes_on_with_a_model_of_today_that_reads_what_wa
     turns = [{"text": "never asked"}] * replies + [{"text": "Going on.", "expect": "was imported"}]
     done = await halo.run("-p", "-r", task, "-m", halo.script(*turns), "go on")
     assert (done.code, done.out) == (0, "Going on.\n")
-    assert halo.state(task).model.startswith("scripted/")
+    assert halo.state(task).model.name.startswith("scripted/")
 
 
 async def test_a_task_that_was_cut_short_elsewhere_does_not_go_on_by_itself(halo: Halo) -> None:
@@ -214,7 +214,7 @@ async def test_an_imported_task_is_found_by_its_words_and_forked(halo: Halo) -> 
     (fork,) = set(halo.tasks) - {task}
     done = await halo.run("-p", "-r", fork, "go on")
     assert (done.code, done.out) == (0, "Another way.\n")
-    assert halo.state(fork).system_prompt
+    assert halo.state(fork).prompt.system
     assert "0 imported, 1 already imported." in (await halo.run("import", "claude")).out
 
 
@@ -237,10 +237,10 @@ async def test_a_task_that_goes_on_here_has_the_system_prompt_and_the_skills_of_
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: greet\ndescription: How to greet.\n---\nSay hello.\n")
     task = halo.tasks[0]
-    assert halo.state(task).system_prompt == ""
+    assert halo.state(task).prompt.system == ""
     await halo.run("-p", "-r", task, "-m", halo.script(*[{"text": "Hi."}] * 3), "go on")
-    assert "How to greet." in halo.state(task).system_prompt
-    assert "use_skill" in halo.state(task).offered
+    assert "How to greet." in halo.state(task).prompt.system
+    assert "use_skill" in halo.state(task).prompt.tools
 
 
 async def test_a_task_that_an_earlier_version_imported_goes_on(halo: Halo) -> None:
@@ -251,7 +251,7 @@ async def test_a_task_that_an_earlier_version_imported_goes_on(halo: Halo) -> No
     (folder / "events.jsonl").write_text("".join(before).replace("/home/someone/project", str(halo.folder)))
     done = await halo.run("-p", "-r", folder.name, "-m", halo.script(*[{"text": "Going on."}] * 5), "go on")
     assert (done.code, done.out) == (0, "Going on.\n")
-    assert halo.state().system_prompt
+    assert halo.state().prompt.system
 
 
 async def test_what_a_person_called_an_imported_task_stays_when_it_is_imported_anew(halo: Halo) -> None:

@@ -21,7 +21,7 @@ STUBBORN = "trap '' TERM INT; (trap '' TERM INT; echo $BASHPID > inner; sleep 10
 
 
 def is_settled(state: State) -> bool:
-    return (state.turn, state.open_calls, state.approvals, state.questions) == (None, (), (), ())
+    return (state.turn, state.pending.calls, state.pending.approvals, state.pending.questions) == (None, (), (), ())
 
 
 def runs(pid: int) -> bool:

@@ -152,7 +152,7 @@ async def test_a_time_limit_ends_a_hanging_command(halo: Halo) -> None:
     hang = {"call": [shell("sleep 1000")]}
     done = await halo.run("-y", "--output-format", "json", "--time-limit", "0.5", "-m", halo.script(hang, HI), "hi")
     assert (done.code, done.result["limit"], done.result["stop_reason"]) == (3, "time", "max_turn_requests")
-    assert halo.state().open_calls == ()
+    assert halo.state().pending.calls == ()
 
 
 async def test_failures_in_a_row_stop(halo: Halo) -> None:

@@ -90,14 +90,18 @@ async def test_what_was_chosen_anew_on_resuming_is_written_down(halo: Halo) -> N
     changed = halo.script(HI, HI, name="other")
     await halo.run("-c", "-p", "--mode", "act", "--approval-mode", "auto", "-m", changed, "again")
     state = halo.state()
-    assert (state.model, state.mode, state.approval_mode) == (changed, Mode.ACT, ApprovalMode.AUTO)
+    assert (state.model.name, state.plan.mode, state.permissions.approval_mode) == (
+        changed,
+        Mode.ACT,
+        ApprovalMode.AUTO,
+    )
 
 
 async def test_what_was_not_chosen_anew_stays(halo: Halo) -> None:
     model = halo.script(HI, HI)
     await halo.run("-p", "--mode", "plan", "--approval-mode", "auto", "-m", model, "first")
     await halo.run("-c", "-p", "-m", model, "again")
-    assert (halo.state().mode, halo.state().approval_mode) == (Mode.PLAN, ApprovalMode.AUTO)
+    assert (halo.state().plan.mode, halo.state().permissions.approval_mode) == (Mode.PLAN, ApprovalMode.AUTO)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_jobs_are_listed_shown_stopped_and_named_when_the_exit_stops_them(halo: 
         "on request",
         "the task was closed",
     ]
-    assert halo.state().steps == 2
+    assert halo.state().budget.steps == 2
 
 
 async def test_a_run_without_a_person_names_the_jobs_that_it_stops(halo: Halo) -> None:
@@ -75,7 +75,7 @@ async def test_an_effort_is_set_for_the_task_and_asked_of_the_next_request(halo:
         await asyncio.to_thread(_sets_an_effort, Person(halo, *flags, "hi"))
         asked = [request.body.get("reasoning_effort") for request in server.requests]
     assert asked == ["low", "high"]
-    assert halo.state().effort == "high"
+    assert halo.state().model.effort == "high"
 
 
 def _sets_an_effort(person: Person) -> None:
@@ -138,7 +138,7 @@ def test_words_that_look_are_answered_at_once(halo: Halo) -> None:
     person.types("/compact undo\r").sees("There is no compaction to undo.", COMPOSER)
     person.types("/quit\r")
     assert person.is_gone_with() == 0
-    assert halo.state().steps == 1
+    assert halo.state().budget.steps == 1
 
 
 def test_servers_and_their_prompts_are_listed_and_a_prompt_is_taken(halo: Halo) -> None:
@@ -166,7 +166,7 @@ def test_words_that_change_the_task_change_it(halo: Halo) -> None:
     person.types("hi\r").sees("I am another.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
     state = halo.state()
-    assert (state.mode, state.approval_mode, state.model) == (Mode.ACT, ApprovalMode.YOLO, other)
+    assert (state.plan.mode, state.permissions.approval_mode, state.model.name) == (Mode.ACT, ApprovalMode.YOLO, other)
 
 
 def test_a_conversation_is_shortened_at_a_word(halo: Halo) -> None:

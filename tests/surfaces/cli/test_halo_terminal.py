@@ -69,14 +69,14 @@ def is_running(pid: int) -> bool:
 
 def is_settled(halo: Halo) -> bool:
     state = halo.state()
-    return (state.turn, state.open_calls, state.approvals, state.questions) == (None, (), (), ())
+    return (state.turn, state.pending.calls, state.pending.approvals, state.pending.questions) == (None, (), (), ())
 
 
 def test_a_conversation_stays_for_the_next_prompt_and_ends_with_ctrl_d(halo: Halo) -> None:
     person = Person(halo, "-m", halo.script(HI, {"text": "Once more.", "expect": "and again"}), "hi")
     person.sees("Hello.", "done", COMPOSER).types("and again\r").sees("Once more.", COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 0
-    assert halo.state().steps == 2
+    assert halo.state().budget.steps == 2
 
 
 def test_without_a_prompt_the_composer_asks_for_one(halo: Halo) -> None:

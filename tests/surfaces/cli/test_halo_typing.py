@@ -190,4 +190,4 @@ def test_what_was_typed_before_ctrl_c_is_not_sent_by_an_enter_behind_it(halo: Ha
     person.types("half a").sees("half a").types("\x03")
     person.types(" thought\r").sees("interrupted", "half a thought").types("\x03").sees(COMPOSER).types(CTRL_D)
     assert person.is_gone_with() == 130
-    assert halo.state().steps == 1
+    assert halo.state().budget.steps == 1

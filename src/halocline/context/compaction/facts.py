@@ -31,18 +31,18 @@ def list_facts(state: State, end: int, most: int) -> str:
 
 def _collect_facts(state: State, end: int) -> Iterator[str]:
     """Yield each list of facts under a heading, most important first."""
-    if state.todos:
+    if state.plan.todos:
         marks = {"pending": " ", "in_progress": "~", "completed": "x"}
-        yield "\n".join(["# Todos", *(f"- [{marks.get(todo.status, ' ')}] {todo.text}" for todo in state.todos)])
-    if state.files_changed:
-        yield "\n".join(["# Files changed in this task", *(f"- {path}" for path in sorted(state.files_changed))])
+        yield "\n".join(["# Todos", *(f"- [{marks.get(todo.status, ' ')}] {todo.text}" for todo in state.plan.todos)])
+    if state.files.changed:
+        yield "\n".join(["# Files changed in this task", *(f"- {path}" for path in sorted(state.files.changed))])
     pairs = list(_pair_calls(state.messages[:end]))
     if reads := _newest_reads(pairs):
         yield "\n".join(["# Files read (lines, hash of what was read)", *reads])
     if commands := _list_commands(pairs):
         yield "\n".join(["# Commands that ran, newest last", *commands])
-    if state.jobs:
-        yield "\n".join(["# Running jobs", *(f"- {job.job}: {_one_line(job.command)}" for job in state.jobs)])
+    if state.jobs.running:
+        yield "\n".join(["# Running jobs", *(f"- {job.job}: {_one_line(job.command)}" for job in state.jobs.running)])
 
 
 def _fit_facts(facts: Sequence[str], most: int) -> Iterator[str]:

@@ -108,7 +108,7 @@ def try_compactions(state: State, request: Request, before: int, room: Room, tig
 
 
 def _with_compaction(state: State, made: Compacted) -> State:
-    return replace(state, compactions=(*state.compactions, made))
+    return replace(state, compaction=replace(state.compaction, applied=(*state.compaction.applied, made)))
 
 
 def _make_compaction(state: State, room: Room, tight: Tight, share: int, keep: int) -> Compacted:

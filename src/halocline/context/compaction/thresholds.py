@@ -22,9 +22,9 @@ class Room(Value, frozen=True):
 
 def find_room(state: State, at: float | None = None) -> Room:
     """Return the room in a task's model; `at` is the share of the window that may fill up."""
-    window = state.window or UNKNOWN
-    if state.limit and state.limit < window:
-        window = state.limit
+    window = state.model.window or UNKNOWN
+    if state.model.limit and state.model.limit < window:
+        window = state.model.limit
     reserve = RESERVES.get(window)
     allowed = window - reserve if reserve else max(window - 40_000, int(window * 0.8))
     return Room(window, min(allowed, int(window * at)) if at else allowed)
@@ -37,4 +37,4 @@ def count_used(state: State) -> int:
         if isinstance(message, AssistantMessage):
             break
         since += message_tokens(message)
-    return state.last_usage.total + since
+    return state.budget.last_usage.total + since

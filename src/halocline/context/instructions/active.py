@@ -83,7 +83,7 @@ class FolderInstructions:
         if begins:
             self._files, self._nested = self._reader.all(), {}
         paths = self._touched.of(state)
-        before = {one.file.path: one.file.digest for one in state.instructions}
+        before = {one.file.path: one.file.digest for one in state.prompt.instructions}
         files = (
             *self._files,
             *self._below((*folders_of(paths), *_folders_with_own(before, self._reader.roots.prefix))),

@@ -78,7 +78,7 @@ class Touched:
             (newer if when > at else older)[path] = deed
         said = dict.fromkeys(named, "mentioned")
         long_ago = dict.fromkeys(
-            (_relative_path(path, state.workspace) for path in sorted(state.files_changed)), "edited"
+            (_relative_path(path, state.workspace) for path in sorted(state.files.changed)), "edited"
         )
         # Order and deed of a path come from the first list that has it.
         found = {**newer, **said, **older, **long_ago} | older | said | newer

@@ -24,14 +24,15 @@ def note_jobs(news: Sequence[JobOutput]) -> Note:
 def begun_anew(state: State) -> Note | None:
     """Build the note for a reopened task: what ended with its old process, and the state of its shell."""
     lines = [
-        f"{job.job} ({_short_command(job.command)}) is gone: it ended when Halocline was closed." for job in state.jobs
+        f"{job.job} ({_short_command(job.command)}) is gone: it ended when Halocline was closed."
+        for job in state.jobs.running
     ]
-    lines += [f"{job.job} ({_short_command(job.command)}): {_describe_end(job)}." for job in state.jobs_ended_apart]
-    if state.shell.cwd:
-        lines.append(f"Commands start in the workspace again, not in {state.shell.cwd}.")
-    if state.shell.exported:
-        lines.append(f"These exported variables were reset: {', '.join(state.shell.exported)}.")
-    if state.page:
+    lines += [f"{job.job} ({_short_command(job.command)}): {_describe_end(job)}." for job in state.jobs.ended_apart]
+    if state.host.shell.cwd:
+        lines.append(f"Commands start in the workspace again, not in {state.host.shell.cwd}.")
+    if state.host.shell.exported:
+        lines.append(f"These exported variables were reset: {', '.join(state.host.shell.exported)}.")
+    if state.host.page:
         lines.append("The browser is closed.")
     return Note("\n".join(lines), source=SOURCE) if lines else None
 

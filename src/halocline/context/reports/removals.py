@@ -16,7 +16,7 @@ from halocline.protocol.state.state import State
 
 def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
     """Report what `build_view(state, most, sees=sees)` left out, made up and shortened."""
-    compaction = state.compaction
+    compaction = state.compaction.latest
     begin = compaction.kept_from if compaction else 0
     stale = Stale(begin)
     stale.take(state.messages)
@@ -41,7 +41,7 @@ def report_removals(state: State, most: int | None, *, sees: bool) -> Shortened:
 
 def _cut_tokens(state: State, begin: int, most: int | None, left_out: Iterable[int]) -> Iterable[int]:
     """Yield the tokens that each kept message loses because it is too long."""
-    compaction = state.compaction
+    compaction = state.compaction.latest
     for at in range(begin, len(state.messages)):
         longest = most
         if compaction and compaction.longest and at < compaction.until:

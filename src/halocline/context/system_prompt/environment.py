@@ -58,14 +58,14 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
                 *lines,
                 *_root_lines(state, {}),
                 *_editor_lines(editor, {}),
-                *_project_lines(workspace, compact=state.compact),
+                *_project_lines(workspace, compact=state.prompt.compact),
             ]
         )
     known = _last_reported(state)
     lines = [f"{_TIME}: {now:{TIME}}"] if _is_stale(known.get(_TIME, ""), now) else []
     if state.last_end and (warning := CUT_SHORT.get(state.last_end.reason)):
         lines.append(warning)
-    lines += _mode_lines(state, known) or ([STILL_PLAN] if state.mode is Mode.PLAN else [])
+    lines += _mode_lines(state, known) or ([STILL_PLAN] if state.plan.mode is Mode.PLAN else [])
     lines += [
         *_branch_lines(workspace, known),
         *_root_lines(state, known),
@@ -89,7 +89,7 @@ def _make_note(lines: list[str]) -> Note | None:
 def _last_reported(state: State) -> dict[str, str]:
     """Return the facts last reported, by name, that the model still reads: fewer after a compaction."""
     facts: dict[str, str] = {}
-    kept_from = state.compaction.kept_from if state.compaction else 1
+    kept_from = state.compaction.latest.kept_from if state.compaction.latest else 1
     messages = (*state.messages[:1], *state.messages[kept_from:])
     for message in [message for message in messages if isinstance(message, UserMessage)]:
         for part in message.content:
@@ -115,9 +115,9 @@ def _is_stale(reported: str, now: datetime) -> bool:
 
 def _mode_lines(state: State, known: dict[str, str]) -> list[str]:
     """Return the mode if it is not the one the model knows; a sub-agent has none."""
-    if state.subtask or known.get(_MODE, "").startswith(state.mode):
+    if state.subagents.subtask or known.get(_MODE, "").startswith(state.plan.mode):
         return []
-    return [(PLAN if state.mode is Mode.PLAN else ACT) + (SWITCHED if _MODE in known else "")]
+    return [(PLAN if state.plan.mode is Mode.PLAN else ACT) + (SWITCHED if _MODE in known else "")]
 
 
 def _root_lines(state: State, known: dict[str, str]) -> list[str]:
@@ -137,19 +137,19 @@ def _branch_lines(workspace: Path, known: dict[str, str]) -> list[str]:
 
 
 def _shell_lines(state: State, known: dict[str, str]) -> list[str]:
-    folder = _one_line(state.shell.cwd or state.workspace)
+    folder = _one_line(state.host.shell.cwd or state.workspace)
     return [f"{_SHELL}: {folder}"] if folder != known.get(_SHELL, _one_line(state.workspace)) else []
 
 
 def _window_lines(state: State, known: dict[str, str]) -> list[str]:
     """Return how full the window is, at each further ten percent and when it is emptier again."""
-    if not state.window or not state.last_usage.total:
+    if not state.model.window or not state.budget.last_usage.total:
         return []
-    percent = 100 * state.last_usage.total // state.window
+    percent = 100 * state.budget.last_usage.total // state.model.window
     before = int(known.get(_CONTEXT, "0").partition(" ")[0])
     if percent // 10 == before // 10 or max(percent, before) < FULL_FROM:
         return []
-    return [f"{_CONTEXT}: {percent} % of {state.window:,} tokens used"]
+    return [f"{_CONTEXT}: {percent} % of {state.model.window:,} tokens used"]
 
 
 def _editor_lines(editor: EditorState | None, known: dict[str, str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from halocline.hosts.shell.readiness import listened_on
 from halocline.net.address import address_of
 from halocline.net.network import Network
 from halocline.ports.browser import BrowserAct, Deed, PageView
-from halocline.ports.tool import Reach
+from halocline.ports.reach import Reach
 from halocline.protocol.child_environment import ChildEnvironment, child_environment
 from halocline.protocol.errors import HaloclineError, ToolFailure
 from halocline.protocol.values import Value

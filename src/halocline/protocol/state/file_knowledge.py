@@ -1,11 +1,9 @@
-"""State that the loop keeps between requests: the age of the to-do list, and the files that the model has seen.
+"""The files that the model has seen.
 
-Pure folds of events; `State` holds the values. A file is identified by the hash of the bytes last read or written.
+Pure folds of events; `FilesState` holds the values. A file is identified by the hash of the bytes last read or written.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-
-from msgspec.structs import replace
 
 from halocline.protocol.file_names import make_printable
 from halocline.protocol.state.persistent import change_table
@@ -15,23 +13,6 @@ TODO_FILE = "todos.md"
 """File name of the to-do list in a task's folder."""
 MOST_NAMES = 20
 """Maximum file names in one message."""
-
-
-class TodoAge(Value, frozen=True):
-    """Requests since the list's last change or reminder, reminders since its change, and whether the mode changed."""
-
-    requests: int = 0
-    reminders: int = 0
-    mode_changed: bool = False
-
-    def after_reminder(self) -> "TodoAge":
-        return TodoAge(reminders=self.reminders + 1)
-
-    def after_request(self) -> "TodoAge":
-        return TodoAge(self.requests + 1, self.reminders)
-
-    def after_switch(self) -> "TodoAge":
-        return replace(self, mode_changed=True)
 
 
 class KnownFile(Value, frozen=True):

@@ -34,3 +34,10 @@ class Branch(Value, frozen=True):
 
     until: int
     messages: Sequence[Message]
+
+
+class HistoryState(Value, frozen=True):
+    """Points to rewind to, and conversations that a rewind replaced."""
+
+    points: Points = ()
+    branches: tuple[Branch, ...] = ()

@@ -10,27 +10,38 @@ from operator import attrgetter, is_
 
 from msgspec.structs import replace
 
-from halocline.protocol.events.rewind import CheckpointRestored, ConversationRestored
-from halocline.protocol.messages import Message, UserMessage
+from halocline.protocol.events.rewind import ConversationRestored
+from halocline.protocol.messages import Message
+from halocline.protocol.state.compaction import CompactionState
 from halocline.protocol.state.persistent import grow_series
 from halocline.protocol.state.points import Branch, Point
 from halocline.protocol.state.state import State
 
 _SEQ = attrgetter("seq")
 _BEGINNING = Point()
-_KEPT = ("mode", "todos", "compactions", "instructions", "offered", "has_planned", "last_usage", "known")
-_kept = attrgetter(*_KEPT)
+_read_kept = attrgetter(
+    "plan.mode",
+    "plan.todos",
+    "compaction.applied",
+    "prompt.instructions",
+    "prompt.tools",
+    "plan.has_planned",
+    "budget.last_usage",
+    "files.known",
+)
+"""What a point keeps of a state, in the order of its fields."""
 
 
 def remember_point(before: State, after: State) -> State:
     """Return the state after an event with a point to rewind to, if the conversation changed."""
-    kept = _kept(after)
-    if after.messages is before.messages and all(map(is_, kept, _kept(before))):
+    kept = _read_kept(after)
+    if after.messages is before.messages and all(map(is_, kept, _read_kept(before))):
         return after
-    points = grow_series(after.points, Point(after.seq, len(after.messages), *kept))
-    if _goes_on(before.messages, after.messages):
-        return replace(after, points=points)
-    return replace(after, points=points, branches=(*after.branches, Branch(after.seq, before.messages)))
+    history = after.history
+    history = replace(history, points=grow_series(history.points, Point(after.seq, len(after.messages), *kept)))
+    if not _goes_on(before.messages, after.messages):
+        history = replace(history, branches=(*history.branches, Branch(after.seq, before.messages)))
+    return replace(after, history=history)
 
 
 def _goes_on(before: Sequence[Message], after: Sequence[Message]) -> bool:
@@ -42,22 +53,26 @@ def _goes_on(before: Sequence[Message], after: Sequence[Message]) -> bool:
 def messages_at(state: State, seq: int) -> Sequence[Message]:
     """Return the conversation as it was after event `seq`."""
     point = _find_point(state, seq)
-    then = next((branch.messages for branch in state.branches if branch.until > seq), state.messages)
+    then = next((branch.messages for branch in state.history.branches if branch.until > seq), state.messages)
     return then[: point.length]
 
 
 def restore_state(state: State, event: ConversationRestored) -> State:
     """Return the state after the conversation was rewound."""
     point = _find_point(state, event.to)
-    kept = dict(zip(_KEPT, _kept(point), strict=True))
-    return replace(state, messages=messages_at(state, event.to), draft=None, compacting=None, declined=False, **kept)
-
-
-def add_restore_note(state: State, event: CheckpointRestored) -> State:
-    """Return the state after a restore, with its message to the model."""
-    return replace(state, messages=grow_series(state.messages, UserMessage(event.content))) if event.content else state
+    return replace(
+        state,
+        messages=messages_at(state, event.to),
+        draft=None,
+        plan=replace(state.plan, mode=point.mode, todos=point.todos, has_planned=point.has_planned),
+        compaction=CompactionState(point.compactions),
+        prompt=replace(state.prompt, instructions=point.instructions, tools=point.offered),
+        budget=replace(state.budget, last_usage=point.last_usage),
+        files=replace(state.files, known=point.known),
+        pending=replace(state.pending, declined=False),
+    )
 
 
 def _find_point(state: State, seq: int) -> Point:
-    at = bisect_right(state.points, seq, key=_SEQ)
-    return state.points[at - 1] if at else _BEGINNING
+    at = bisect_right(state.history.points, seq, key=_SEQ)
+    return state.history.points[at - 1] if at else _BEGINNING

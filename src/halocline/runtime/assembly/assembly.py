@@ -101,10 +101,10 @@ class Assembly(FolderAccess):
 
         Unattended tasks get no tools that a person must approve. A sub-agent keeps the tools it started with.
         """
-        if state.subtask:
+        if state.subagents.subtask:
             return frozenset(before)
         names = {*before, *self.settings.extra_tools} - {"web_search", "remember"}
-        if self.settings.memory and (attended or state.approval_mode is ApprovalMode.YOLO):
+        if self.settings.memory and (attended or state.permissions.approval_mode is ApprovalMode.YOLO):
             names.add("remember")
         if self._search is not None and not self.search_remark:
             names.add("web_search")
@@ -132,7 +132,7 @@ class Assembly(FolderAccess):
         """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
         hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
         parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks)
-        if state.subtask:
+        if state.subagents.subtask:
             from halocline.runtime.subagents.lean_parts import lean_parts
 
             return Task(lean_parts(parts))
@@ -223,7 +223,7 @@ class Assembly(FolderAccess):
             shell=LocalShell(
                 folder / OUTPUTS,
                 self.key_variables(),
-                first_job=state.jobs_started + 1,
+                first_job=state.jobs.started + 1,
                 workspace=state.workspace,
                 sandbox=self.sandbox(workspace, folder, state.roots),
                 sandbox_in_auto=in_auto if self.settings.sandbox == "in-auto" else None,

@@ -76,7 +76,8 @@ class Attached:
         """The background commands there; their output is only visible there."""
         now = time.time()
         return tuple(
-            JobInfo(job.job, job.command, JobState.IDLE, seconds=max(0.0, now - job.at)) for job in self.state.jobs
+            JobInfo(job.job, job.command, JobState.IDLE, seconds=max(0.0, now - job.at))
+            for job in self.state.jobs.running
         )
 
     def send(self, command: cmd.AnyCommand) -> bool:

@@ -126,7 +126,7 @@ class PendingEdit(Looked, frozen=True, omit_defaults=False):
 async def inspect_edit(task: Task, request: str) -> PendingEdit:
     """Return the state of an edit that waits for approval."""
     now = await task.tool_calls.pending.look(request)
-    asked = next((one for one in task.state.approvals if one.request == request), None)
+    asked = next((one for one in task.state.pending.approvals if one.request == request), None)
     if not now.changed or asked is None:
         return PendingEdit()
     found = PendingEdit(now.changed, now.diffs, now.seen, now.problem, whole=asked.name == WHOLE)
@@ -151,4 +151,4 @@ async def _merge_diff(workspace: Path, diff: Diff) -> str | None:
 
 
 def _find_open_call(task: Task, asked: ApprovalRequested) -> ToolCall | None:
-    return next((one.call for one in task.state.open_calls if one.call.id == asked.call), None)
+    return next((one.call for one in task.state.pending.calls if one.call.id == asked.call), None)

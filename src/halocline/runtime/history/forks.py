@@ -97,13 +97,14 @@ def _start_event(begin: ev.TaskStarted, fork: Fork) -> ev.TaskStarted:
 
 def _closing_events(state: State, begin: ev.TaskStarted, fork: Fork) -> Iterator[ev.DurableEvent]:
     yield from (
-        SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE) for lane in state.lanes
+        SubagentEnded(lane.call, lane.child, lane.name, LaneEnd.STOPPED, problem=ELSEWHERE)
+        for lane in state.subagents.running
     )
     yield from loose_ends(state)
     if state.turn is not None:
         yield ev.TurnEnded(reason=StopReason.CANCELLED, text=PROCESS_ENDED)
-    yield from (ev.JobEnded(job=job.job, command=job.command, stopped=ELSEWHERE) for job in state.jobs)
-    if fork.model and fork.model != state.model:
+    yield from (ev.JobEnded(job=job.job, command=job.command, stopped=ELSEWHERE) for job in state.jobs.running)
+    if fork.model and fork.model != state.model.name:
         yield ev.ModelChanged(model=fork.model)
     if fork.workspace and state.messages:
         note = Note(MOVED.format(new=fork.workspace, old=begin.workspace), "environment")

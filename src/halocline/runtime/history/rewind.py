@@ -121,7 +121,7 @@ async def at_rest(task: Task) -> None:
     """Interrupt the running turn, and wait until it has ended."""
     ends = _Ends()
     task.log.attach(ends)
-    while (task.state.turn is not None or task.state.compacting) and not ends.is_closed:
+    while (task.state.turn is not None or task.state.compaction.running) and not ends.is_closed:
         task.inbox.interrupt()
         ends.has_ended.clear()
         await ends.has_ended.wait()

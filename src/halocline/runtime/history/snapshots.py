@@ -37,7 +37,7 @@ def take_snapshot(events: Sequence[ev.DurableEvent], seq: int) -> Snapshot:
     """Return the task as it was after event `seq`. Raises UsageError if there is no such event."""
     past = tuple(events[: find_place(events, seq)])
     state = fold_events(past)
-    return Snapshot(seq, past, state, tuple(sorted(state.files_changed)), checkpoint_at(events, seq))
+    return Snapshot(seq, past, state, tuple(sorted(state.files.changed)), checkpoint_at(events, seq))
 
 
 def find_place(events: Sequence[ev.DurableEvent], seq: int) -> int:

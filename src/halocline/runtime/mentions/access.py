@@ -11,7 +11,8 @@ from halocline.policy.gate import PolicyContext, build_classifier, decide_call
 from halocline.policy.paths import resolve_path
 from halocline.policy.read_scope import ReadScope
 from halocline.ports.blobs import Blobs
-from halocline.ports.tool import CurrentCall, Reach as ReachPort, Summary, TaskView, ToolContext
+from halocline.ports.reach import Reach as ReachPort
+from halocline.ports.tool import CurrentCall, Summary, TaskView, ToolContext
 from halocline.protocol.errors import ToolFailure
 from halocline.protocol.kinds import ToolKind
 from halocline.protocol.messages import Message, Note
@@ -100,7 +101,7 @@ class Ground(Value, frozen=True):
             task=TaskView(
                 folder=host.folder,
                 roots=tuple(map(Path, state.roots)),
-                takes_images=partial(host.takes_images, state.model),
+                takes_images=partial(host.takes_images, state.model.name),
                 messages=self.visible,
             ),
             ask=_ask_nobody,

@@ -55,7 +55,7 @@ async def read_page(mention: Mention, ground: Ground) -> Parts:
 
 async def read_problems(mention: Mention, ground: Ground) -> Parts:
     """Return the errors that language servers report for changed and read files."""
-    changed = [ground.workspace / path for path in sorted(ground.state.files_changed)]
+    changed = [ground.workspace / path for path in sorted(ground.state.files.changed)]
     return (note_problems(await ground.host.sources.diagnostics.current(changed), ground.workspace),)
 
 
@@ -146,8 +146,8 @@ async def read_task(
                 sections.append("User: " + "".join(part.text for part in content if isinstance(part, Text)))
             case TurnEnded() if answer := final_text(state):
                 sections.append(f"Agent: {answer}")
-    if state.files_changed:
-        sections.append(f"Files changed: {', '.join(sorted(state.files_changed))}")
+    if state.files.changed:
+        sections.append(f"Files changed: {', '.join(sorted(state.files.changed))}")
     text = bound_text("\n\n".join(sections), MENTIONED_ONCE, ground.blobs.put)
     return make_notes("task", f"{mention.text}: task {name}, “{state.title}”, in {state.workspace} ({DATA})", text)
 

@@ -118,7 +118,7 @@ class Resolver:
 
     def _policy_context(self, state: State) -> PolicyContext:
         """Return the policy with the current rules; the log records changed ones only when a call is judged."""
-        known = replace(state, rules=self._host.permissions.book())
+        known = replace(state, permissions=replace(state.permissions, rules=self._host.permissions.book()))
         return make_policy_context(known, self._home, self._host.shell_facts)
 
 

@@ -126,7 +126,7 @@ def list_used_files(task: Task) -> tuple[str, ...]:
         for call in getattr(message, "tool_calls", ()):
             if isinstance(path := call.arguments.get("path"), str):
                 paths.setdefault(path.removeprefix("./"))
-    return (*paths, *sorted(task.state.files_changed - paths.keys()))
+    return (*paths, *sorted(task.state.files.changed - paths.keys()))
 
 
 def _order_files(files: list[str], first: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[tuple[str, ...], int]:

@@ -21,8 +21,8 @@ async def change_model(opened: "OpenTask", assembly: "Assembly", named: str) -> 
         raise
     old, opened.model.now = opened.model.now, new
     state = opened.task.state
-    if opened.model.names[state.mode] != state.model:
-        opened.task.emit(model_change(state.mode, opened.model.names, assembly))
+    if opened.model.names[state.plan.mode] != state.model.name:
+        opened.task.emit(model_change(state.plan.mode, opened.model.names, assembly))
     await old.close()
 
 

@@ -107,7 +107,7 @@ def _has_words(text: str) -> bool:
 
 def _offer_and_note(task: Task, expansion: "Expansion") -> tuple[Note, ...]:
     """Offer the tools that an expansion needs, and the one that a person asks for; return its notes."""
-    offer_tools(task, task.state.offered | expansion.offers)
+    offer_tools(task, task.state.prompt.tools | expansion.offers)
     if expansion.tool:
-        offer_tools(task, task.state.offered | {expansion.tool})
+        offer_tools(task, task.state.prompt.tools | {expansion.tool})
     return (*expansion.notes, *expansion.request)

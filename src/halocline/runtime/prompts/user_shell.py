@@ -42,7 +42,7 @@ class OwnCommands:
             raise UsageError("There is no command after the exclamation mark.", "Type it directly after: !git status")
         if len(self._running) >= MOST:
             raise UsageError(f"{MOST} of your commands are already running.", "Stop one, or wait until one ends.")
-        run, host = f"!{self._task.state.own_started + 1}", self._task.host
+        run, host = f"!{self._task.state.user_commands.started + 1}", self._task.host
         command = host.secrets.redact(text)
         self._task.emit(OwnCommandStarted(run=run, command=command, client=request.client))
         cut: asyncio.Future[Cut] = asyncio.get_running_loop().create_future()
@@ -75,7 +75,7 @@ class OwnCommands:
 
     async def _run_shell(self, run: str, text: str, cut: "asyncio.Future[Cut]") -> ShellResult:
         task = self._task
-        required = (await task.host.tools.shell.sandbox(task.state.approval_mode)).required
+        required = (await task.host.tools.shell.sandbox(task.state.permissions.approval_mode)).required
         order = ShellCommand(text, task.state.workspace, None, unsandboxed=not required)
         return await task.host.tools.shell.run(order, lambda new: task.emit(ToolCallProgressed(run, new)), cut)
 

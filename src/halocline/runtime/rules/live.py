@@ -39,7 +39,7 @@ class LiveInstructions:
 
     def collect_changes(self, state: State) -> InstructionsLoaded | None:
         """Return rules that the model needs before its next request; usually None."""
-        if self._folder is None and not (state.instructions or self._is_somewhere() or self._is_nested(state)):
+        if self._folder is None and not (state.prompt.instructions or self._is_somewhere() or self._is_nested(state)):
             return None
         return self._read().collect_changes(state)
 

@@ -40,8 +40,8 @@ class RootedInstructions:
 
     def _state_for(self, state: State, root: str) -> State:
         """Return the state for a folder's rules: with that workspace, and only the folder's own instructions."""
-        own = tuple(one for one in state.instructions if self._root_of(one.file.path) == root)
-        return replace(state, workspace=root or state.workspace, instructions=own)
+        own = tuple(one for one in state.prompt.instructions if self._root_of(one.file.path) == root)
+        return replace(state, workspace=root or state.workspace, prompt=replace(state.prompt, instructions=own))
 
     def _root_of(self, path: str) -> str:
         return next((root for root in self._others if path.startswith(f"{root}/")), "")

@@ -64,7 +64,7 @@ class Lane:
 
     def begin(self) -> None:
         """Start to listen, and schedule the call for a report before its time ends."""
-        given = self._task.state.subtask
+        given = self._task.state.subagents.subtask
         self._task.log.attach(self)
         if given and given.seconds:
             self._hurried = asyncio.get_running_loop().call_later(given.seconds * PART, self._hurry)
@@ -74,7 +74,7 @@ class Lane:
         match event:
             case ev.StepStarted():
                 self._doing = "thinking"
-                given = self._task.state.subtask
+                given = self._task.state.subagents.subtask
                 if given and given.steps and self.took.steps == given.steps - FEW:
                     self._hurry()
             case ev.ToolCallStarted(title=title):

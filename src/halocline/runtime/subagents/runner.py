@@ -27,6 +27,7 @@ from halocline.protocol.events.subagents import LaneEnd, SubagentEnded, Subagent
 from halocline.protocol.kinds import Mode, ToolKind
 from halocline.protocol.messages import Text
 from halocline.protocol.state.state import State
+from halocline.protocol.state.subagents import SubagentsState
 from halocline.protocol.values import Value
 from halocline.providers.wrappers.per_mode import Chosen
 from halocline.runtime.assembly.assembly import Assembly
@@ -86,9 +87,9 @@ class Subtasks:
             steps=settings.subagent_steps,
             seconds=settings.subagent_seconds,
             cost=self._share(len(wanted)),
-            grants=tuple(grant for grant in state.grants if grant.kind in READING),
-            refusals=tuple(state.refusals),
-            switches=state.switches,
+            grants=tuple(grant for grant in state.permissions.grants if grant.kind in READING),
+            refusals=tuple(state.permissions.refusals),
+            switches=state.permissions.switches,
             answered=rule,
         )
         return [
@@ -115,7 +116,7 @@ class Subtasks:
         limit = limits_of(state, self._parent.governor.limits).cost
         if limit is None:
             return None
-        left = limit - ((state.cost or 0.0) - state.forgiven_cost)
+        left = limit - ((state.budget.cost or 0.0) - state.budget.forgiven_cost)
         if left <= 0:
             raise ToolFailure(f"The task's cost limit of ${limit:.2f} is used up. No sub-agent was started.")
         return left / number
@@ -171,7 +172,7 @@ class Subtasks:
         skills = found_skills(workspace).skills
         given, unknown = _read_skills(plan.agent, skills)
         with close_on_failure(Log(assembly.home.task(plan.child), plan.child)) as log:
-            state = State(roots=parent.roots, subtask=plan.subtask)
+            state = State(roots=parent.roots, subagents=SubagentsState(subtask=plan.subtask))
             task = assembly.task(log, state, workspace, chosen, attended=False, trusted=self._trusted)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             more = (given if plan.agent and plan.agent.skills is not None else skills_section(skills)) + rules.section
@@ -186,14 +187,14 @@ class Subtasks:
                     workspace=parent.workspace,
                     model=chosen.name,
                     mode=Mode.ACT,
-                    approval_mode=parent.approval_mode,
+                    approval_mode=parent.permissions.approval_mode,
                     system_prompt=prompt,
                     version=__version__,
-                    compact=parent.compact,
+                    compact=parent.prompt.compact,
                     window=known_window(Mode.ACT, chosen.names, assembly),
                     roots=parent.roots,
                     subtask=plan.subtask,
-                    limits=parent.limits,
+                    limits=parent.budget.limits,
                 ),
                 *([rules.event] if rules.event else []),
                 ToolsOffered(tools=tuple(sorted(tools_of(plan.agent, skills)))),
@@ -203,7 +204,7 @@ class Subtasks:
 
     async def _model(self, agent: Agent | None) -> tuple[Chosen, tuple[str, ...]]:
         """Return the agent's model or the task's, with remarks on the choice. Raises UsageError."""
-        assembly, now = self._runtime.assembly(), self._parent.state.model
+        assembly, now = self._runtime.assembly(), self._parent.state.model.name
         name, why = chosen_model(agent, now, assembly.settings, assembly.catalogue)
         remarks = (f"its model was not used ({why}); it ran on {now}",) if why else ()
         return Chosen(await assembly.model(name)), remarks

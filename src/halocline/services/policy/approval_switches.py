@@ -64,14 +64,14 @@ class SwitchStatus(Value, frozen=True, omit_defaults=False):
 
 def list_standings(state: State, book: RuleBook, home: Path, facts: ShellFacts) -> tuple[SwitchStatus, ...]:
     """Return all switches of a task; `book` has the rules in force, without the task's own switches."""
-    stands = switches_in(with_switches(book, state.switches))
-    ground = make_policy_context(replace(state, rules=book), home, facts)
+    stands = switches_in(with_switches(book, state.permissions.switches))
+    ground = make_policy_context(replace(state, permissions=replace(state.permissions, rules=book)), home, facts)
     return tuple(
         SwitchStatus(
             switch,
             *SWITCH_MEANINGS[switch],
             stands[switch],
-            switch in state.switches,
+            switch in state.permissions.switches,
             decide_call(GRID[switch], ground).verdict,
         )
         for switch in ApprovalSwitch

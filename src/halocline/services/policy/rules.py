@@ -16,6 +16,7 @@ from halocline.ports.tool import Summary
 from halocline.protocol.errors import HaloclineError, UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode, ToolKind
 from halocline.protocol.permission_rules import CommandPart, Rule, RuleBook, Source
+from halocline.protocol.state.permissions import PermissionsState
 from halocline.protocol.state.state import State
 from halocline.protocol.values import Value
 from halocline.runtime.assembly.assembly import Assembly, Choices
@@ -79,7 +80,7 @@ class PolicyService:
             approval_mode or assembly.settings.approval_mode,
             book=book,
             facts=assembly.shell_facts(),
-            roots=other_roots(State(roots=roots, rules=book)),
+            roots=other_roots(State(roots=roots, permissions=PermissionsState(rules=book))),
         )
 
     def book(self, workspace: Path, roots: tuple[str, ...] = ()) -> RuleBook:
@@ -93,7 +94,11 @@ class PolicyService:
 
     def switches(self, state: State) -> tuple[SwitchStatus, ...]:
         """Return the approval switches of a task, by the rules it has read, or would read at its first call."""
-        known = state.rules if state.rules != RuleBook() else self.book(Path(state.workspace), state.roots)
+        known = (
+            state.permissions.rules
+            if state.permissions.rules != RuleBook()
+            else self.book(Path(state.workspace), state.roots)
+        )
         return list_standings(state, known, self._assembly.home.root, self._assembly.shell_facts())
 
     def kept(self, workspace: Path) -> list[Rule]:

@@ -35,7 +35,7 @@ class RecordedTools:
         tool = self._tools.find(name, state)
         if tool is None:
             return None
-        if self._live and name not in OF_SERVERS and tool_named(state.mcp if state else (), name) is None:
+        if self._live and name not in OF_SERVERS and tool_named(state.mcp.servers if state else (), name) is None:
             return replace(tool, run=partial(self._answers.run_in_turn, tool))
         preview = self._answers.preview if tool.preview else None
         return replace(tool, run=self._answers.run, preview=preview)

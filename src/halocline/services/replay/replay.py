@@ -25,7 +25,7 @@ from halocline.services.replay.recording import RecordedModel
 from halocline.services.replay.task import Replayed
 from halocline.services.replay.timeline import Course
 from halocline.store.tasks.recording import Recording, read_recording
-from halocline.task.calls.tool_calls import UNKNOWN_TOOL
+from halocline.task.calls.admission import UNKNOWN_TOOL
 from halocline.task.log import Log
 
 _SECONDS = re.compile(r" (in|after|for) \d+(?:\.\d)? s\b")
@@ -97,7 +97,7 @@ class _Stage:
             log.close()
         return Replay(
             task=log.task,
-            steps=state.steps,
+            steps=state.budget.steps,
             events=course.at,
             recorded_events=len(course.events),
             requests=model.compared,

@@ -76,7 +76,7 @@ class Replayed(Task):
                 self.inbox.prompt(Prompt(event.content, event.output_schema))
                 if cut := self.course.cut_at_once:
                     self.inbox.interrupt(cut.limit, cut.raised)
-            case ev.SteeringReceived() if self.state.approvals or self.state.questions:
+            case ev.SteeringReceived() if self.state.pending.approvals or self.state.pending.questions:
                 self.inbox.interject(event.content, self.course.answering_client)
             case ev.SteeringReceived() if not isinstance(self.course.previous, ev.LimitExtended):
                 self.inbox.steer(event.content)
@@ -106,12 +106,12 @@ class Replayed(Task):
                 self.emit(event)
             case _ if isinstance(event, FROM_ELSEWHERE) or self._is_of_a_lost_call(event):
                 self.emit(event)
-            case _ if self.state.turn is None and not self.state.compacting:
+            case _ if self.state.turn is None and not self.state.compaction.running:
                 self.stuck()
 
     def _is_of_a_lost_call(self, event: ev.DurableEvent) -> bool:
         """True if the event was reported by a call before it was cut short; nothing answers that call here."""
-        runs = any(opened.started for opened in self.state.open_calls)
+        runs = any(opened.started for opened in self.state.pending.calls)
         return isinstance(event, FACTS) and runs and self.course.leads_to_cut((*FACTS, *FROM_ELSEWHERE))
 
 
@@ -120,7 +120,7 @@ def _answer_command(event: ev.QuestionAnswered) -> cmd.AnswerQuestion:
 
 
 def _decision_command(event: ev.ApprovalResolved, state: State) -> cmd.ResolveApproval:
-    asked = next((asked for asked in state.approvals if asked.request == event.request), None)
+    asked = next((asked for asked in state.pending.approvals if asked.request == event.request), None)
     return cmd.ResolveApproval(
         task=event.task,
         request=event.request,

@@ -177,10 +177,10 @@ def name_of(event: ev.Event | None) -> str:
 
 def must_wait(course: Course, state: State) -> bool:
     """True if a partial reply or a running call must come before the cut that is due."""
-    if state.approvals or state.questions:
+    if state.pending.approvals or state.pending.questions:
         return False
     is_partial = isinstance(course.next, ev.AssistantMessageCompleted)
-    return is_partial or any(opened.started for opened in state.open_calls)
+    return is_partial or any(opened.started for opened in state.pending.calls)
 
 
 async def wait_forever(course: Course) -> Never:

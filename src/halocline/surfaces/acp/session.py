@@ -110,8 +110,8 @@ class Session:
         """Return all options with their values."""
         state = self._client.state(self.task)
         models = [one for one in await self._client.models.list_models() if one.usable]
-        efforts = self._client.models.efforts(state.model, state.mode)
-        return options.list_config_options(self._mode(), state.model, models, state.effort, efforts)
+        efforts = self._client.models.efforts(state.model.name, state.plan.mode)
+        return options.list_config_options(self._mode(), state.model.name, models, state.model.effort, efforts)
 
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
@@ -132,7 +132,7 @@ class Session:
 
     def _mode(self) -> str:
         state = self._client.state(self.task)
-        return options.to_mode(state.mode, state.approval_mode)
+        return options.to_mode(state.plan.mode, state.permissions.approval_mode)
 
     def _send(self, command: cmd.AnyCommand) -> None:
         self._client.send(command)
@@ -185,8 +185,8 @@ class Session:
     async def _continue_in(self, event: ev.HandedOver) -> None:
         """Start the task that continues this one's work, in the same session."""
         old, state = self.task, self._client.state(self.task)
-        now = replace(self._opening, model=self._client.only_model(old) or None, mode=state.mode)
-        now = replace(now, approval_mode=state.approval_mode, roots=state.roots)
+        now = replace(self._opening, model=self._client.only_model(old) or None, mode=state.plan.mode)
+        now = replace(now, approval_mode=state.permissions.approval_mode, roots=state.roots)
         self.task = await self._client.start(Path(state.workspace), now, event.to)
         await self._client.let_go(old)
         text = HANDED_OVER.format(context=escape_mentions(event.context), task=old)

@@ -46,7 +46,7 @@ def of_state(state: State) -> ExitCode:
     if state.last_end.limit == "answer":
         return ExitCode.ANSWER
     code = _OF_REASON[state.last_end.reason]
-    if code is ExitCode.FINISHED and state.nobody_answered:
+    if code is ExitCode.FINISHED and state.pending.nobody_answered:
         return ExitCode.APPROVAL
     return code
 

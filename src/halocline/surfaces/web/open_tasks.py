@@ -156,7 +156,7 @@ class OpenTasks:
     def model(self, task: str) -> str:
         """Return a task's model, or an empty string."""
         if self.client.is_open(task):
-            return self.client.state(task).model
+            return self.client.state(task).model.name
         info = self.client.tasks.info(task)
         return info.model if info else ""
 
@@ -177,7 +177,7 @@ class OpenTasks:
 
     def _standing(self, task: str) -> str:
         state = self.client.state(task)
-        if state.approvals or state.questions:
+        if state.pending.approvals or state.pending.questions:
             return "asks"
         return "runs" if state.turn and not state.turn_is_over else "rests"
 

@@ -25,7 +25,7 @@ LEADS_TO_KEYS = (
 
 
 class Reach:
-    """Implements `ports.tool.Reach` for one call, whose own URL was allowed."""
+    """Implements `ports.reach.Reach` for one call, whose own URL was allowed."""
 
     def __init__(self, summary: Summary, posture: Callable[[], PolicyContext], web: Web) -> None:
         self._summary = summary

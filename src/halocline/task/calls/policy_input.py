@@ -38,7 +38,7 @@ def summary_of(call: ToolCall, tool: AnyTool, model: str, state: State) -> tuple
         ToolFailure: there is nothing to act on.
     """
     given = input_of(call.arguments, tool, model)
-    actor = state.subtask.actor if state.subtask else ""
+    actor = state.subagents.subtask.actor if state.subagents.subtask else ""
     return given, with_shell_folder(replace(tool.summary(given), tool=tool.name, agent=actor), state)
 
 
@@ -48,14 +48,16 @@ def with_shell_folder(summary: Summary, state: State) -> Summary:
     For an action on a page, add the page's host. Raises ToolFailure if no page is open.
     """
     if summary.on_page:
-        if not state.page:
+        if not state.host.page:
             raise ToolFailure(NO_PAGE)
-        title = f"{summary.title} on {parse_destination(state.page).exactly}"
-        return replace(summary, title=title, url=state.page)
-    if not summary.command or summary.place or not state.shell.cwd:
+        title = f"{summary.title} on {parse_destination(state.host.page).exactly}"
+        return replace(summary, title=title, url=state.host.page)
+    if not summary.command or summary.place or not state.host.shell.cwd:
         return summary
     return replace(
-        summary, place=_shown_folder(state.shell.cwd, state.workspace), paths=(*summary.paths, state.shell.cwd)
+        summary,
+        place=_shown_folder(state.host.shell.cwd, state.workspace),
+        paths=(*summary.paths, state.host.shell.cwd),
     )
 
 
@@ -67,16 +69,16 @@ def make_policy_context(state: State, home: Path, facts: ShellFacts | None = Non
     return PolicyContext(
         workspace=Path(state.workspace),
         home=home,
-        mode=Mode.PLAN if state.subtask else state.mode,
-        subagent=state.subtask is not None,
-        approval_mode=state.approval_mode,
-        grants=state.grants,
-        refusals=state.refusals,
-        book=with_switches(_rules_after_answer(state), state.switches),
+        mode=Mode.PLAN if state.subagents.subtask else state.plan.mode,
+        subagent=state.subagents.subtask is not None,
+        approval_mode=state.permissions.approval_mode,
+        grants=state.permissions.grants,
+        refusals=state.permissions.refusals,
+        book=with_switches(_rules_after_answer(state), state.permissions.switches),
         facts=facts or NoFacts(),
-        exported=state.shell.exported,
-        path=state.shell.path,
-        sandbox=state.sandbox,
+        exported=state.host.shell.exported,
+        path=state.host.shell.path,
+        sandbox=state.host.sandbox,
         outputs=home / "tasks" / state.task / OUTPUTS,
         roots=other_roots(state),
     )
@@ -93,17 +95,17 @@ def scope_of(run: "Run", ground: PolicyContext, own: Sequence[Path]) -> ReadScop
 def lapsed_grants(state: State, leave: Permissions) -> list[GrantTakenBack]:
     """Return this task's permanent grants that were removed from their file since."""
     folders = {Scope.PROJECT: Path(state.workspace), Scope.EVERYWHERE: None}
-    gone = {grant for grant, scope in state.kept_grants if not leave.is_kept(grant, folders[scope])}
+    gone = {grant for grant, scope in state.permissions.kept_grants if not leave.is_kept(grant, folders[scope])}
     return [GrantTakenBack(grant=grant) for grant in sorted(gone, key=repr)]
 
 
 def _rules_after_answer(state: State) -> RuleBook:
     """Return the rules without the ask rule that the user already answered when they let the sub-agent start."""
-    rule = state.subtask.answered if state.subtask else ""
+    rule = state.subagents.subtask.answered if state.subagents.subtask else ""
     if not rule:
-        return state.rules
-    left = (one for one in state.rules.rules if not _asks_as(one, rule))
-    return replace(state.rules, rules=tuple(left))
+        return state.permissions.rules
+    left = (one for one in state.permissions.rules.rules if not _asks_as(one, rule))
+    return replace(state.permissions.rules, rules=tuple(left))
 
 
 def _asks_as(one: Rule, name: str) -> bool:
@@ -113,7 +115,7 @@ def _asks_as(one: Rule, name: str) -> bool:
 
 def other_roots(state: State) -> tuple[OtherRoot, ...]:
     """Return the task's folders beside its workspace, with their ignore lines."""
-    lines = {root.path: root.ignored for root in state.rules.roots}
+    lines = {root.path: root.ignored for root in state.permissions.rules.roots}
     return tuple(OtherRoot(path, lines.get(path, ())) for path in state.roots)
 
 

@@ -50,7 +50,7 @@ def _list_texts(message: Message) -> list[str]:
 
 def of_compaction(what: Shortening, state: State, files: Mapping[str, str]) -> Facts:
     """Build the facts for hooks before a compaction. As in Cline, `contextSize` counts messages."""
-    used, trigger = state.last_usage, "manual" if what.asked else "auto"
+    used, trigger = state.budget.last_usage, "manual" if what.asked else "auto"
     return Facts(
         event={
             "taskId": state.task,
@@ -58,7 +58,7 @@ def of_compaction(what: Shortening, state: State, files: Mapping[str, str]) -> F
             "contextSize": len(what.messages),
             "contextTokens": what.tokens,
             "compactionStrategy": what.strategy,
-            "previousApiReqIndex": state.steps - 1,
+            "previousApiReqIndex": state.budget.steps - 1,
             "tokensIn": used.input,
             "tokensOut": used.output,
             "tokensInCache": used.cache_write,

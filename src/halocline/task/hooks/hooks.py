@@ -238,7 +238,7 @@ def _opening_hook(state: State) -> tuple[HookPoint, Facts]:
     """Return the moment and facts of a task that starts, or resumes in another process."""
     source = "startup" if state.last_end is None else "resume"
     event = _task_metadata(state)
-    more = {"source": source, "model": state.model}
+    more = {"source": source, "model": state.model.name}
     if state.last_end is None:
         return HookPoint.TASK_START, Facts(event, more, (source,))
     previous = {"lastMessageTs": str(round(state.last_at * 1000)), "messageCount": len(state.messages)}

@@ -95,7 +95,7 @@ class Facts(Value, frozen=True):
 def build_payload(hook: Hook, state: State, facts: Facts, transcript: str, at: float) -> bytes:
     """Build the standard input of one hook."""
     assert hook.moment is not None
-    provider, _, slug = state.model.partition("/")
+    provider, _, slug = state.model.name.partition("/")
     given = {
         "clineVersion": __version__,
         "hookName": hook.moment.value,
@@ -108,7 +108,7 @@ def build_payload(hook: Hook, state: State, facts: Facts, transcript: str, at: f
         "session_id": state.task,
         "transcript_path": transcript,
         "cwd": state.workspace,
-        "permission_mode": "plan" if state.mode is Mode.PLAN else _MODES[state.approval_mode],
+        "permission_mode": "plan" if state.plan.mode is Mode.PLAN else _MODES[state.permissions.approval_mode],
         "hook_event_name": hook.event,
         **facts.more,
     }

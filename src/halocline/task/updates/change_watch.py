@@ -41,8 +41,8 @@ class ChangeWatch:
 
     async def collect_changes(self, state: State) -> list[News]:
         """Return what changed; usually nothing."""
-        news: list[News] = await self._files_changed(state) if state.known else []
-        if (todos := self._read_edited_todos(state.todos)) is not None:
+        news: list[News] = await self._files_changed(state) if state.files.known else []
+        if (todos := self._read_edited_todos(state.plan.todos)) is not None:
             from halocline.context.notes.todos import note_edited
 
             return [*news, TodosChanged(todos=todos, by="person", content=(note_edited(todos),))]
@@ -51,7 +51,7 @@ class ChangeWatch:
     @asynccontextmanager
     async def watching(self, state: Callable[[], State], what: str) -> AsyncIterator[None]:
         """Attribute changes to known files within the body to `what` the task ran."""
-        if not state().known:
+        if not state().files.known:
             yield
             return
         looks = self._get_known_files()
@@ -69,7 +69,7 @@ class ChangeWatch:
             return []
         from halocline.context.notes.files import changed_files
 
-        return [FilesChangedOutside(tuple(files), (changed_files(files, state.known, jobs_of(state)),))]
+        return [FilesChangedOutside(tuple(files), (changed_files(files, state.files.known, jobs_of(state)),))]
 
     def _read_edited_todos(self, todos: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
         if not todos and not os.path.exists(self._folder / TODO_FILE):
@@ -93,15 +93,15 @@ class ChangeWatch:
 
 def list_reminders(state: State, every: int) -> list[TodosReminded]:
     """Return a reminder if items are open and the mode changed or the list is old; each next one waits longer."""
-    seen, open_items = state.todo_age, any(todo.status is not TodoStatus.COMPLETED for todo in state.todos)
+    seen, open_items = state.plan.todo_age, any(todo.status is not TodoStatus.COMPLETED for todo in state.plan.todos)
     if not every or not open_items:
         return []
     if seen.mode_changed:
         from halocline.context.notes.todos import note_switched
 
-        return [TodosReminded((note_switched(state.todos, state.mode),))]
+        return [TodosReminded((note_switched(state.plan.todos, state.plan.mode),))]
     if seen.requests < every << seen.reminders:
         return []
     from halocline.context.notes.todos import note_overdue
 
-    return [TodosReminded((note_overdue(state.todos, seen.requests),))]
+    return [TodosReminded((note_overdue(state.plan.todos, seen.requests),))]

@@ -24,10 +24,10 @@ from halocline.task.updates.jobs import collect_updates as news_of_jobs
 async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Sequence[Message]]) -> list[Event]:
     """Collect the updates; usually none. A file whose text is in `visible` (what the model reads) is not repeated."""
     news: list[Event] = [*_report_withdrawn_tools(state, host), *await news_of_jobs(state, host.tools.shell.jobs)]
-    if state.own_untold:
+    if state.user_commands.unreported:
         from halocline.context.notes.user_shell import own_commands_note
 
-        news.append(OwnCommandsReported(content=(own_commands_note(state.own_untold),)))
+        news.append(OwnCommandsReported(content=(own_commands_note(state.user_commands.unreported),)))
     if host.tools.mcp:
         news += await host.tools.mcp.collect_changes(state)
     if host.sources.instructions and (rules := host.sources.instructions.collect_changes(state)):
@@ -40,7 +40,7 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
         from halocline.context.notes.diagnostics import LATE, note_new_problems
 
         news.append(DiagnosticsReported(content=(note_new_problems(late, Path(state.workspace), LATE),)))
-    texts = [text for text in state.unheard if "@" in text]
+    texts = [text for text in state.pending.unheard if "@" in text]
     if texts and host.sources.mentions and (content := await host.sources.mentions.resolve(texts, state, visible())):
         news.append(MentionsResolved(content=content))
     return news
@@ -49,5 +49,5 @@ async def collect_updates(state: State, host: TaskHost, visible: Callable[[], Se
 def _report_withdrawn_tools(state: State, host: TaskHost) -> list[Event]:
     """Report rules that withdraw a tool or restore it; other rules are recorded when a call is judged by them."""
     book = host.permissions.book()
-    before, now = (withdrawn_tools(some.rules, state.workspace) for some in (state.rules, book))
+    before, now = (withdrawn_tools(some.rules, state.workspace) for some in (state.permissions.rules, book))
     return [RulesChanged(book=book)] if before != now else []

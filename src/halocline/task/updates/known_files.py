@@ -43,7 +43,7 @@ class KnownFiles:
         """Return the changed files to report to the model, without hidden ones."""
         found = await self._find_changed(state, self._choose_files(state))
         by, self._by = self._by, {}
-        if found and state.rules.hides:
+        if found and state.permissions.rules.hides:
             kinds, workspace = _build_classifier(state), Path(state.workspace)
             found = {
                 path: now for path, now in found.items() if kinds.kind(_place_of(workspace, path)) is not Place.IGNORED
@@ -52,17 +52,17 @@ class KnownFiles:
 
     async def differing(self, state: State) -> dict[str, str | None]:
         """Return each known file that changed, with the hash of its content."""
-        return await self._find_changed(state, list_pairs(state.known))
+        return await self._find_changed(state, list_pairs(state.files.known))
 
     def _choose_files(self, state: State) -> Sequence[tuple[str, KnownFile]]:
         """Return the files to check now."""
-        known = list_pairs(state.known)
-        if state.unheard or len(known) <= NEWEST + IN_TURNS:
+        known = list_pairs(state.files.known)
+        if state.pending.unheard or len(known) <= NEWEST + IN_TURNS:
             return known
         older = len(known) - NEWEST
         begin = self._next if self._next < older else 0
         self._next = min(begin + IN_TURNS, older)
-        by_commands = [(name, state.known[name]) for name in self._by if name in state.known]
+        by_commands = [(name, state.files.known[name]) for name in self._by if name in state.files.known]
         return [*known[begin : self._next], *known[older:], *by_commands]
 
     async def _find_changed(self, state: State, known: Sequence[tuple[str, KnownFile]]) -> dict[str, str | None]:
@@ -81,7 +81,7 @@ class KnownFiles:
 
     async def _hash_content(self, state: State, name: str, mark: Mark | None) -> str | None:
         """Return the hash of a file; the known one if it cannot be read."""
-        content = None if mark is None else state.known[name].content
+        content = None if mark is None else state.files.known[name].content
         if mark is not None:
             files = self._files.only(_write_nothing, _scope_of(state, name))
             with suppress(OSError):
@@ -92,7 +92,7 @@ class KnownFiles:
 
 
 def _build_classifier(state: State) -> Classifier:
-    return Classifier(Path(state.workspace), ignored=state.rules.ignored, roots=other_roots(state))
+    return Classifier(Path(state.workspace), ignored=state.permissions.rules.ignored, roots=other_roots(state))
 
 
 def _scope_of(state: State, name: str) -> ReadScope:
@@ -122,4 +122,4 @@ def _is_settled(mark: Mark, now: int) -> bool:
 
 def jobs_of(state: State) -> Sequence[str]:
     """Return the commands that are still running."""
-    return [job.job for job in state.jobs]
+    return [job.job for job in state.jobs.running]

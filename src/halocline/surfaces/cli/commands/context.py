@@ -22,10 +22,10 @@ def command(arguments: argparse.Namespace) -> int:
         return 0
     state = _find_state(client, arguments)
     if arguments.prompt and arguments.json:
-        print(json_output.encode({"prompt": state.system_prompt}).decode())
+        print(json_output.encode({"prompt": state.prompt.system}).decode())
         return 0
     if arguments.prompt:
-        sys.stdout.write(reveal(state.system_prompt) if sys.stdout.isatty() else state.system_prompt)
+        sys.stdout.write(reveal(state.prompt.system) if sys.stdout.isatty() else state.prompt.system)
         return 0
     report = client.context(state)
     if arguments.json:

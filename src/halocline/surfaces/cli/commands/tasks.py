@@ -141,11 +141,11 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
     view.close()
     about = [
         state.task,
-        state.model,
+        state.model.name,
         state.workspace,
         *state.roots,
-        f"{state.steps} steps",
-        figures.format_money(state.cost),
+        f"{state.budget.steps} steps",
+        figures.format_money(state.budget.cost),
     ]
     print("\n" + " · ".join(filter(None, map(clean, about))))
     if arguments.at:
@@ -155,7 +155,7 @@ def _show_task(client: Client, arguments: argparse.Namespace) -> None:
 def _describe_point(then: Snapshot, task: str) -> None:
     """Describe a point in time: the to-do list, the files written, and how to continue from there."""
     print(f"\nAfter event {then.seq}, {format_time(then.state.last_at)}:")
-    for todo in then.state.todos:
+    for todo in then.state.plan.todos:
         print(f"  {TODOS[todo.status]} {clean(todo.text)}")
     for path in then.files:
         print(f"  wrote {clean(path)}")

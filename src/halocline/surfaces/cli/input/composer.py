@@ -76,7 +76,7 @@ class Composer:
         """
         self._kept += typed
         self._words.begin()
-        chosen = Chosen(self._client.state(self.task).mode)
+        chosen = Chosen(self._client.state(self.task).plan.mode)
         line = MentionedLine(partial(self._client.mentioned, self.task), lambda: get_app().invalidate())
         session = self._session(chosen, line, hint)
         try:
@@ -98,7 +98,7 @@ class Composer:
     def take_sent_line(self, line: str) -> Prompt:
         """Return the prompt of a line that was sent before the editor started."""
         WholeHistory(self._history(), self._chips).store_string(line)
-        return Prompt(line, self._client.state(self.task).mode)
+        return Prompt(line, self._client.state(self.task).plan.mode)
 
     def _history(self) -> Path:
         history = self._client.home.prompt_history

@@ -163,7 +163,7 @@ class _Server:
         state = self._client.state(work.task)
         end = state.last_end
         answer = final_text(state) or (end.text if end else "")
-        refused = " Some calls needed approval and no one could give it." if state.nobody_answered else ""
+        refused = " Some calls needed approval and no one could give it." if state.pending.nobody_answered else ""
         facts = f"{end.reason.value if end else 'open'}, {format_plural(work.calls, 'tool call')}"
         return f"{answer}\n\n[task {work.task}: {facts}.{refused}]"
 

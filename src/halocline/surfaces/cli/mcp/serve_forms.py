@@ -27,7 +27,7 @@ _CHOICES = {
 
 def is_open(event: Asked, state: State) -> bool:
     """True if the question still waits for an answer."""
-    open_now = state.approvals if isinstance(event, ApprovalRequested) else state.questions
+    open_now = state.pending.approvals if isinstance(event, ApprovalRequested) else state.pending.questions
     return any(each.request == event.request for each in open_now)
 
 

@@ -57,15 +57,15 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
             task=state.task,
             stop_reason=end.reason.value if end else "",
             text=final_text(state),
-            usage=asdict(state.usage),
-            cost=None if state.cost is None else round(state.cost, 6),
-            steps=state.steps,
+            usage=asdict(state.budget.usage),
+            cost=None if state.budget.cost is None else round(state.budget.cost, 6),
+            steps=state.budget.steps,
             duration=round(seconds, 3),
             exit_code=int(of_state(state)),
             limit=end.limit if end else "",
             error=raised.text if raised else end.text if end else "",
             hint=raised.hint if raised else "",
-            structured_output=state.answer,
+            structured_output=state.answer.accepted,
             refused=tuple(refused),
         )
 
@@ -88,9 +88,10 @@ class Result(Value, frozen=True, omit_defaults=False, tag_field="type", tag="res
 
 def final_output(state: State) -> str:
     """Output for a program: the answer's text, or with a schema only its JSON, empty when there is none."""
-    if state.output_schema is None:
+    if state.answer.schema is None:
         return final_text(state)
-    return "" if state.answer is None else json_output.encode(state.answer).decode()
+    accepted = state.answer.accepted
+    return "" if accepted is None else json_output.encode(accepted).decode()
 
 
 class Silent:
@@ -174,7 +175,7 @@ class Answer(Silent):
             print_message("Interrupted.", f"To continue: halo -r {state.task}")
         elif end and end.reason is StopReason.REFUSAL:
             print_message(end.text or "The model refused to answer.")
-        elif state.nobody_answered:
+        elif state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 
 

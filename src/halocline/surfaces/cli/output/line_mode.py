@@ -77,7 +77,7 @@ class LineMode:
 
     def result(self, state: State, seconds: float) -> None:
         """Print only the hint on missing approvals; the rest is already on the screen."""
-        if state.nobody_answered:
+        if state.pending.nobody_answered:
             print_message(UNANSWERED, APPROVE)
 
     def fail(self, error: HaloclineError) -> None:

@@ -90,7 +90,9 @@ class Screen:
         rows = self._transcript.rows
         while self._printed < len(rows) and r.is_settled(rows[self._printed]):
             self._printed += 1
-        self._print_row(r.StartRow(state.workspace, state.model, state.mode, state.approval_mode, state.roots))
+        self._print_row(
+            r.StartRow(state.workspace, state.model.name, state.plan.mode, state.permissions.approval_mode, state.roots)
+        )
         for row in select_last_words(rows[: self._printed]):
             self._print_row(row)
 

@@ -233,7 +233,7 @@ class Conversation:
         typed = await self._wait.wait_for(self._view.compose(self._client, self.task), self._shown, begins_turn)
         if typed is None:
             return ""
-        if typed.mode is not self._client.state(self.task).mode:
+        if typed.mode is not self._client.state(self.task).plan.mode:
             self._client.send(cmd.SetMode(task=self.task, mode=typed.mode))
         self._along += typed.parts
         return typed.text

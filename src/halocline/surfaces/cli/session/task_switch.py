@@ -114,7 +114,12 @@ def _as_now(client: Client, task: str, options: TaskOptions) -> TaskOptions:
     state = client.state(task)
     model = client.only_model(task) or options.model
     return replace(
-        options, model=model, mode=state.mode, approval_mode=state.approval_mode, roots=state.roots, record=None
+        options,
+        model=model,
+        mode=state.plan.mode,
+        approval_mode=state.permissions.approval_mode,
+        roots=state.roots,
+        record=None,
     )
 
 

@@ -43,7 +43,7 @@ async def answer_cost(context: SlashContext, rest: str) -> SlashAnswer:
 
 async def answer_todos(context: SlashContext, rest: str) -> SlashAnswer:
     marks = {TodoStatus.PENDING: "○", TodoStatus.IN_PROGRESS: "▸", TodoStatus.COMPLETED: "✓"}
-    todos = context.client.state(context.task).todos
+    todos = context.client.state(context.task).plan.todos
     return "\n".join(f"{marks[todo.status]} {todo.text}" for todo in todos) or "The to-do list is empty."
 
 

@@ -17,12 +17,12 @@ async def answer_effort(context: SlashContext, rest: str) -> SlashAnswer:
     """A change is shown by its event, its cost here."""
     client, task = context.client, context.task
     state = client.state(task)
-    known = client.models.efforts(state.model, state.mode)
+    known = client.models.efforts(state.model.name, state.plan.mode)
     if not known.levels:
-        return f"{model_name(state.model)} has no effort levels."
+        return f"{model_name(state.model.name)} has no effort levels."
     listed = ", ".join((*known.levels, DEFAULT))
     if not rest:
-        own = describe_effort(state.effort, state.thinking_budget)
+        own = describe_effort(state.model.effort, state.model.thinking_budget)
         usual = describe_effort(known.usual, known.usual_budget) or "left to the model"
         now = f"The effort in this task is {own}." if own else f"The effort is from the settings: {usual}."
         return f"{now} To change it: /effort with {listed}, or a number of tokens."
@@ -31,18 +31,18 @@ async def answer_effort(context: SlashContext, rest: str) -> SlashAnswer:
     elif rest == DEFAULT or rest in known.levels:
         change = cmd.SetEffort(task=task, effort=None if rest == DEFAULT else Effort(rest))
     else:
-        return f"{model_name(state.model)} has no effort {rest!r}. Use {listed}, or a number of tokens."
-    if (change.effort, change.budget) == (state.effort, state.thinking_budget):
+        return f"{model_name(state.model.name)} has no effort {rest!r}. Use {listed}, or a number of tokens."
+    if (change.effort, change.budget) == (state.model.effort, state.model.thinking_budget):
         return "The effort is already set to that."
     client.send(change)
-    return ANEW if state.steps else ""
+    return ANEW if state.budget.steps else ""
 
 
 async def answer_model(context: SlashContext, rest: str) -> SlashAnswer:
-    before = context.client.state(context.task).model
+    before = context.client.state(context.task).model.name
     if rest:
         await context.client.change_model(context.task, rest)
-        if context.client.state(context.task).model != before:
+        if context.client.state(context.task).model.name != before:
             return "\n".join(context.client.remarks(context.task))
     return f"The model is {model_name(before)}. To change it: /model PROVIDER/NAME"
 
@@ -57,4 +57,6 @@ async def complete_model(client: Client, task: str, given: Sequence[str]) -> dic
 
 async def complete_effort(client: Client, task: str, given: Sequence[str]) -> dict[str, str]:
     state = client.state(task)
-    return {} if given else dict.fromkeys((*client.models.efforts(state.model, state.mode).levels, DEFAULT), "")
+    return (
+        {} if given else dict.fromkeys((*client.models.efforts(state.model.name, state.plan.mode).levels, DEFAULT), "")
+    )

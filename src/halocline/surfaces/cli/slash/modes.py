@@ -19,7 +19,7 @@ async def answer_approvals(context: SlashContext, rest: str) -> SlashAnswer:
     if rest and rest not in tuple(ApprovalMode):
         return f"Unknown approval mode {rest!r}. Use one of: {', '.join(ApprovalMode)}."
     if rest and not await _confirm_mode(context, ApprovalMode(rest)):
-        return f"Approval mode unchanged: {context.client.state(context.task).approval_mode}"
+        return f"Approval mode unchanged: {context.client.state(context.task).permissions.approval_mode}"
     return _report_change(
         context, cmd.SetPolicy(task=context.task, approval_mode=ApprovalMode(rest)) if rest else None, "approval_mode"
     )
@@ -36,7 +36,7 @@ LOOSER = {
 
 async def _confirm_mode(context: SlashContext, mode: ApprovalMode) -> bool:
     """Ask before switching to a mode that asks less, showing what it means."""
-    if not is_looser(mode, context.client.state(context.task).approval_mode):
+    if not is_looser(mode, context.client.state(context.task).permissions.approval_mode):
         return True
     yes, no = f"Switch to {mode}", "Keep it"
     text = f"Switch to {mode}? {LOOSER[mode]}"

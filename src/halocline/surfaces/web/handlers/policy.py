@@ -32,14 +32,14 @@ async def read_policy(tasks: OpenTasks, which: OfTask) -> dict[str, Any]:
     book = await asyncio.to_thread(place.book, workspace, state.roots)
     given = list_grants(await asyncio.to_thread(tasks.client.past, task))
     postures = [
-        place.policy_context(workspace, Mode.ACT, mode, known=state.roots, switches=state.switches)
+        place.policy_context(workspace, Mode.ACT, mode, known=state.roots, switches=state.permissions.switches)
         for mode in ApprovalMode
     ]
     modes = [
         {"mode": posture.approval_mode, "grid": await asyncio.to_thread(place.grid, posture)} for posture in postures
     ]
     return {
-        "approval_mode": state.approval_mode,
+        "approval_mode": state.permissions.approval_mode,
         "modes": modes,
         "switches": await asyncio.to_thread(place.switches, state),
         "grants": [one for one in given if one.scope is Scope.TASK],

@@ -1,0 +1,83 @@
+"""The use of a task so far, as the governor compares it with the limits."""
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.protocol.events.limits import Limits
+from halocline.protocol.events.mcp import McpSampled
+from halocline.protocol.events.steps import UsageReported
+from halocline.protocol.events.subagents import SubagentEnded
+from halocline.protocol.events.tool_calls import ToolCallEnded
+from halocline.protocol.kinds import CallStatus
+from halocline.protocol.messages import Text, ToolCall, Usage
+from halocline.protocol.state.plan import PROGRESS
+from halocline.protocol.values import Value
+
+
+class BudgetState(Value, frozen=True):
+    """Limits, and what counts toward them. Steps and cost before the latest extension are `forgiven`.
+
+    `last_usage` is that of the conversation's latest request: it predicts the size of the next. `cost` is None if it is
+    unknown. `last_outcome` is the signature and the first text of the last call.
+    """
+
+    limits: Limits | None = None
+    steps: int = 0
+    usage: Usage = Usage()
+    last_usage: Usage = Usage()
+    cost: float | None = 0.0
+    failures_in_row: int = 0
+    same_call_in_row: int = 0
+    last_outcome: tuple[str, str] = ("", "")
+    forgiven_steps: int = 0
+    forgiven_cost: float = 0.0
+
+    def after_prompt(self) -> "BudgetState":
+        return replace(self, failures_in_row=0, same_call_in_row=0, last_outcome=("", ""), forgiven_steps=self.steps)
+
+    def after_extension(self) -> "BudgetState":
+        return replace(
+            self,
+            failures_in_row=0,
+            same_call_in_row=0,
+            forgiven_steps=self.steps,
+            forgiven_cost=self.cost or 0.0,
+        )
+
+    def after_usage(self, event: UsageReported | McpSampled | SubagentEnded) -> "BudgetState":
+        """Add usage and cost. Other requests than the conversation's say nothing about its size."""
+        return replace(
+            self,
+            usage=self.usage + event.usage,
+            last_usage=event.usage if isinstance(event, UsageReported) else self.last_usage,
+            cost=None if event.cost is None or self.cost is None else self.cost + event.cost,
+        )
+
+    def after_call(self, call: ToolCall | None, event: ToolCallEnded, *, declined: bool) -> "BudgetState":
+        """Count failures and repetitions. `declined` means that a person refused a call of the same message."""
+        first = next((part.text for part in event.result.content if isinstance(part, Text)), "")
+        outcome = (call_signature(call) if call else "", first)
+        return replace(
+            self,
+            failures_in_row=self._count_failures(event.status, declined=declined),
+            same_call_in_row=self.same_call_in_row + 1 if outcome == self.last_outcome else 1,
+            last_outcome=outcome,
+        )
+
+    def _count_failures(self, status: CallStatus, *, declined: bool) -> int:
+        """Count failures in a row, and refusals by the policy or a hook; not a person's refusals and skipped calls."""
+        match status:
+            case CallStatus.COMPLETED:
+                return 0
+            case CallStatus.FAILED:
+                return self.failures_in_row + 1
+            case CallStatus.REJECTED if not declined:
+                return self.failures_in_row + 1
+        return self.failures_in_row
+
+
+def call_signature(call: ToolCall) -> str:
+    """Return a key that is equal for equal calls: it ignores the order of arguments, and the to-do list among them."""
+    arguments = {name: value for name, value in call.arguments.items() if name != PROGRESS}
+    # For large arguments, JSON is eight times as fast as `repr`.
+    return msgspec.json.encode((call.name, arguments, call.malformed), order="sorted").decode()

@@ -1,0 +1,231 @@
+"""Takes a call through every gate, to a run that may start: arguments, hooks, policy, approval, changed files."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from halocline.policy.gate import Decision, decide_call
+from halocline.ports.tool import PROGRESS, Summary, Toolset
+from halocline.protocol import events as ev
+from halocline.protocol.commands import ResolveApproval
+from halocline.protocol.errors import ToolFailure
+from halocline.protocol.kinds import ApprovalMode, CallStatus, Diff, Scope
+from halocline.protocol.messages import Note, ToolCall, UserPart
+from halocline.protocol.permission_rules import Verdict
+from halocline.protocol.state.state import State
+from halocline.task.calls.ask_person import Asking
+from halocline.task.calls.events import (
+    Run,
+    approval_requested,
+    approval_resolved,
+    grant_of,
+    let_through,
+    require_unmarked,
+    todos_changed,
+)
+from halocline.task.calls.pending_approvals import Pending, name_changes
+from halocline.task.calls.policy_input import summary_of
+from halocline.task.calls.tool_context import ToolContexts
+from halocline.task.host import TaskHost
+
+if TYPE_CHECKING:
+    from halocline.ports.hooks import Outcome
+
+NOT_EXECUTED = (
+    "Nothing was run: the arguments of this call are incomplete or malformed{why}. "
+    "Send the whole call again{advice}. Received: {received}"
+)
+DENIED = "Not allowed: {reason} (rule {rule}). Nothing was run; continue without it."
+NOBODY = (
+    "Not done: this needs the user's approval ({reason}; rule {rule}), and nobody can give it in this run. "
+    "Do not try to work around it. Do what you can without it, or finish and say what is left."
+)
+DECLINED = "The user declined this call. It was not run and nothing changed."
+CHANGED = "Not done: a file changed after the user saw this edit, and was left as it is. Read it again, then edit."
+UNKNOWN_TOOL = "There is no tool"
+SKIPPED = "Skipped because the user declined an earlier call in this message."
+OVERTAKEN = "Declined: the user sent a new message, which follows. This was not run and nothing changed."
+
+
+class NotAdmitted(Exception):
+    """Raised when a gate stops a call; `text` is for the model, `status` is how the call ends."""
+
+    def __init__(
+        self,
+        text: str,
+        status: CallStatus = CallStatus.REJECTED,
+        *,
+        notes: tuple[UserPart, ...] = (),
+        stops: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status
+        self.notes = notes
+        self.stops = stops
+
+
+class Admission:
+    """The gates of one task."""
+
+    def __init__(
+        self,
+        *,
+        emit: Callable[..., None],
+        state: Callable[[], State],
+        toolset: Toolset,
+        host: TaskHost,
+        contexts: ToolContexts,
+        asking: Asking,
+        pending: Pending,
+    ) -> None:
+        self._emit = emit
+        self._state = state
+        self._toolset = toolset
+        self._host = host
+        self._contexts = contexts
+        self._asking = asking
+        self._pending = pending
+
+    async def admit(self, call: ToolCall) -> Run:
+        """Take the call through every gate.
+
+        Raises:
+            NotAdmitted: a gate stopped it.
+            Overtaken: the user sent a message instead of an answer.
+            ToolFailure: it cannot run as the model sent it.
+        """
+        if self._state().pending.declined:
+            raise NotAdmitted(OVERTAKEN if self._state().pending.interjected else SKIPPED, CallStatus.SKIPPED)
+        if PROGRESS in call.arguments:
+            self._emit(*todos_changed(call, self._state().plan.todos))
+        return await self._pass_gates(self._parse_call(call, self._state().last_message.model))
+
+    def _parse_call(self, call: ToolCall, model: str) -> Run:
+        tool = self._toolset.find(call.name, self._state())
+        if tool is None:
+            known = ", ".join(spec.name for spec in self._toolset.specs(self._state()))
+            raise ToolFailure(f"{UNKNOWN_TOOL} {call.name!r}. Available tools: {known}.")
+        if call.malformed:
+            raise ToolFailure(self._not_executed(call))
+        try:
+            given, summary = summary_of(call, tool, model, self._state())
+        except msgspec.ValidationError as error:
+            raise ToolFailure(
+                f"Invalid arguments for {call.name}: {error}. Nothing was run; correct them and send it again."
+            ) from error
+        if tool.instead and (other := tool.instead(given, self._state().host.shell.cwd)):
+            name, meant = other
+            return self._parse_call(replace(call, name=name, arguments=meant), model="")
+        return require_unmarked(Run(call, tool, given, summary))
+
+    def _not_executed(self, call: ToolCall) -> str:
+        cut = self._state().last_message.stop_reason.value == "max_tokens"
+        return NOT_EXECUTED.format(
+            why=" (the reply was cut off by the output limit)" if cut else "",
+            advice=" in smaller pieces: several short edits instead of one long one" if cut else "",
+            received=call.malformed[:200] + ("…" if len(call.malformed) > 200 else ""),
+        )
+
+    async def _pass_gates(self, run: Run) -> Run:
+        await self._look_at_sandbox(run.summary)
+        decision = self._judge(run)
+        if self._host.hooks:
+            run, decision = self._apply_hooks(run, decision, await self._host.hooks.before(run.call))
+        run = let_through(run, decision)
+        return run if decision.verdict is Verdict.ALLOW else await self._approve(run, decision)
+
+    def _apply_hooks(self, run: Run, decision: Decision, outcome: "Outcome") -> tuple[Run, Decision]:
+        """Apply the outcome of the hooks to the call and its decision.
+
+        Changed arguments are judged again. A hook can only skip the approval, and only as far as yolo mode would.
+        """
+        if outcome.blocked:
+            raise NotAdmitted(f"Not done. {outcome.blocked} Nothing was run.", notes=outcome.notes, stops=outcome.stops)
+        if outcome.arguments is not None:
+            run = self._change_arguments(run, outcome.arguments)
+            decision = self._judge(run)
+        if outcome.asks:
+            decision = replace(decision, verdict=Verdict.ASK, rule="hook", reason=outcome.asks, grant=None)
+        elif outcome.allows and decision.verdict is Verdict.ASK:
+            decision = decide_call(
+                run.summary, replace(self._contexts.policy_context(), approval_mode=ApprovalMode.YOLO)
+            )
+        return replace(run, notes=(*run.notes, *outcome.notes)), decision
+
+    def _change_arguments(self, run: Run, arguments: dict[str, Any]) -> Run:
+        try:
+            changed = self._parse_call(replace(run.call, arguments=arguments), model="")
+        except ToolFailure as failure:
+            raise NotAdmitted(
+                f"Not done. A hook changed this call into one that cannot run: {failure.text}"
+            ) from failure
+        note = Note(f"A hook changed this call before it ran. What ran: {changed.summary.title}", "hook")
+        return replace(changed, notes=(note,))
+
+    async def _look_at_sandbox(self, summary: Summary) -> None:
+        """Record the sandbox before the first command is judged, and again after a resume."""
+        if summary.in_sandbox is None:
+            return
+        found = await self._host.tools.shell.sandbox(self._state().permissions.approval_mode)
+        if found != self._state().host.sandbox:
+            self._emit(found)
+
+    def _judge(self, run: Run) -> Decision:
+        decision = decide_call(run.summary, self._contexts.policy_context())
+        if decision.verdict is Verdict.DENY:
+            raise NotAdmitted(DENIED.format(reason=decision.reason, rule=decision.rule))
+        return decision
+
+    async def _approve(self, run: Run, decision: Decision) -> Run:
+        diffs = await self._preview(run)
+        request = f"r{self._asking.next_seq}"
+        shown = self._pending.shown(request, diffs, partial(self._preview, replace(run, accepted=True)))
+        answer = await self._asking.ask_approval(
+            approval_requested(request, run, decision, diffs, self._state().host.sandbox), shown
+        )
+        if answer is None:
+            raise NotAdmitted(NOBODY.format(reason=decision.reason, rule=decision.rule))
+        self._emit(approval_resolved(request, run, answer, grant_of(answer, decision)))
+        if answer.decision.refuses:
+            reason = f' They said: "{answer.note}"' if answer.note else ""
+            raise NotAdmitted(DECLINED + reason, notes=answer.content)
+        await self._keep_grant(answer, decision)
+        run = replace(run, accepted=bool(answer.seen), approved=True)
+        await self._require_same_diffs(run, diffs, answer.seen)
+        return self._apply_answer(run, answer)
+
+    async def _keep_grant(self, answer: ResolveApproval, decision: Decision) -> None:
+        grant = grant_of(answer, decision)
+        if grant is None or answer.scope is Scope.TASK:
+            return
+        folder = Path(self._state().workspace) if answer.scope is Scope.PROJECT else None
+        try:
+            by = f"in task {self._state().task}{f', through {answer.client}' if answer.client else ''}"
+            await asyncio.to_thread(self._host.permissions.keep, grant, folder, by)
+        except OSError as error:
+            self._emit(ev.Noticed(f"Allowed for this call only: the permission could not be saved ({error})."))
+
+    async def _preview(self, run: Run) -> tuple[Diff, ...]:
+        return await run.tool.preview(run.input, self._contexts.build(run)) if run.tool.preview else ()
+
+    async def _require_same_diffs(self, run: Run, diffs: tuple[Diff, ...], seen: str) -> None:
+        """Fail if the edit would now do something else than the user saw, because a file changed."""
+        if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
+            raise ToolFailure(CHANGED)
+
+    def _apply_answer(self, run: Run, answer: ResolveApproval) -> Run:
+        remark = (Note(f"The user approved this and said: {answer.note}", "approval"),) if answer.note else ()
+        notes = (*remark, *answer.content)
+        if answer.arguments is None:
+            return replace(run, notes=(*run.notes, *notes))
+        edited = self._parse_call(replace(run.call, arguments=answer.arguments), model="")
+        judged = self._judge(edited)
+        edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
+        changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"
+        return replace(edited, notes=(Note(changed, "approval"), *notes))

@@ -1,0 +1,90 @@
+"""Builds what a call may use, and what the policy knows when it judges one."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from halocline.policy.gate import PolicyContext
+from halocline.policy.paths import Judged
+from halocline.ports.tool import Asker, CurrentCall, TaskView, ToolContext
+from halocline.protocol import events as ev
+from halocline.protocol.messages import Message
+from halocline.protocol.state.state import State
+from halocline.protocol.terminal_text import plain_output
+from halocline.task.calls.events import Run
+from halocline.task.calls.network_access import Reach
+from halocline.task.calls.policy_input import lapsed_grants, make_policy_context, scope_of
+from halocline.task.host import TaskHost
+
+
+class ToolContexts:
+    """The contexts of one task's calls, as the task is now."""
+
+    def __init__(
+        self,
+        *,
+        emit: Callable[..., None],
+        state: Callable[[], State],
+        host: TaskHost,
+        ask: Asker,
+        home: Path,
+        visible: Callable[[State], tuple[Message, ...]],
+    ) -> None:
+        self._emit = emit
+        self._state = state
+        self._host = host
+        self._ask = ask
+        self._home = home
+        self._visible = visible
+
+    def policy_context(self) -> PolicyContext:
+        """Return what the policy judges by, after recording changes to the rules and the kept grants."""
+        book = self._host.permissions.book()
+        if book != self._state().permissions.rules:
+            self._emit(ev.RulesChanged(book=book))
+        if self._state().permissions.kept_grants:
+            self._emit(*lapsed_grants(self._state(), self._host.permissions))
+        return make_policy_context(self._state(), self._home, self._host.shell_facts)
+
+    def build(self, run: Run) -> ToolContext:
+        """Return the context of one call."""
+        state = self._state()
+        own = tuple(filter(None, (self._host.folder, run.tool.keeps_in)))
+        scope = scope_of(run, make_policy_context(state, self._home, self._host.shell_facts), own)
+        host = self._host
+        return ToolContext(
+            call=CurrentCall(run.call.id, run.rule, run.runs),
+            workspace=Path(state.workspace),
+            host=replace(
+                host.tools,
+                files=host.tools.files.only(Judged(run.places, *own), scope),
+                search=host.tools.search.only(scope),
+            ),
+            task=self._task_view(state, run),
+            ask=self._ask,
+            reach=Reach(run.summary, self.policy_context, host.tools.web),
+            report=partial(self._progress, run.call.id),
+            secrets=host.secrets,
+        )
+
+    def _task_view(self, state: State, run: Run) -> TaskView:
+        host = self._host
+        return TaskView(
+            folder=host.folder,
+            roots=tuple(map(Path, state.roots)),
+            mode=state.plan.mode,
+            approval_mode=state.permissions.approval_mode,
+            model=state.model.name,
+            takes_images=partial(host.takes_images, state.last_message.model or state.model.name),
+            messages=self._visible(state),
+            todos=state.plan.todos,
+            known={} if run.accepted else state.files.known,
+            syntax_errors=host.editing.syntax_errors,
+            partial_edits=host.editing.partial,
+            new_task_id=host.new_task_id,
+        )
+
+    def _progress(self, call: str, text: str) -> None:
+        self._emit(ev.ToolCallProgressed(call, self._host.secrets.redact(plain_output(text))))
