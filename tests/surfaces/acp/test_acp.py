@@ -1,10 +1,11 @@
 import asyncio
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from acp import RequestError, schema
-from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
+from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, prompt
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
@@ -237,3 +238,13 @@ async def test_the_model_can_call_a_server_that_the_editor_brings(tmp_path: Path
         assert "from the server" in str(server.requests[-1])
     ((call, _),) = editor.asked
     assert "echo" in (call.title or "")
+
+
+async def test_a_file_in_the_place_of_an_editor_is_refused(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HALOCLINE_HOME": str(tmp_path / "home")}
+    with (tmp_path / "out").open("wb") as out:
+        process = await asyncio.create_subprocess_exec(
+            *HALO, stdin=asyncio.subprocess.PIPE, stdout=out, stderr=asyncio.subprocess.PIPE, env=env
+        )
+        _, told = await process.communicate(b"")
+    assert (process.returncode, b"over pipes" in told, b"Traceback" in told) == (2, True, False)
