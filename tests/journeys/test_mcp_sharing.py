@@ -15,7 +15,7 @@ from halocline.mcp.connection.calls import call_tool
 from halocline.mcp.connection.pool import Pool
 from halocline.mcp.connection.supervisor import Standing
 from halocline.ports.mcp import Caller
-from halocline.ports.mcp_servers import Entry, Owner, Server
+from halocline.ports.mcp_servers import Server, ServerEntry, ServerOwner
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import ApprovalMode
 from halocline.protocol.messages import Text
@@ -113,8 +113,8 @@ def setup(journey, servers):
 
 
 def entry(**more) -> Server:
-    given = Entry(command=sys.executable, args=(SERVER,), **more)
-    return Server("test", Path("mcp.json"), Owner.USER, given)
+    given = ServerEntry(command=sys.executable, args=(SERVER,), **more)
+    return Server("test", Path("mcp.json"), ServerOwner.USER, given)
 
 
 async def ready(supervisor) -> None:
@@ -145,10 +145,12 @@ async def test_a_server_outlives_its_users_by_a_grace_and_a_new_one_in_it_takes_
 async def test_a_server_that_is_set_up_otherwise_is_another(setup, more):
     pool, made = setup
     mine = made([])
-    given = Entry(**({"command": sys.executable, "args": (SERVER,)} | more))
-    assert pool.take(entry(), mine) is not pool.take(Server("test", Path("x"), Owner.USER, given), mine)
+    given = ServerEntry(**({"command": sys.executable, "args": (SERVER,)} | more))
+    assert pool.take(entry(), mine) is not pool.take(Server("test", Path("x"), ServerOwner.USER, given), mine)
     assert pool.take(entry(timeout=7), mine) is pool.take(entry(), mine)
-    assert pool.take(entry(), mine) is not pool.take(Server("test", Path("x"), Owner.PROJECT, entry().entry), mine)
+    assert pool.take(entry(), mine) is not pool.take(
+        Server("test", Path("x"), ServerOwner.PROJECT, entry().entry), mine
+    )
     await pool.close()
 
 
@@ -157,7 +159,7 @@ async def test_what_a_server_says_is_told_to_all_who_share_it_and_to_nobody_who_
     heard = [], []
     one, other = made(heard[0]), made(heard[1])
     complaining = Server(
-        "test", Path("mcp.json"), Owner.USER, Entry(command=sys.executable, args=(SERVER, "complains"))
+        "test", Path("mcp.json"), ServerOwner.USER, ServerEntry(command=sys.executable, args=(SERVER, "complains"))
     )
     server = pool.take(complaining, one)
     assert pool.take(complaining, other) is server

@@ -3,14 +3,14 @@ from pathlib import Path
 import pytest
 
 from halocline.mcp.variables import Missing, fill_variables, server_environment
-from halocline.ports.mcp_servers import Entry, Owner, Server
+from halocline.ports.mcp_servers import Server, ServerEntry, ServerOwner
 from halocline.protocol.secrets.secret import Secret
 
 ENV = {"TOKEN": "abc", "EMPTY": "", "MODEL_KEY": "sk"}
 
 
-def server(owner=Owner.USER, **entry) -> Server:
-    return Server("s", Path("mcp.json"), owner, Entry(**entry))
+def server(owner=ServerOwner.USER, **entry) -> Server:
+    return Server("s", Path("mcp.json"), owner, ServerEntry(**entry))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_missing_variable_is_named_with_its_place():
 
 
 def test_a_projects_file_does_not_get_the_keys_of_models():
-    wanted = server(Owner.PROJECT, url="https://x/${MODEL_KEY}")
+    wanted = server(ServerOwner.PROJECT, url="https://x/${MODEL_KEY}")
     with pytest.raises(Missing, match="A project's file may not use keys"):
         fill_variables(wanted, ENV, frozenset({"MODEL_KEY"}))
 

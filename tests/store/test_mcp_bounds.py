@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from halocline.ports.mcp_servers import Owner
+from halocline.ports.mcp_servers import ServerOwner
 from halocline.store.mcp.servers import McpPlaces, read_servers
 
 
@@ -22,7 +22,7 @@ def servers(tmp_path):
 
 def test_an_administrators_server_wins_over_one_of_the_same_name(servers):
     found = servers({"mcpServers": {"fs": {"command": "theirs"}}})
-    assert (found["fs"].owner, found["fs"].runs) == (Owner.MANAGED, "theirs")
+    assert (found["fs"].owner, found["fs"].runs) == (ServerOwner.MANAGED, "theirs")
     assert found["web"].problem == ""
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from halocline.ports.mcp_servers import Owner
+from halocline.ports.mcp_servers import ServerOwner
 from halocline.protocol.errors import SettingsError
 from halocline.store.mcp.servers import McpPlaces, read_servers, write_server
 from halocline.store.paths import OTHERS_MCP
@@ -24,7 +24,11 @@ def test_the_persons_file_goes_before_the_projects_and_that_before_clines(places
     put(places.workspace / ".halocline/mcp.json", {"b": {"command": "ours"}})
     put(places.home / OTHERS_MCP[0], {"b": {"command": "cline"}, "c": {"command": "cline"}})
     found = {server.name: (server.entry.command, server.owner) for server in read_servers(places).servers}
-    assert found == {"a": ("mine", Owner.USER), "b": ("ours", Owner.PROJECT), "c": ("cline", Owner.CLINE)}
+    assert found == {
+        "a": ("mine", ServerOwner.USER),
+        "b": ("ours", ServerOwner.PROJECT),
+        "c": ("cline", ServerOwner.CLINE),
+    }
 
 
 @pytest.mark.parametrize(

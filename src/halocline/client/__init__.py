@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         list_install_options as list_install_options,
     )
     from halocline.ports.hooks import Hook as Hook
+    from halocline.ports.mcp_servers import Server as Server, ServerEntry as ServerEntry, ServerOwner as ServerOwner
     from halocline.ports.revisions import Committed as Committed
     from halocline.runtime.approval_folder import (
         ApprovalFolder as ApprovalFolder,
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from halocline.store.web_sessions import Browsers as Browsers
 
 _PLACES = {
+    "ports.mcp_servers": "Server ServerEntry ServerOwner",
     "store.web_sessions": "Browsers",
     "checkpoints.restore.compare": "Comparison FileDifference",
     "checkpoints.restore.restore": "RestorePlan Restored",

@@ -6,7 +6,7 @@ What must stay true: a project's file cannot send model keys anywhere, and a mis
 import re
 from collections.abc import Callable, Mapping
 
-from halocline.ports.mcp_servers import OAuth, Owner, Server
+from halocline.ports.mcp_servers import OAuth, Server, ServerOwner
 from halocline.protocol.child_environment import ChildEnvironment, child_environment, declare_environment
 from halocline.protocol.secrets.secret import Secret
 from halocline.protocol.values import Value
@@ -36,7 +36,7 @@ class Missing(Exception):
 
 def fill_variables(server: Server, env: Mapping[str, str], keys: frozenset[str]) -> Filled:
     """Fill in all variables; a project's file may not use `keys`. Raises Missing."""
-    hidden = keys if server.owner is Owner.PROJECT else frozenset()
+    hidden = keys if server.owner is ServerOwner.PROJECT else frozenset()
     entry = server.entry
 
     def fill(text: str, where: str) -> str:

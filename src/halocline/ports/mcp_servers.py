@@ -26,13 +26,14 @@ TYPES = {
 """Accepted names of transports, in lowercase. Without one, a URL is tried as HTTP and then as SSE."""
 
 
-class Owner(StrEnum):
-    """Owner of the file that defines a server."""
+class ServerOwner(StrEnum):
+    """Owner of the file that defines a server; `EDITOR` is the program that a person works in, which needs no file."""
 
     MANAGED = "managed"
     USER = "user"
     PROJECT = "project"
     CLINE = "cline"
+    EDITOR = "editor"
 
 
 class OAuth(Value, frozen=True, rename="camel"):
@@ -44,7 +45,7 @@ class OAuth(Value, frozen=True, rename="camel"):
     port: int = 0
 
 
-class Entry(Value, frozen=True, rename="camel"):
+class ServerEntry(Value, frozen=True, rename="camel"):
     """A server's entry in a file. Unknown keys are ignored. Times are in seconds."""
 
     type: str = ""
@@ -73,8 +74,8 @@ class Server(Value, frozen=True):
 
     name: str
     file: Path
-    owner: Owner
-    entry: Entry = Entry()
+    owner: ServerOwner
+    entry: ServerEntry = ServerEntry()
     problem: str = ""
     untrusted: bool = False
 
@@ -92,9 +93,9 @@ class Server(Value, frozen=True):
         return entry.url if self.transport != STDIO else join((entry.command, *entry.args))
 
     @property
-    def essence(self) -> Entry:
+    def essence(self) -> ServerEntry:
         """The parts that a running server depends on: it keeps running when the rest changes."""
-        defaults = Entry()
+        defaults = ServerEntry()
         apart = ("auto_approve", "auto_approve_read_only", "timeout", "disabled_tools")
         return replace(self.entry, **{name: getattr(defaults, name) for name in apart})
 

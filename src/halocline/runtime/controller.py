@@ -84,7 +84,7 @@ class Controller:
         skills = found_skills(workspace)
         with close_on_failure(Log(self.home.task(name), name)) as log:
             model = with_recording(model, recorder, log)
-            task = self.assembly.task(log, new, workspace, model, attended=options.attended, trusted=options.trusted)
+            task = self._build_task(log, new, workspace, model, options)
             rules = task.host.sources.instructions.begins() if task.host.sources.instructions else Beginning()
             started = start_event(self.assembly, workspace, options, chosen.names, skills, rules, new.roots)
             task.emit(started, *([rules.event] if rules.event else []))
@@ -92,6 +92,11 @@ class Controller:
             odd = offer_tools(task, tools)
             repairs = await task.host.tools.files.mend()
         return self._serve(name, task, chosen, (*skills.skipped, *rules.remarks, *odd), repairs)
+
+    def _build_task(self, log: Log, state: State, workspace: Path, model: Model, options: TaskOptions) -> Task:
+        return self.assembly.task(
+            log, state, workspace, model, attended=options.attended, trusted=options.trusted, servers=options.servers
+        )
 
     async def resume(self, name: str, options: TaskOptions) -> str:
         """Resume a task. What a crash left open is closed first; nothing is rerun automatically.
@@ -112,9 +117,7 @@ class Controller:
             model = with_recording(model, self.assembly.recorder(options.record) if options.record else None, log, past)
             place = Path(state.workspace)
             resumed = resume_roots(state, options.roots)
-            task = self.assembly.task(
-                log, resumed.state, place, model, attended=options.attended, trusted=options.trusted
-            )
+            task = self._build_task(log, resumed.state, place, model, options)
             repairs = await task.host.tools.files.mend(edits_cut_short(past, place))
             resume_task(task, past, asks_again=options.asks_again)
             if not state.prompt.system:  # imported, and opened for the first time

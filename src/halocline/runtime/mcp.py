@@ -17,7 +17,7 @@ from halocline.mcp.pins import Pins
 from halocline.mcp.variables import server_environment
 from halocline.policy.mcp import rules_of
 from halocline.ports.blobs import Blobs
-from halocline.ports.mcp_servers import Owner, Server, Servers
+from halocline.ports.mcp_servers import Server, ServerOwner, Servers
 from halocline.ports.permissions import Permissions
 from halocline.protocol.events import Noticed
 from halocline.protocol.kinds import Grant
@@ -44,7 +44,7 @@ Stamps = tuple[tuple[int, int, int] | None, ...]
 
 @dataclass
 class FolderServers:
-    """The MCP servers of a folder and of the person."""
+    """The MCP servers of a folder and of the person; `given` are those that the person's editor brings."""
 
     hooks: FolderHooks
     home: Home
@@ -55,6 +55,7 @@ class FolderServers:
     catalogue: Catalogue
     pool: Pool
     managed: Path = MANAGED_MCP
+    given: tuple[Server, ...] = ()
 
     def __post_init__(self) -> None:
         self.workspace = self.hooks.places.workspace
@@ -67,8 +68,8 @@ class FolderServers:
         """Return all configured servers; `problem` says why one may not run. Changed files are read again."""
         stamps = tuple(map(read_stamp, self._files))
         if self._read is None or self._read[0] != stamps:
-            found = read_servers(self.places, before)
-            foreign = any(server.owner is Owner.PROJECT for server in found.servers)
+            found = read_servers(self.places, before, self.given)
+            foreign = any(server.owner is ServerOwner.PROJECT for server in found.servers)
             trusted = trusted or not foreign or self.hooks.is_trusted
             self._read = (
                 stamps,
@@ -184,6 +185,6 @@ def rules_of_servers(servers: Servers) -> tuple[Rule, ...]:
 
 
 def _judge_server(server: Server, *, trusted: bool) -> Server:
-    if server.owner is Owner.PROJECT and not trusted and not server.problem:
+    if server.owner is ServerOwner.PROJECT and not trusted and not server.problem:
         return replace(server, problem=UNTRUSTED, untrusted=True)
     return server

@@ -1,13 +1,16 @@
 import asyncio
+import os
+import sys
 from pathlib import Path
 
 import pytest
 from acp import RequestError, schema
-from tests.surfaces.acp.editor import Editor, begin, choose, connect, prompt
+from tests.surfaces.acp.editor import HALO, Editor, begin, choose, connect, prompt
 
 from halocline.providers.scripted.script import Call, Turn
 from halocline.testing.model_server import ModelServer
 
+SERVER = Path(__file__).parents[2] / "mcp" / "server.py"
 WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\ntwo\n"})
 ECHO = Call("execute_command", {"command": "touch made.txt"})
 
@@ -219,3 +222,29 @@ async def test_sessions_without_a_prompt_leave_nothing_behind(tmp_path: Path, fo
         _, second = await begin(connection, folder)
         await connection.close_session(session_id=second.session_id)
     assert list((tmp_path / "home" / "tasks").glob("*")) == []
+
+
+async def test_the_model_can_call_a_server_that_the_editor_brings(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    brought = schema.McpServerStdio(name="my/tools", command=sys.executable, args=[str(SERVER)], env=[])
+    calls = Turn(calls=(Call("my-tools__echo", {"text": "from the server"}),))
+    async with (
+        ModelServer([calls, Turn(text="Heard.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        await connection.initialize(1, schema.ClientCapabilities())
+        session = await connection.new_session(cwd=str(folder), mcp_servers=[brought])
+        await connection.prompt(session_id=session.session_id, prompt=prompt("call it"))
+        assert "from the server" in str(server.requests[-1])
+    ((call, _),) = editor.asked
+    assert "echo" in (call.title or "")
+
+
+async def test_a_file_in_the_place_of_an_editor_is_refused(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HALOCLINE_HOME": str(tmp_path / "home")}
+    with (tmp_path / "out").open("wb") as out:
+        process = await asyncio.create_subprocess_exec(
+            *HALO, stdin=asyncio.subprocess.PIPE, stdout=out, stderr=asyncio.subprocess.PIPE, env=env
+        )
+        _, told = await process.communicate(b"")
+    assert (process.returncode, b"over pipes" in told, b"Traceback" in told) == (2, True, False)

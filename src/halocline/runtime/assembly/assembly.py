@@ -47,6 +47,7 @@ from halocline.task.updates.change_watch import ChangeWatch
 
 if TYPE_CHECKING:
     from halocline.ports.hooks import Hooks
+    from halocline.ports.mcp_servers import Server
     from halocline.runtime.assembly.browser import ConfiguredBrowser
     from halocline.runtime.assembly.search_engine import ConfiguredSearch
     from halocline.store.tasks.recording import Recorder
@@ -127,9 +128,20 @@ class Assembly(FolderAccess):
         return ConfiguredSearch(self.settings, self._search_keys, self._network_to)
 
     def task(
-        self, log: Log, state: State, workspace: Path, model: Model, *, attended: bool, trusted: bool = False
+        self,
+        log: Log,
+        state: State,
+        workspace: Path,
+        model: Model,
+        *,
+        attended: bool,
+        trusted: bool = False,
+        servers: "tuple[Server, ...]" = (),
     ) -> Task:
-        """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time."""
+        """Build a task, ready to be served. `workspace` is absolute; `trusted` lets its hooks run this time.
+
+        `servers` are MCP servers besides the configured ones.
+        """
         hooks = self._hooks(workspace, state.roots, log, trusted=trusted)
         parts = self.parts(log, state, workspace, model, Inbox(attended=attended), hooks)
         if state.subagents.subtask:
@@ -139,8 +151,8 @@ class Assembly(FolderAccess):
         subagents = None if self.settings.subagents == "off" else LazySubagents(trusted=trusted)
         tools = structs.replace(parts.host.tools, subagents=subagents)
         parts = structs.replace(parts, host=structs.replace(parts.host, tools=tools))
-        if any_servers(self.home, self.settings, workspace, self.env):
-            return self.mcp_of(workspace).task(parts, state.roots, trusted=trusted)
+        if (servers and self.settings.mcp.enabled) or any_servers(self.home, self.settings, workspace, self.env):
+            return self.mcp_of(workspace, servers).task(parts, state.roots, trusted=trusted)
         return Task(parts)
 
     def _hooks(self, workspace: Path, roots: tuple[str, ...], log: Log, *, trusted: bool) -> "Hooks | None":

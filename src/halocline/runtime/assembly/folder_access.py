@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from halocline.hosts.sandbox.sandbox import Sandbox
     from halocline.mcp.connection.pool import Pool
     from halocline.ports.instructions import Instructions
+    from halocline.ports.mcp_servers import Server
     from halocline.runtime.mcp import FolderServers
     from halocline.runtime.rules.hooks import FolderHooks
 
@@ -46,14 +47,14 @@ class FolderAccess(ModelAccess):
 
         return FolderHooks(workspace, self.home, self.settings, self.env)
 
-    def mcp_of(self, workspace: Path) -> "FolderServers":
-        """Return the MCP servers configured for a folder."""
+    def mcp_of(self, workspace: Path, given: "tuple[Server, ...]" = ()) -> "FolderServers":
+        """Return the MCP servers configured for a folder, and those `given` for one task."""
         from halocline.runtime.mcp import FolderServers, build_pool
 
         self._mcp_pool = self._mcp_pool or build_pool(self.env)
         hooks, keys = self.hooks_of(workspace), self.key_variables()
         return FolderServers(
-            hooks, self.home, self.settings, self.env, keys, self.blobs, self.catalogue, self._mcp_pool
+            hooks, self.home, self.settings, self.env, keys, self.blobs, self.catalogue, self._mcp_pool, given=given
         )
 
     def shell_facts(self) -> LocalShellFacts:

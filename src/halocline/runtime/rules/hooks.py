@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from halocline.hosts.hooks import LocalHooks
 from halocline.ports.hooks import Hook
-from halocline.ports.mcp_servers import Owner
+from halocline.ports.mcp_servers import ServerOwner
 from halocline.protocol.errors import SettingsError
 from halocline.protocol.events.hooks import HookSource
 from halocline.protocol.permission_rules import Source, Verdict
@@ -75,7 +75,7 @@ class FolderHooks:
         found: list[Server] = []
         for file in server_files(self.places):
             with suppress(Unreadable):
-                found += servers_in(file, Owner.PROJECT)
+                found += servers_in(file, ServerOwner.PROJECT)
         return found
 
     @property
@@ -84,7 +84,7 @@ class FolderHooks:
         found: list[str] = []
         for file in server_files(self.places):
             try:
-                found += [server.problem for server in servers_in(file, Owner.PROJECT) if server.problem]
+                found += [server.problem for server in servers_in(file, ServerOwner.PROJECT) if server.problem]
             except Unreadable as error:
                 found.append(str(error))
         return found

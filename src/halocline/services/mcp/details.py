@@ -17,7 +17,7 @@ from halocline.mcp.connection.supervisor import Standing, Supervisor
 from halocline.mcp.hub import definitions_size
 from halocline.policy.mcp import ALL
 from halocline.ports.mcp import Caller
-from halocline.ports.mcp_servers import Entry, Owner, Server
+from halocline.ports.mcp_servers import Server, ServerEntry, ServerOwner
 from halocline.protocol.errors import SettingsError, ToolFailure, UsageError
 from halocline.protocol.events.mcp import McpTool
 from halocline.protocol.kinds import Mode
@@ -31,7 +31,7 @@ from halocline.services.policy.rules import PolicyService
 from halocline.store.mcp import servers as mcp_files
 from halocline.store.secrets.store import SecretStore
 
-OURS = (Owner.USER, Owner.PROJECT)
+OURS = (ServerOwner.USER, ServerOwner.PROJECT)
 PARTS = ("env", "headers")
 """Tables of a server whose values are changed one by one."""
 OTHER_NAMES = {"autoApprove": ("alwaysAllow",), "url": ("serverUrl", "httpUrl"), "type": ("transportType",)}
@@ -233,7 +233,7 @@ def _describe_tool(tool: McpTool, decision: str, differs: str) -> ToolDetail:
     )
 
 
-def _read_config(entry: Entry) -> Config:
+def _read_config(entry: ServerEntry) -> Config:
     return Config(
         entry.type,
         redact_text(entry.command),

@@ -15,7 +15,7 @@ from halocline.importers.mcp_servers import OtherServers, servers_elsewhere
 from halocline.mcp.connection.supervisor import Supervisor
 from halocline.mcp.hub import definitions_size
 from halocline.mcp.registry.bundles import Bundle, unpack_bundle
-from halocline.ports.mcp_servers import Owner, Server
+from halocline.ports.mcp_servers import Server, ServerOwner
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError, UsageError
 from halocline.protocol.values import JsonObject, Value
@@ -119,7 +119,7 @@ class McpService:
         self._require_ours(server)
         mcp_files.write_server(server.file, name, None)
         folder = self._folder.home.mcp_bundles / name
-        if server.owner is Owner.USER and server.entry.cwd == str(folder):  # a bundle's files go with it
+        if server.owner is ServerOwner.USER and server.entry.cwd == str(folder):  # a bundle's files go with it
             shutil.rmtree(folder, ignore_errors=True)
         return server.file
 
@@ -184,7 +184,7 @@ class McpService:
 
     def _in(self, file: Path) -> list[Server]:
         try:
-            return list(mcp_files.servers_in(file, Owner.USER))
+            return list(mcp_files.servers_in(file, ServerOwner.USER))
         except mcp_files.Unreadable as error:
             raise SettingsError(str(error), "Correct the file first.") from error
 
@@ -197,12 +197,12 @@ class McpService:
         raise UsageError(f"There is no MCP server {name!r}.", hint)
 
     def _require_ours(self, server: Server) -> None:
-        if server.owner is Owner.MANAGED:
+        if server.owner is ServerOwner.MANAGED:
             raise UsageError(
                 f"The server {server.name} is configured for everyone on this machine, in {server.file}.",
                 "Only your administrator can change it.",
             )
-        if server.owner is Owner.CLINE:
+        if server.owner is ServerOwner.CLINE:
             raise UsageError(
                 f"The server {server.name} is configured in Cline's file {server.file}.",
                 "Change it there, or add one with the same name: halo mcp add",

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from halocline.files.regular import read_regular
-from halocline.ports.mcp_servers import Owner, Server
+from halocline.ports.mcp_servers import Server, ServerOwner
 from halocline.protocol import json_input
 from halocline.protocol.values import Value
 
@@ -27,7 +27,7 @@ class Bounds(Value, frozen=True, rename="camel", forbid_unknown_fields=True):
 
     def judged(self, server: Server) -> Server:
         """Return the server, with a `problem` if it is blocked."""
-        if server.owner is Owner.MANAGED or server.problem or not (why := self._why(server)):
+        if server.owner is ServerOwner.MANAGED or server.problem or not (why := self._why(server)):
             return server
         return replace(server, problem=why)
 

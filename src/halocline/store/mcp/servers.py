@@ -5,14 +5,14 @@ its servers stay as they were. Keys are `Secret`s; `${VAR}` is expanded when a s
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from halocline.files.regular import read_regular
-from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Entry, Owner, Server, Servers
+from halocline.ports.mcp_servers import HTTP, SSE, STDIO, TYPES, Server, ServerEntry, ServerOwner, Servers
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError, UsageError
@@ -40,21 +40,21 @@ class McpPlaces(Value, frozen=True):
     home: Path | None = None
     managed: Path = MANAGED_MCP
 
-    def files(self) -> Iterator[tuple[Path, Owner]]:
+    def files(self) -> Iterator[tuple[Path, ServerOwner]]:
         """Yield all files by precedence: only the administrator's overrides the user's."""
-        yield self.managed, Owner.MANAGED
-        yield self.own, Owner.USER
+        yield self.managed, ServerOwner.MANAGED
+        yield self.own, ServerOwner.USER
         mine = os.path.realpath(self.own)
         for name in PROJECT_MCP:
             if os.path.realpath(self.workspace / name) != mine:
-                yield self.workspace / name, Owner.PROJECT
+                yield self.workspace / name, ServerOwner.PROJECT
         if self.home:
             for name in OTHERS_MCP:
-                yield self.home / name, Owner.CLINE
+                yield self.home / name, ServerOwner.CLINE
 
 
-def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
-    """Read all servers. For files that cannot be read, keep their servers from `before`."""
+def read_servers(places: McpPlaces, before: Servers | None = None, given: Iterable[Server] = ()) -> Servers:
+    """Read all servers; those `given` without a file come after them. Keep from `before` those of unreadable files."""
     found: dict[str, Server] = {}
     problems: list[str] = []
     for file, owner in places.files():
@@ -65,11 +65,13 @@ def read_servers(places: McpPlaces, before: Servers | None = None) -> Servers:
             servers = [server for server in before.servers if server.file == file] if before else []
         for server in servers:
             found.setdefault(server.name, server)
+    for server in given:
+        found.setdefault(server.name, server)
     bounds = bounds_in(places.managed)
     return Servers(tuple(bounds.judged(server) for server in found.values()), tuple(problems))
 
 
-def servers_in(file: Path, owner: Owner) -> Iterator[Server]:
+def servers_in(file: Path, owner: ServerOwner) -> Iterator[Server]:
     """Yield the servers of one file; none if it does not exist. Raises Unreadable."""
     for name, given in _server_tables(file).items():
         try:
@@ -104,7 +106,7 @@ def check_server(given: JsonObject) -> None:
 def why_barred(managed: Path, name: str, given: JsonObject) -> str:
     """Say why the administrator does not allow a server; empty if they do. Raises UsageError."""
     check_server(given)
-    return bounds_in(managed).judged(Server(name, managed, Owner.USER, _decode_entry(given))).problem
+    return bounds_in(managed).judged(Server(name, managed, ServerOwner.USER, _decode_entry(given))).problem
 
 
 def change_server(file: Path, name: str, fields: JsonObject) -> None:
@@ -151,14 +153,14 @@ def _check_name(name: str) -> None:
         raise ValueError(f"a name must have 1 to {LONGEST_NAME} printable characters and no slash")
 
 
-def _decode_entry(given: Any) -> Entry:
+def _decode_entry(given: Any) -> ServerEntry:
     """Convert a raw entry. Raises ValidationError and ValueError."""
     if not isinstance(given, dict):
         raise ValueError("not an object")
     if b"\\u0000" in msgspec.json.encode(given):
         raise ValueError("it contains a NUL character")
     meant = {_OTHER_NAMES.get(key, key): value for key, value in given.items()}
-    entry = msgspec.convert(meant, Entry, strict=False, dec_hook=_read_secret)
+    entry = msgspec.convert(meant, ServerEntry, strict=False, dec_hook=_read_secret)
     if entry.type.lower() not in TYPES:
         raise ValueError(f"unknown type {entry.type!r}; use stdio, sse or streamableHttp")
     if not entry.command and not entry.url:

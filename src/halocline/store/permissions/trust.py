@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from halocline.files.regular import open_regular, read_regular
 from halocline.ports.hooks import Hook
-from halocline.ports.mcp_servers import Owner
+from halocline.ports.mcp_servers import ServerOwner
 from halocline.protocol import json_input
 from halocline.protocol.config_locations import PROJECT_MCP
 from halocline.protocol.errors import SettingsError
@@ -185,7 +185,7 @@ def _program_paths(places: Places, hooks: list[Hook]) -> set[str]:
 def _server_commands(file: Path, workspace: Path) -> Iterator[tuple[str, Path]]:
     """Yield the commands of the folder's servers, each with its working folder."""
     try:
-        for server in servers_in(file, Owner.PROJECT):
+        for server in servers_in(file, ServerOwner.PROJECT):
             words = [word for word in (server.entry.command, *server.entry.args) if word and "\0" not in word]
             if words:
                 yield shlex.join(words), workspace / server.entry.cwd

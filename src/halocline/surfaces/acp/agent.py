@@ -14,6 +14,7 @@ from halocline.client import Client, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
 from halocline.surfaces.acp.prompts import Block, read_prompt
+from halocline.surfaces.acp.servers import McpServer, read_servers
 from halocline.surfaces.acp.session import Session, explain_failure
 from halocline.surfaces.acp.updates import Updates
 
@@ -21,7 +22,6 @@ LOGIN = "halo-login"
 PAGE = 50
 """Sessions in one page of a list."""
 _LOGGER = logging.getLogger(__name__)
-McpServers = list[schema.HttpMcpServer | schema.SseMcpServer | schema.AcpMcpServer | schema.McpServerStdio]
 
 
 class HaloAgent:
@@ -55,6 +55,7 @@ class HaloAgent:
             protocol_version=min(protocol_version, PROTOCOL_VERSION) or PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
+                mcp_capabilities=schema.McpCapabilities(http=True, sse=True),
                 prompt_capabilities=schema.PromptCapabilities(image=True, embedded_context=True, audio=False),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
@@ -89,13 +90,14 @@ class HaloAgent:
         self,
         cwd: str,
         additional_directories: list[str] | None = None,
-        mcp_servers: McpServers | None = None,
+        mcp_servers: list[McpServer] | None = None,
         **meta: Any,
     ) -> schema.NewSessionResponse:
         workspace = find_folder(cwd)
         roots = tuple(str(find_folder(root)) for root in additional_directories or ())
+        given = tuple(read_servers(mcp_servers or ()))
         try:
-            task = await self._client.start(workspace, replace(self._opening, roots=roots))
+            task = await self._client.start(workspace, replace(self._opening, roots=roots, servers=given))
         except HaloclineError as error:
             raise explain_failure(error) from error
         session = self._add(task)
@@ -107,12 +109,12 @@ class HaloAgent:
         self,
         cwd: str,
         session_id: str,
-        mcp_servers: McpServers | None = None,
+        mcp_servers: list[McpServer] | None = None,
         additional_directories: list[str] | None = None,
         **meta: Any,
     ) -> schema.LoadSessionResponse:
         """Open a past session and send its whole conversation again, before the answer."""
-        session = await self._open(cwd, session_id, additional_directories)
+        session = await self._open(cwd, session_id, additional_directories, mcp_servers)
         updates = Updates(str(session.workspace), replays=True)
         for event in self._client.past(session.task):
             for update in updates.of(event):
@@ -126,11 +128,11 @@ class HaloAgent:
         session_id: str,
         cwd: str,
         additional_directories: list[str] | None = None,
-        mcp_servers: McpServers | None = None,
+        mcp_servers: list[McpServer] | None = None,
         **meta: Any,
     ) -> schema.ResumeSessionResponse:
         """Open a past session whose conversation the client still has."""
-        session = await self._open(cwd, session_id, additional_directories)
+        session = await self._open(cwd, session_id, additional_directories, mcp_servers)
         options = await session.config_options()
         session.announce()
         return schema.ResumeSessionResponse(modes=session.modes(), config_options=options)
@@ -140,7 +142,7 @@ class HaloAgent:
         session_id: str,
         cwd: str,
         additional_directories: list[str] | None = None,
-        mcp_servers: McpServers | None = None,
+        mcp_servers: list[McpServer] | None = None,
         **meta: Any,
     ) -> schema.ForkSessionResponse:
         """Copy a session up to its newest event, and open the copy."""
@@ -148,7 +150,7 @@ class HaloAgent:
             fork = await self._client.time.fork(Fork("", self._client.find(session_id)))
         except HaloclineError as error:
             raise explain_failure(error) from error
-        session = await self._open(cwd, fork, additional_directories)
+        session = await self._open(cwd, fork, additional_directories, mcp_servers)
         options = await session.config_options()
         session.announce()
         return schema.ForkSessionResponse(session_id=fork, modes=session.modes(), config_options=options)
@@ -201,7 +203,7 @@ class HaloAgent:
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """Ignore notifications of extensions that we do not know, as the protocol asks."""
 
-    async def _open(self, cwd: str, task: str, roots: list[str] | None) -> Session:
+    async def _open(self, cwd: str, task: str, roots: list[str] | None, servers: list[McpServer] | None) -> Session:
         """Open a task as a session, or join the process that has it open. Raises RequestError."""
         workspace = find_folder(cwd)
         if open_session := self._sessions.pop(task, None):
@@ -215,7 +217,8 @@ class HaloAgent:
                     {"details": f"Session {task} works in {info.workspace}, not in {cwd}."}
                 )
             folders = tuple(str(find_folder(root)) for root in roots or ())
-            opening = TaskOptions(attended=True, asks_again=True, roots=folders)
+            given = tuple(read_servers(servers or ()))
+            opening = TaskOptions(attended=True, asks_again=True, roots=folders, servers=given)
             if self._client.tasks.writer(task):
                 await self._client.join(task, opening)
             else:

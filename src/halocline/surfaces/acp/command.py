@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import stat
 import sys
 from importlib.util import find_spec
 
@@ -16,11 +17,23 @@ _ON_A_TERMINAL = (
 )
 
 
+def _is_file(descriptor: int) -> bool:
+    """True if a descriptor is closed or leads to a file, which cannot carry a conversation."""
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        return True
+
+
 def command(arguments: argparse.Namespace) -> int:
-    """Serve one client. Raises UsageError if the SDK is not installed."""
+    """Serve one client. Raises UsageError if the SDK is not installed, or there is nobody to talk to."""
     if find_spec("acp") is None:
         raise UsageError(
             "The SDK of the Agent Client Protocol is not installed.", "Install it: pip install 'halocline[acp]'"
+        )
+    if any(map(_is_file, (0, 1))):
+        raise UsageError(
+            "halo acp talks to an editor over pipes; its input and output cannot be files.", "Start it from an editor."
         )
     if os.isatty(0):
         sys.stderr.write(_ON_A_TERMINAL)

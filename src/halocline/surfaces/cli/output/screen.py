@@ -90,9 +90,8 @@ class Screen:
         rows = self._transcript.rows
         while self._printed < len(rows) and r.is_settled(rows[self._printed]):
             self._printed += 1
-        self._print_row(
-            r.StartRow(state.workspace, state.model.name, state.plan.mode, state.permissions.approval_mode, state.roots)
-        )
+        modes = (state.plan.mode, state.permissions.approval_mode)
+        self._print_row(r.StartRow(state.workspace, state.model.name, *modes, state.roots))
         for row in select_last_words(rows[: self._printed]):
             self._print_row(row)
 

@@ -1,0 +1,43 @@
+"""Imports among our own modules, those within functions and for types counted too."""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+
+from tests.architecture.sources import parse_modules
+
+LATE_IMPORTS = 157
+"""Imports of our own within functions: what a start would pay for and does not need. The number only falls."""
+
+
+def full_name(module: str) -> str:
+    return f"halocline/{module}".removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def find_imports(tree: ast.AST) -> list[ast.ImportFrom]:
+    """The imports of our own modules anywhere in a tree."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level)
+    return [node for node in found if (node.module or "").split(".")[0] == "halocline"]
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    modules = {full_name(name): tree for name, tree in parse_modules().items()}
+    graph: dict[str, set[str]] = {}
+    for name, tree in modules.items():
+        names = {(node.module or "", alias.name) for node in find_imports(tree) for alias in node.names}
+        targets = {f"{module}.{alias}" if f"{module}.{alias}" in modules else module for module, alias in names}
+        graph[name] = targets - {name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
+
+
+def test_imports_within_functions_become_fewer() -> None:
+    late = [
+        node
+        for tree in parse_modules().values()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in find_imports(function)
+    ]
+    assert len(late) == LATE_IMPORTS
