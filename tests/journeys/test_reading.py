@@ -84,9 +84,10 @@ async def test_what_is_left_out_of_a_long_output_can_be_read_where_the_result_sa
     finds = Call("search_files", {"path": str(copy), "regex": "^77777$"}, id="c3")
     writes = Call("write_to_file", {"path": str(copy), "content": "x"}, id="c4")
     await journey.run(prints, DONE, Turn(calls=(reads, finds, writes)), DONE, resume=journey.task)
-    assert journey.results[-3].startswith("50000 | 50000\n")
-    assert "77777: 77777" in journey.results[-2]
-    assert "Halocline's own files" in journey.results[-1]
+    latest = journey.results[-3:]  # calls that only read end in any order
+    assert any(text.startswith("50000 | 50000\n") for text in latest)
+    assert any("77777: 77777" in text for text in latest)
+    assert "Halocline's own files" in latest[-1]
 
 
 async def test_a_failure_is_bounded_as_well_and_its_whole_text_is_kept(journey):
