@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from halocline.runtime.models.efforts import Efforts as Efforts
     from halocline.runtime.own_program import refuse_from_task as refuse_from_task
     from halocline.runtime.prompts.command_files import MCP_PREFIX as MCP_PREFIX, SlashEntry as SlashEntry
+    from halocline.runtime.prompts.handover import format_handover as format_handover
     from halocline.runtime.prompts.mcp_prompts import list_prompts as list_prompts
     from halocline.runtime.prompts.output_schema import read_schema as read_schema
     from halocline.runtime.prompts.slash_commands import (
@@ -142,6 +143,7 @@ if TYPE_CHECKING:
     from halocline.store.web_sessions import Browsers as Browsers
 
 _PLACES = {
+    "runtime.prompts.handover": "format_handover",
     "ports.mcp_servers": "Server ServerEntry ServerOwner",
     "store.web_sessions": "Browsers",
     "checkpoints.restore.compare": "Comparison FileDifference",

@@ -1,7 +1,7 @@
 """Batch events for a surface that draws or sends them: thirty batches a second, however fast a model writes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from halocline.protocol.events import Event
 from halocline.task.stream import Caught, merge_events
@@ -12,7 +12,7 @@ MOST_BATCHED = 400
 """Largest number of events in a batch."""
 
 
-async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncIterator[tuple[list[Event], bool]]:
+async def batch_events(events: AsyncIterator[Event | Caught]) -> AsyncGenerator[tuple[list[Event], bool]]:
     """Yield events in batches, each with True if it begins with a repetition of what is in progress."""
     upcoming = asyncio.ensure_future(anext(events))
     try:

@@ -29,6 +29,9 @@ class Editor:
         self.updates: list[Any] = []
         self.asked: list[tuple[schema.ToolCallUpdate, list[schema.PermissionOption]]] = []
         self.news = asyncio.Event()
+        self.waits: asyncio.Event | None = None
+        """Set when a permission is asked for, which then gets no answer."""
+        self.process: asyncio.subprocess.Process
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
         self.updates.append(update)
@@ -38,6 +41,9 @@ class Editor:
         self, session_id: str, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **meta: Any
     ) -> schema.RequestPermissionResponse:
         self.asked.append((tool_call, options))
+        if self.waits:
+            self.waits.set()
+            await asyncio.Event().wait()
         chosen = self.decides(tool_call, options)
         if chosen is None:
             return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
@@ -79,6 +85,7 @@ async def connect(
     async with acp.spawn_agent_process(
         editor, *HALO, *words, env=env, cwd=root, use_unstable_protocol=True, transport_kwargs={"limit": 2**26}
     ) as (connection, process):
+        editor.process = process
         yield connection
     await process.wait()
 

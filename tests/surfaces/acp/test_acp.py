@@ -248,3 +248,53 @@ async def test_a_file_in_the_place_of_an_editor_is_refused(tmp_path: Path) -> No
         )
         _, told = await process.communicate(b"")
     assert (process.returncode, b"over pipes" in told, b"Traceback" in told) == (2, True, False)
+
+
+async def test_work_that_is_handed_over_goes_on_in_the_same_session(tmp_path: Path, folder: Path) -> None:
+    editor = Editor()
+    hand_over = Turn(calls=(Call("new_task", {"context": "Write the docs."}),))
+    async with (
+        ModelServer([hand_over, Turn(text="The docs are written."), Turn(text="And more.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        ended = await connection.prompt(session_id=session.session_id, prompt=prompt("/newtask"))
+        assert (ended.stop_reason, editor.said) == ("end_turn", "The docs are written.")
+        await connection.prompt(session_id=session.session_id, prompt=prompt("more"))
+    assert editor.said.endswith("And more.")
+    assert all(call[-1].status in ("completed", "failed") for call in editor.calls().values())
+    assert len(list((tmp_path / "home" / "tasks").glob("*/events.jsonl"))) == 2
+
+
+async def test_an_approval_that_waits_is_asked_again_when_the_session_is_resumed(tmp_path: Path, folder: Path) -> None:
+    first, second = Editor(), Editor()
+    asked = asyncio.Event()
+    first.waits = asked
+    async with ModelServer([Turn(calls=(WRITE,)), Turn(text="Done.")]) as server:
+        async with connect(first, tmp_path, *flags(server)) as connection:
+            _, session = await begin(connection, folder)
+            prompting = asyncio.create_task(connection.prompt(session_id=session.session_id, prompt=prompt("write")))
+            await asked.wait()
+            first.process.kill()
+            await asyncio.gather(prompting, return_exceptions=True)
+        async with connect(second, tmp_path, *flags(server)) as connection:
+            await connection.initialize(1, schema.ClientCapabilities())
+            await connection.resume_session(session_id=session.session_id, cwd=str(folder))
+            await second.until(lambda: second.said)
+    assert [call.title for call, _ in second.asked] == ["Write new.txt"]
+    assert (folder / "new.txt").exists()
+
+
+async def test_nothing_of_what_is_asked_can_hide(tmp_path: Path, folder: Path) -> None:
+    editor = Editor(choose("reject_once"))
+    hostile = Call("execute_command", {"command": "ls \u202etxt.a\u200b; rm x\x1b[2K"})
+    async with (
+        ModelServer([Turn(calls=(hostile,)), Turn(text="I see.")]) as server,
+        connect(editor, tmp_path, *flags(server)) as connection,
+    ):
+        _, session = await begin(connection, folder)
+        await connection.prompt(session_id=session.session_id, prompt=prompt("list"))
+    ((call, _),) = editor.asked
+    shown = (call.title or "") + str([one.content for one in editor.calls()[call.tool_call_id]])
+    assert all(text in shown for text in ("<U+202E>", "<U+200B>", "rm x"))
+    assert not {"\u202e", "\u200b", "\x1b"} & set(shown)

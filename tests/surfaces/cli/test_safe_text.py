@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from halocline.surfaces.cli.output.sanitize import clean, reveal
+from halocline.surfaces.sanitize import clean, reveal
 
 HOSTILE = st.text(
     alphabet=st.one_of(st.sampled_from("\x1b\x9b\x9d]0;[31mJH\x07\\\r\n\t\u202e\u2066\ufeff"), st.characters())

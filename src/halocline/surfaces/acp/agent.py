@@ -13,9 +13,10 @@ from halocline._version import __version__
 from halocline.client import Client, Fork, TaskOptions
 from halocline.protocol.errors import HaloclineError, TaskNotFound
 from halocline.protocol.queries.tasks import TaskInfo, TaskQuery
+from halocline.surfaces.acp.failures import explain_failure
 from halocline.surfaces.acp.prompts import Block, read_prompt
 from halocline.surfaces.acp.servers import McpServer, read_servers
-from halocline.surfaces.acp.session import Session, explain_failure
+from halocline.surfaces.acp.session import Session
 from halocline.surfaces.acp.updates import Updates
 
 LOGIN = "halo-login"
@@ -99,6 +100,8 @@ class HaloAgent:
         try:
             task = await self._client.start(workspace, replace(self._opening, roots=roots, servers=given))
         except HaloclineError as error:
+            if not any(one.usable for one in await self._client.models.list_models()):
+                raise RequestError.auth_required({"details": f"{error} Run `halo login` in a terminal."}) from error
             raise explain_failure(error) from error
         session = self._add(task)
         options = await session.config_options()

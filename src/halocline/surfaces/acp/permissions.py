@@ -4,17 +4,13 @@ from acp import schema
 
 from halocline.protocol import commands as cmd, events as ev
 from halocline.protocol.kinds import Choice, Scope
-from halocline.surfaces.row_words import brief_grant
+from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.sanitize import reveal
 
 _NAMES = {
     Choice.ALLOW_ONCE: "Allow",
     Choice.REJECT_ONCE: "Reject",
     Choice.REJECT_ALWAYS: "Reject, also from now on",
-}
-_SCOPES = {
-    Scope.TASK: "in this task",
-    Scope.PROJECT: "in this project",
-    Scope.EVERYWHERE: "everywhere",
 }
 TYPED = "type"
 """The option of a question that lets the person type an answer: the next prompt."""
@@ -24,13 +20,12 @@ def list_options(event: ev.ApprovalRequested) -> list[schema.PermissionOption]:
     """Return the options of an approval, the most careful way to allow first."""
     found: list[schema.PermissionOption] = []
     for choice in sorted(event.options, key=[*Choice].index):
-        if choice is Choice.ALLOW_ALWAYS:
-            subject = brief_grant(event.grant) if event.grant else "this"
+        if choice is Choice.ALLOW_ALWAYS and event.grant:
             found += [
-                _make_option(f"{choice}:{scope}", f"Always allow {subject} {where}", choice)
-                for scope, where in _SCOPES.items()
+                _make_option(f"{choice}:{scope}", f"Always allow {describe_grant(event.grant, scope)}", choice)
+                for scope in Scope
             ]
-        else:
+        elif choice in _NAMES:
             found.append(_make_option(choice.value, _NAMES[choice], choice))
     return found
 
@@ -50,7 +45,7 @@ def make_decision(task: str, event: ev.ApprovalRequested, option: str) -> cmd.Re
 def list_answers(event: ev.QuestionAsked) -> list[schema.PermissionOption]:
     """Return the answers on offer for a question, and one to type another."""
     answers = [
-        schema.PermissionOption(option_id=str(number), name=answer, kind="allow_once")
+        schema.PermissionOption(option_id=str(number), name=reveal(answer), kind="allow_once")
         for number, answer in enumerate(event.options)
     ]
     return [*answers, schema.PermissionOption(option_id=TYPED, name="Type another answer", kind="reject_once")]

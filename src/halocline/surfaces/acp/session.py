@@ -3,21 +3,21 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 from acp import RequestError, schema
 from acp.interfaces import Client as Editor
 from msgspec.structs import replace
 
-from halocline.client import Client, SlashPlace, TaskOptions, escape_mentions
+from halocline.client import Client, OfferedModel, SlashPlace, TaskOptions, batch_events, format_handover
 from halocline.protocol import commands as cmd, events as ev
-from halocline.protocol.errors import HaloclineError, UsageError
+from halocline.protocol.errors import HaloclineError
 from halocline.protocol.messages import StopReason, Text, UserPart
 from halocline.surfaces.acp import options, permissions
 from halocline.surfaces.acp.updates import Updates, make_message
+from halocline.surfaces.sanitize import reveal
 
-HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
 _STOPS: dict[StopReason, schema.StopReason] = {
     StopReason.END_TURN: "end_turn",
     StopReason.MAX_TOKENS: "max_tokens",
@@ -47,6 +47,10 @@ class Session:
         self._asking: dict[str, asyncio.Task[None]] = {}
         """What is sent to the person or awaited from them, by request."""
         self._failure = ""
+        self._successor: ev.HandedOver | None = None
+        self._models: list[OfferedModel] | None = None
+        """The models on offer. They are asked for once: a local server that does not answer must not hold up events."""
+        self._ask_what_waits()
         self._pump = asyncio.create_task(self._send_events(client.state(name).seq), name=f"ACP session {name}")
 
     @property
@@ -68,7 +72,18 @@ class Session:
             else:
                 submit = cmd.SubmitPrompt(task=self.task, content=content)
                 self._send(await self._client.prepared(submit))
-            found = await self._turns.get()
+            return await self._wait_for_end()
+
+    async def _wait_for_end(self) -> schema.PromptResponse:
+        """Wait for the end of the turn. Raises RequestError if it failed, or if nothing will be sent any more."""
+        ended = asyncio.ensure_future(self._turns.get())
+        try:
+            await asyncio.wait({ended, self._pump}, return_when=asyncio.FIRST_COMPLETED)
+            if self._pump.done() and not ended.done():
+                raise self._pump.result()
+            found = ended.result()
+        finally:
+            ended.cancel()
         if isinstance(found, RequestError):
             raise found
         return found
@@ -109,9 +124,10 @@ class Session:
     async def config_options(self) -> list[schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean]:
         """Return all options with their values."""
         state = self._client.state(self.task)
-        models = [one for one in await self._client.models.list_models() if one.usable]
+        if self._models is None:
+            self._models = [one for one in await self._client.models.list_models() if one.usable]
         efforts = self._client.models.efforts(state.model.name, state.plan.mode)
-        return options.list_config_options(self._mode(), state.model.name, models, state.model.effort, efforts)
+        return options.list_config_options(self._mode(), state.model.name, self._models, state.model.effort, efforts)
 
     def announce(self) -> None:
         """Send the slash commands once the answer that names the session is on its way: it goes first."""
@@ -137,41 +153,48 @@ class Session:
     def _send(self, command: cmd.AnyCommand) -> None:
         self._client.send(command)
 
-    async def _send_events(self, after: int) -> None:
-        """Send what happens as updates, until the session ends. An error ends the prompt that waits."""
+    async def _send_events(self, after: int) -> RequestError:
+        """Send what happens as updates, until the session ends. Returns the error that prompts get from then on."""
         try:
             while await self._follow(after):
                 after = 0
         except (HaloclineError, ConnectionError) as error:
-            self._turns.put_nowait(RequestError.internal_error({"details": str(error)}))
+            return RequestError.internal_error({"details": str(error)})
         except Exception as error:
             _LOGGER.exception("The events of session %s could not be sent.", self.name)
-            self._turns.put_nowait(RequestError.internal_error({"details": f"{type(error).__name__}: {error}"}))
+            return RequestError.internal_error({"details": f"{type(error).__name__}: {error}"})
+        return RequestError.internal_error({"details": "The task ended. Load it to continue."})
 
     async def _follow(self, after: int) -> bool:
-        """Follow one task. True if another one takes over its work."""
-        async for event in self._client.previewed(self.task, after):
-            for update in self._updates.of(event):
-                await self._editor.session_update(self.name, update)
-            match event:
-                case ev.ApprovalRequested():
-                    self._ask(event.request, self._decide(event))
-                case ev.QuestionAsked():
-                    self._ask(event.request, self._answer(event))
-                case ev.ApprovalResolved(request=request) | ev.QuestionAnswered(request=request):
-                    self._stop_asking(request)
-                case ev.ErrorRaised():
-                    self._failure = f"{event.text} {event.hint}".rstrip()
-                case ev.HandedOver():
-                    await self._continue_in(event)
-                    return True
-                case ev.TurnEnded():
-                    self._end_turn(event)
-                case _ if isinstance(event, _OPTION_CHANGES):
-                    await self._send_options()
-        if self._prompting.locked():
-            self._turns.put_nowait(RequestError.internal_error({"details": "The task ended. Load it to continue."}))
+        """Follow one task, in batches: a command may print faster than an editor draws. True if another takes over."""
+        async with aclosing(batch_events(self._client.previewed(self.task, after))) as batches:
+            async for batch, _ in batches:
+                for event in batch:
+                    await self._pass_on(event)
+                    if isinstance(event, ev.TurnEnded) and (handed := self._successor):
+                        await self._continue_in(handed)
+                        return True
         return False
+
+    async def _pass_on(self, event: ev.Event) -> None:
+        """Send what an event means to the editor, and ask the person what it asks."""
+        for update in self._updates.of(event):
+            await self._editor.session_update(self.name, update)
+        match event:
+            case ev.ApprovalRequested():
+                self._ask(event.request, self._decide(event))
+            case ev.QuestionAsked():
+                self._ask(event.request, self._answer(event))
+            case ev.ApprovalResolved(request=request) | ev.QuestionAnswered(request=request):
+                self._stop_asking(request)
+            case ev.ErrorRaised():
+                self._failure = f"{event.text} {event.hint}".rstrip()
+            case ev.HandedOver():
+                self._successor = event
+            case ev.TurnEnded() if not self._successor:
+                self._end_turn(event)
+            case _ if isinstance(event, _OPTION_CHANGES):
+                await self._send_options()
 
     def _end_turn(self, event: ev.TurnEnded) -> None:
         self._question = None
@@ -184,13 +207,13 @@ class Session:
 
     async def _continue_in(self, event: ev.HandedOver) -> None:
         """Start the task that continues this one's work, in the same session."""
+        self._successor = None
         old, state = self.task, self._client.state(self.task)
         now = replace(self._opening, model=self._client.only_model(old) or None, mode=state.plan.mode)
         now = replace(now, approval_mode=state.permissions.approval_mode, roots=state.roots)
         self.task = await self._client.start(Path(state.workspace), now, event.to)
         await self._client.let_go(old)
-        text = HANDED_OVER.format(context=escape_mentions(event.context), task=old)
-        self._send(cmd.SubmitPrompt(task=self.task, content=(Text(text),), verbatim=True))
+        self._send(cmd.SubmitPrompt(task=self.task, content=(Text(format_handover(event)),), verbatim=True))
 
     async def _send_commands(self) -> None:
         commands = [
@@ -216,6 +239,14 @@ class Session:
 
     # Requests to the person.
 
+    def _ask_what_waits(self) -> None:
+        """Ask for what a task that was already open waits for."""
+        pending = self._client.state(self.task).pending
+        for approval in pending.approvals:
+            self._ask(approval.request, self._decide(approval))
+        for question in pending.questions:
+            self._ask(question.request, self._answer(question))
+
     def _ask(self, request: str, asking: Coroutine[None, None, None]) -> None:
         self._asking[request] = asyncio.create_task(asking)
 
@@ -228,7 +259,7 @@ class Session:
 
     async def _decide(self, event: ev.ApprovalRequested) -> None:
         """Ask for a decision. An editor that cannot ask, or that answers nonsense, rejects the call."""
-        call = schema.ToolCallUpdate(tool_call_id=event.call, title=event.title)
+        call = schema.ToolCallUpdate(tool_call_id=event.call, title=reveal(event.title))
         option = ""
         try:
             found = await self._editor.request_permission(self.name, call, permissions.list_options(event))
@@ -243,7 +274,7 @@ class Session:
     async def _answer(self, event: ev.QuestionAsked) -> None:
         """Offer the answers of a question; without any, or to type one, the turn of the protocol ends with it."""
         if event.options:
-            call = schema.ToolCallUpdate(tool_call_id=event.call or event.request, title=event.question)
+            call = schema.ToolCallUpdate(tool_call_id=event.call or event.request, title=reveal(event.question))
             try:
                 found = await self._editor.request_permission(self.name, call, permissions.list_answers(event))
             except (RequestError, ValueError) as error:
@@ -255,14 +286,7 @@ class Session:
                 if (answer := permissions.read_answer(event, found.outcome.option_id)) is not None:
                     self._send(cmd.AnswerQuestion(task=self.task, request=event.request, answer=answer))
                     return
-        lines = [f"\n\n{event.question}", *(f"- {option}" for option in event.options)]
+        lines = [f"\n\n{reveal(event.question)}", *(f"- {reveal(option)}" for option in event.options)]
         await self._editor.session_update(self.name, make_message("\n".join(lines)))
         self._question = event
         self._turns.put_nowait(schema.PromptResponse(stop_reason="end_turn"))
-
-
-def explain_failure(error: HaloclineError) -> RequestError:
-    """Return an error of ours as one of the protocol."""
-    text = " ".join(part for part in (getattr(error, "text", str(error)), getattr(error, "hint", "")) if part)
-    code = -32602 if isinstance(error, UsageError) else -32603
-    return RequestError(code, text, {"details": text})

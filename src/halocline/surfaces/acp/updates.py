@@ -13,6 +13,7 @@ from halocline.protocol.events.subagents import SubagentEnded, SubagentProgresse
 from halocline.protocol.kinds import CallStatus, Diff, Location, ToolKind
 from halocline.protocol.messages import Text, Thinking, ToolResult, UserPart
 from halocline.surfaces.acp.diffs import split_hunks
+from halocline.surfaces.sanitize import reveal
 
 Update = (
     schema.UserMessageChunk
@@ -158,7 +159,7 @@ class Updates:
         if call in self._known:
             yield schema.ToolCallProgress(
                 tool_call_id=call,
-                title=title,
+                title=reveal(title) if title else None,
                 kind=kind,
                 status=status,
                 locations=locations,
@@ -169,7 +170,7 @@ class Updates:
         self._known.add(call)
         yield schema.ToolCallStart(
             tool_call_id=call,
-            title=title or "A tool call",
+            title=reveal(title or "A tool call"),
             kind=kind,
             status=status or "pending",
             locations=locations,
@@ -178,16 +179,22 @@ class Updates:
         )
 
     def describe_request(self, event: ev.ApprovalRequested) -> list[Content]:
-        """Return what a person has to see to decide on a call: all of it, with the reason why it is asked."""
+        """Return what a person has to see to decide on a call: all of it, with the reason why it is asked.
+
+        Characters that a reader would not see are spelled out.
+        """
         found: list[Content] = []
         if event.kind is ToolKind.EXECUTE:
             place = f"\n(in {event.place})" if event.place else ""
-            found.append(_make_content(event.title + place, "console"))
+            found.append(_make_content(reveal(event.title + place), "console"))
         elif event.detail:
-            found.append(_make_content(event.detail, "text"))
+            found.append(_make_content(reveal(event.detail), "text"))
         found += self._make_diffs(event.diffs)
         sandbox = f" {event.sandbox}" if event.sandbox else ""
-        return [*found, schema.ContentToolCallContent(content=_make_text(f"{event.reason}{sandbox}"), type="content")]
+        return [
+            *found,
+            schema.ContentToolCallContent(content=_make_text(reveal(f"{event.reason}{sandbox}")), type="content"),
+        ]
 
     def _describe_result(self, result: ToolResult, diffs: tuple[Diff, ...]) -> list[Content]:
         if diffs and not result.is_error:

@@ -4,7 +4,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.sanitize import clean
 
 LONGEST_COMMAND = 60
 

@@ -30,9 +30,9 @@ from halocline.surfaces.cli.output.restore_plan import (
     name_paths,
     require_whole,
 )
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean
 
 Action = Callable[[Client, Path, argparse.Namespace], Awaitable[None]]
 

@@ -20,10 +20,10 @@ from halocline.surfaces import figures
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.commands import import_mcp
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean
 
 COUNTED = {
     TranscriptStatus.GROWN: "of them updated",

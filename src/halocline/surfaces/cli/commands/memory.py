@@ -12,8 +12,8 @@ from halocline.protocol.child_environment import child_environment
 from halocline.protocol.errors import UsageError
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
+from halocline.surfaces.sanitize import clean
 
 OFF = "Memory is off, so tasks neither read nor add notes. To enable it: memory = true in settings.toml"
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from halocline.client import Choices, OfferedModel, open_client
 from halocline.protocol import json_output
 from halocline.surfaces import event_loop
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.stderr import print_message
 from halocline.surfaces.figures import format_count
+from halocline.surfaces.sanitize import clean
 
 HEAD = ("model", "window", "output", "$ in", "$ out", "$ cached", "can")
 LEGEND = "Prices in dollars per million tokens; +: higher for long requests; ?: unknown."

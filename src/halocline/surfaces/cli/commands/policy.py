@@ -16,9 +16,9 @@ from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.protocol.permission_rules import CommandPart, Rule, Source, Verdict
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.output.rule_text import describe_conditions
-from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.cli.stderr import fold_text
 from halocline.surfaces.figures import EFFECTS, format_plural
+from halocline.surfaces.sanitize import reveal
 
 Explain = Callable[[str], Explanation]
 

@@ -7,8 +7,8 @@ from halocline.protocol import json_output
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.args.task_options import workspace_of
 from halocline.surfaces.cli.exit_codes import ExitCode
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean
 
 
 def command(arguments: argparse.Namespace) -> int:

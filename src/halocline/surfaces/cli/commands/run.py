@@ -21,7 +21,6 @@ from halocline.surfaces.cli.args.task_options import choices_of, options_of, wor
 from halocline.surfaces.cli.exit_codes import explain_error
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no, on_terminal
 from halocline.surfaces.cli.output.headless import Answer, Json, StreamJson
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.view import Foreign, View
 from halocline.surfaces.cli.session.closing import close_client, describe_last, finish_run
 from halocline.surfaces.cli.session.conversation import Conversation
@@ -29,6 +28,7 @@ from halocline.surfaces.cli.session.following_tasks import follow_switches
 from halocline.surfaces.cli.session.images import attach_images, read_images
 from halocline.surfaces.cli.session.prompt_source import prompt_text
 from halocline.surfaces.cli.stderr import describe_stopped, print_message
+from halocline.surfaces.sanitize import clean
 
 if TYPE_CHECKING:
     from halocline.client import Client

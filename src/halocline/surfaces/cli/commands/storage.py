@@ -8,9 +8,9 @@ from halocline.client import PrunePlan, Storage, measure_storage, plan_pruning, 
 from halocline.protocol import json_output
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.input.plain_questions import ask_yes_no
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry
 from halocline.surfaces.figures import format_plural, format_size
+from halocline.surfaces.sanitize import clean
 
 SHOWN = 10
 """Most folders and tasks shown."""

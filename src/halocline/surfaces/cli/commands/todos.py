@@ -5,7 +5,7 @@ import argparse
 from halocline.client import Choices, Client, open_client
 from halocline.protocol.errors import UsageError
 from halocline.surfaces.cli.args.task_options import workspace_of
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.todos import describe_todos, todos_of
 
 

@@ -10,9 +10,10 @@ from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
 from halocline.surfaces.cli.input.decision import Decision
 from halocline.surfaces.cli.input.keys import ESCAPE, RESUMED, Keyboard
 from halocline.surfaces.cli.input.line_input import Prompt, read_line
-from halocline.surfaces.cli.output.approval_card import describe_grant, is_cut
+from halocline.surfaces.cli.output.approval_card import is_cut
 from halocline.surfaces.cli.output.screen import Screen
 from halocline.surfaces.cli.output.theme import Gutter, wrapped
+from halocline.surfaces.grants import describe_grant
 from halocline.surfaces.row_kinds import CallRow
 
 ReadLine = Callable[[Keyboard, str, str, str], Awaitable[str | None]]

@@ -10,8 +10,8 @@ from textwrap import wrap
 from rich.cells import cell_len, set_cell_size
 
 from halocline.protocol.events.mentions import Mentioned
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.figures import format_count
+from halocline.surfaces.sanitize import clean
 
 REST = 0.2
 """Seconds without a key before mentions are looked up."""

@@ -23,8 +23,8 @@ from halocline.protocol.errors import UsageError
 from halocline.protocol.values import JsonObject
 from halocline.surfaces import event_loop
 from halocline.surfaces.cli.mcp.server_entry import parse_pairs, warn_not_allowed
-from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean, reveal
 
 if TYPE_CHECKING:
     from halocline.client import Bundle, BundleField, InstallOption, OfferedServer

@@ -11,9 +11,9 @@ from halocline.protocol.state.todo_markdown import at_work, count_done
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.input.keys import ASK_NOW_HINT, LEAVE_HINT, LEFT_BY_KEY
 from halocline.surfaces.cli.output.call_cards import summarize_looks
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.status_line import Activity, StatusLine
 from halocline.surfaces.figures import describe_lane, format_plural
+from halocline.surfaces.sanitize import clean
 from halocline.surfaces.transcript import Transcript
 
 LONGEST_STEP = 40

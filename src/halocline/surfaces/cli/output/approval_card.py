@@ -4,16 +4,17 @@ from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 
-from halocline.protocol.kinds import Choice, Grant, Scope, ToolKind
+from halocline.protocol.kinds import Choice
 from halocline.protocol.permission_rules import CommandPart, Effect
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.cli.output.call_cards import CHANGES, DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
+from halocline.surfaces.cli.output.call_cards import DIFF_LINES, MARKS, WHOLE, draw_headline, indent_cards
 from halocline.surfaces.cli.output.diff_view import diff_view
-from halocline.surfaces.cli.output.sanitize import reveal
 from halocline.surfaces.cli.output.theme import marked, wrapped
 from halocline.surfaces.figures import (
     EFFECTS,
 )
+from halocline.surfaces.grants import describe_grant
+from halocline.surfaces.sanitize import reveal
 
 _EFFECT_STYLES = {Effect.DESTRUCTIVE: "bad", Effect.WRITES_OUTSIDE: "warn", Effect.NETWORK: "warn"}
 
@@ -47,38 +48,6 @@ def _draw_parts(parts: Sequence[CommandPart]) -> list[RenderableType]:
 def is_cut(row: r.CallRow) -> bool:
     """True if an approval card shows only the beginning of its diff."""
     return row.approval is not None and sum(diff.text.count("\n") for diff in row.approval.diffs) > DIFF_LINES
-
-
-_REACH = {Scope.TASK: "in this task", Scope.PROJECT: "in this project", Scope.EVERYWHERE: "everywhere"}
-
-
-def describe_grant(grant: Grant, scope: Scope = Scope.TASK) -> str:
-    """Describe what *always* allows."""
-    names = ", ".join(entry.rpartition("=")[0] for entry in grant.scripts)
-    return f"{_describe_rule(grant)} {_REACH[scope]}" + (
-        f", as long as {reveal(names)} does not change" if names else ""
-    )
-
-
-def _describe_rule(grant: Grant) -> str:
-    subject = f"`{reveal(grant.subject)}`" if grant.subject else ""
-    match grant.kind:
-        case _ if grant.mcp:
-            return (
-                f"the tool {reveal(grant.mcp)}"
-                if not grant.mcp.endswith("/*")
-                else f"all tools of {reveal(grant.mcp[:-2])}"
-            )
-        case _ if grant.argv:
-            return f"`{reveal(' '.join(grant.argv))} …`"
-        case ToolKind.EXECUTE:
-            return subject or "all commands"
-        case ToolKind.FETCH:
-            return f"fetching from {subject}"
-        case kind if kind in CHANGES:
-            return f"edits to {subject}" if subject else "edits in the workspace"
-        case kind:
-            return f"{kind} of {subject}" if subject else f"all {kind} actions"
 
 
 def decision_line(row: r.CallRow) -> RenderableType | None:

@@ -9,19 +9,19 @@ from halocline.protocol.events.subagents import LaneEnd
 from halocline.protocol.kinds import CallStatus, Choice, Diff, ToolKind
 from halocline.surfaces import row_kinds as r
 from halocline.surfaces.cli.output.diff_view import diff_view, draw_stat
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.theme import draw_end, line, marked, wrapped
 from halocline.surfaces.figures import (
     describe_lane,
     format_plural,
 )
+from halocline.surfaces.grants import CHANGES
+from halocline.surfaces.sanitize import clean
 
 OUTPUT_LINES = 12
 DIFF_LINES = 40
 WHOLE = 1_000_000
 """Effectively unlimited lines."""
 LOOKS = frozenset({ToolKind.READ, ToolKind.SEARCH})
-CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 MARKS = {ToolKind.EXECUTE: "$", ToolKind.FETCH: "↓"} | dict.fromkeys(CHANGES, "±") | dict.fromkeys(LOOKS, "▸")
 
 

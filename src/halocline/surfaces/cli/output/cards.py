@@ -12,7 +12,6 @@ from halocline.protocol.kinds import TodoStatus
 from halocline.protocol.messages import StopReason
 from halocline.protocol.state.todo_markdown import count_done
 from halocline.surfaces import row_kinds as r
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.theme import draw_end, line, marked, wrapped
 from halocline.surfaces.figures import (
     describe_compaction,
@@ -24,6 +23,7 @@ from halocline.surfaces.figures import (
     job_ending,
     model_name,
 )
+from halocline.surfaces.sanitize import clean
 
 PROMPT_LINES, PROMPT_LETTERS = 20, 8_000
 LONGEST_LINE = 1_000

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from halocline.protocol.kinds import Diff, Remark
-from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.theme import Gutter, line, wrapped
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean, reveal
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _STYLES = {"+": "good", "-": "bad"}

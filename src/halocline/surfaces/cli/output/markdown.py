@@ -8,7 +8,7 @@ from rich.markdown import CodeBlock, Heading, Markdown
 from rich.segment import Segment
 from rich.syntax import Syntax
 
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.sanitize import clean
 
 
 class LeftHeading(Heading):

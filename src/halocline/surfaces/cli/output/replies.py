@@ -5,9 +5,9 @@ import re
 from rich.text import Text
 
 from halocline.surfaces.cli.output.markdown_blocks import split_blocks
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.scrollback import Scrollback
 from halocline.surfaces.cli.output.theme import Gutter, line
+from halocline.surfaces.sanitize import clean
 
 DRAWN = 24_000
 """Most characters of a reply that are formatted: a list takes seconds and 200 MB per MB."""

@@ -7,8 +7,8 @@ from halocline.client import (
     RestorePlan,
 )
 from halocline.protocol.errors import NotWhole
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.figures import format_plural
+from halocline.surfaces.sanitize import clean
 
 SHOWN = 20
 """Most paths shown for each kind of change."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from halocline.client import ListedInstruction
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.sanitize import clean
 
 NONE = "No rules here. Create one: halo rules new NAME. Possible places: halo rules list --all"
 

@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from halocline.surfaces.cli.output.sanitize import clean, reveal
 from halocline.surfaces.cli.output.status_line import StatusLine
 from halocline.surfaces.cli.output.theme import THEME, Safe
+from halocline.surfaces.sanitize import clean, reveal
 
 LONGEST_NOTICE = 120
 """Most characters of a notification."""

@@ -12,9 +12,9 @@ from math import ceil
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.theme import WIDEST
 from halocline.surfaces.figures import format_elapsed
+from halocline.surfaces.sanitize import clean
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 INTERVAL = 0.1

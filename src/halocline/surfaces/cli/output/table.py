@@ -4,7 +4,7 @@ import shutil
 import sys
 import time
 
-from halocline.surfaces.cli.output.sanitize import clean
+from halocline.surfaces.sanitize import clean
 
 
 def entry(*facts: str, text: str) -> str:

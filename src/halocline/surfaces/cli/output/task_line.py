@@ -5,9 +5,9 @@ import sys
 
 from halocline.protocol.queries.tasks import MARKS, Order, TaskInfo, TaskQuery
 from halocline.surfaces import figures
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.output.table import entry, format_time
 from halocline.surfaces.figures import format_size
+from halocline.surfaces.sanitize import clean
 
 STATUSES = {
     "end_turn": "done",

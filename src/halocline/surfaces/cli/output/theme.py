@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.text import Text
 from rich.theme import Theme
 
-from halocline.surfaces.cli.output.sanitize import reveal
+from halocline.surfaces.sanitize import reveal
 
 WIDEST = 110
 """Most columns used; longer lines are hard to read."""

@@ -5,11 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from halocline.client import (
-    Client,
-    TaskOptions,
-    escape_mentions,  # a model wrote it: it mentions nothing
-)
+from halocline.client import Client, TaskOptions, format_handover
 from halocline.protocol import events as ev
 from halocline.protocol.errors import HaloclineError
 from halocline.protocol.values import Value
@@ -17,8 +13,6 @@ from halocline.surfaces.cli.output.view import View
 from halocline.surfaces.cli.session.conversation import Conversation
 from halocline.surfaces.cli.slash.context import ANEW, LeaveTask
 from halocline.surfaces.cli.stderr import describe_stopped
-
-HANDED_OVER = "{context}\n\n(Handed over by task {task}.)"
 
 
 class Next(Value, frozen=True):
@@ -77,7 +71,7 @@ async def _start_successor(client: Client, task: str, handed: ev.HandedOver, opt
     """Start the task that continues another one's work, with that one's settings."""
     state = client.state(task)
     name = await client.start(Path(state.workspace), _as_now(client, task, options), handed.to)
-    return Next(name, 0, HANDED_OVER.format(context=escape_mentions(handed.context), task=handed.task))
+    return Next(name, 0, format_handover(handed))
 
 
 async def _start_new(client: Client, task: str, options: TaskOptions) -> Next:

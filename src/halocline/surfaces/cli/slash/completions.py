@@ -20,8 +20,8 @@ from halocline.client import (
 from halocline.protocol.errors import HaloclineError
 from halocline.surfaces.cli.input.completion import Choice
 from halocline.surfaces.cli.lazy_functions import load_function
-from halocline.surfaces.cli.output.sanitize import clean
 from halocline.surfaces.cli.slash.handlers import HANDLERS
+from halocline.surfaces.sanitize import clean
 
 MOST = 60
 LONGEST_ABOUT = 200
