@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         escape_mentions as escape_mentions,
         format_mention as format_mention,
     )
+    from halocline.edits.proposals import ProposedText as ProposedText
     from halocline.importers.mcp_servers import OtherServers as OtherServers
     from halocline.importers.programs import IMPORTABLE_PROGRAMS as IMPORTABLE_PROGRAMS
     from halocline.importers.transcript import FoundTranscript as FoundTranscript
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
         ConflictingEdits as ConflictingEdits,
         PendingEdit as PendingEdit,
         find_conflicting_edits as find_conflicting_edits,
+    )
+    from halocline.runtime.history.edits_in_progress import (
+        EditDraft as EditDraft,
+        EditProgress as EditProgress,
+        EditProposal as EditProposal,
+        EditSettled as EditSettled,
     )
     from halocline.runtime.history.forks import Fork as Fork
     from halocline.runtime.history.restore_preview import (
@@ -151,6 +158,7 @@ _PLACES = {
     "checkpoints.saved": "CheckpointInfo",
     "client.client": "Client open_client",
     "context.user_files.mentions": "escape_mentions format_mention",
+    "edits.proposals": "ProposedText",
     "importers.mcp_servers": "OtherServers",
     "importers.programs": "IMPORTABLE_PROGRAMS",
     "importers.transcript": "FoundTranscript",
@@ -161,6 +169,7 @@ _PLACES = {
     "runtime.approval_folder": "ApprovalFolder FolderAnswer FolderRequest make_approval_request make_question_request",
     "runtime.event_batches": "MOST_BATCHED batch_events",
     "runtime.history.edit_conflicts": "ConflictingEdits PendingEdit find_conflicting_edits",
+    "runtime.history.edits_in_progress": "EditDraft EditProgress EditProposal EditSettled",
     "runtime.history.forks": "Fork",
     "runtime.history.restore_preview": "find_undo_target list_newest_first preview_restore",
     "runtime.history.revert": "HunkReversal revert_hunk",

@@ -67,6 +67,10 @@ class Client(TaskQueries):
         """Return a client of the same controller under another name."""
         return Client(self._controller, name)
 
+    def attach_editor(self, state: "Callable[[], cmd.EditorState | None]") -> None:
+        """Tell the model with each prompt what is open in an editor. Paths are absolute."""
+        self._controller.editor = state
+
     async def let_go(self, task: str) -> None:
         """Close an open task and its jobs. Raises the error that broke it, if there was one."""
         if broke := await self.ended(task):

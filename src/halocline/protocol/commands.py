@@ -17,7 +17,7 @@ class Command(Tagged, frozen=True, kw_only=True):
 
 
 class EditorState(Value, frozen=True):
-    """Files open in an editor, the active one first; paths inside the workspace are relative to it."""
+    """Files open in an editor, the active one first. The model gets paths inside the workspace relative to it."""
 
     visible: tuple[str, ...] = ()
     open: tuple[str, ...] = ()

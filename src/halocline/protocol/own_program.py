@@ -30,6 +30,7 @@ STEERING = frozenset(
         "checkpoints",
         "context",
         "demo",
+        "editor",
         "export",
         "fork",
         "import",

@@ -71,6 +71,8 @@ class Controller:
         self._program_log = ProgramLog(assembly.home.logs)
         self._background: set[asyncio.Task[None]] = set()
         self._steering = Steering()
+        self.editor: Callable[[], cmd.EditorState | None] = lambda: None
+        """The editor that this process serves: prompts tell the model what is open in it."""
 
     async def start(self, workspace: Path, options: TaskOptions, name: str = "") -> str:
         """Start a task and return its id. Nothing is written before the model is known to be usable.
@@ -189,6 +191,8 @@ class Controller:
 
         If another process runs the task, that process expands them.
         """
+        if command.editor is None and (editor := self.editor()):
+            command = replace(command, editor=editor)
         if command.verbatim:
             return command
         if attached := self.attached(command.task):

@@ -3,7 +3,7 @@
 Most tasks are open in this process. Of one that another process runs, what only that process knows is left out.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
 from halocline.protocol.errors import TaskNotFound
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from halocline.ports.mcp import Mcp, McpPrompt, McpStanding
     from halocline.protocol.events.mentions import Mentioned
     from halocline.protocol.messages import UserPart
+    from halocline.protocol.values import JsonObject
     from halocline.runtime.history.edit_conflicts import PendingEdit
+    from halocline.runtime.history.edits_in_progress import EditProgress
     from halocline.task.stream import Caught
 
 
@@ -120,6 +122,18 @@ class TaskQueries:
         if self.is_attached(task) or not self.is_open(task):
             return PendingEdit()
         return await inspect_edit(self._controller.task(task), request)
+
+    def edits(self, task: str) -> "AsyncIterator[EditProgress]":
+        """Yield the edits of an open task as whole texts while they are written and wait, until the task closes."""
+        from halocline.runtime.history.edits_in_progress import follow_edits
+
+        return follow_edits(self.events(task, self.state(task).seq), lambda: self.state(task), self.home)
+
+    async def rewrite_edit(self, task: str, request: str, wanted: "Mapping[str, str]") -> "JsonObject | None":
+        """Return arguments that make a waiting edit write these texts by path; None if no exact ones exist."""
+        from halocline.runtime.history.proposed_edits import rewrite_edit
+
+        return await rewrite_edit(self.state(task), request, wanted)
 
     def mcp_prompts(self, task: str) -> "list[McpPrompt]":
         """Return the prompts of an open task's MCP servers. `command` has no leading slash."""

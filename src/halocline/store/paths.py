@@ -193,6 +193,11 @@ class Home(Value, frozen=True):
         return self.root / "cache" / "mcp"
 
     @property
+    def page_cache(self) -> Path:
+        """The page's files for editors, a folder for each version of them."""
+        return self.root / "cache" / "page"
+
+    @property
     def hooks(self) -> Path:
         return self.root / "hooks"
 

@@ -44,7 +44,7 @@ def test_modules_that_need_each_other_are_refused_by_name():
         ("import one, { a } from './x.js'", "const { default: one, a } = $js_x;"),
         ('import{a as i}from"./x.js";i()', "const { a: i } = $js_x;i()"),
         ("import {\n  a,\n  b,\n} from './x.js'", "const { a, b } = $js_x;"),
-        ("const go = () => import('./views/y.js')", "const go = () => import('/static/js/views/y.js')"),
+        ("const go = () => import('./views/y.js')", "const go = () => import('./js/views/y.js')"),
         ("import(`../vendor/${file}.js`)", "import(`/static/vendor/${file}.js`)"),
         ("imported(f) {}", "imported(f) {}"),
     ],
@@ -83,5 +83,5 @@ def test_a_form_that_would_be_lost_is_refused(written: str):
 def test_a_module_asked_for_by_name_hands_on_all_that_it_had():
     texts = {"js/app.js": "import { a } from './x.js'", "js/x.js": "export const a = 1\nexport default function B() {}"}
     assert bundle_modules(lambda name: texts.get(name, ""))["js/x.js"] == (
-        "import { $js_x as it } from '/static/first.js'\nexport const { a } = it\nexport default it.default\n"
+        "import { $js_x as it } from '../first.js'\nexport const { a } = it\nexport default it.default\n"
     )

@@ -57,7 +57,7 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
             [
                 *lines,
                 *_root_lines(state, {}),
-                *_editor_lines(editor, {}),
+                *_editor_lines(editor, workspace, {}),
                 *_project_lines(workspace, compact=state.prompt.compact),
             ]
         )
@@ -71,7 +71,7 @@ def environment_note(state: State, workspace: Path, now: datetime, editor: Edito
         *_root_lines(state, known),
         *_shell_lines(state, known),
         *_window_lines(state, known),
-        *_editor_lines(editor, known),
+        *_editor_lines(editor, workspace, known),
     ]
     return _make_note(lines)
 
@@ -152,11 +152,16 @@ def _window_lines(state: State, known: dict[str, str]) -> list[str]:
     return [f"{_CONTEXT}: {percent} % of {state.model.window:,} tokens used"]
 
 
-def _editor_lines(editor: EditorState | None, known: dict[str, str]) -> Iterator[str]:
+def _editor_lines(editor: EditorState | None, workspace: Path, known: dict[str, str]) -> Iterator[str]:
     for name, paths in ((_VISIBLE, editor.visible), (_OPEN, editor.open[:TABS])) if editor else ():
-        listed = ", ".join(map(_one_line, paths)) or "nothing"
+        listed = ", ".join(_one_line(_shown_path(path, workspace)) for path in paths) or "nothing"
         if listed != known.get(name, "nothing"):
             yield f"{name}: {listed}"
+
+
+def _shown_path(path: str, workspace: Path) -> str:
+    """Return a path relative to the workspace if it is inside."""
+    return str(Path(path).relative_to(workspace)) if Path(path).is_relative_to(workspace) else path
 
 
 def _project_lines(workspace: Path, *, compact: bool) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import stat
 import sys
 from importlib.util import find_spec
 
@@ -10,19 +9,12 @@ from halocline.client import Choices, TaskOptions, open_client
 from halocline.protocol.errors import UsageError
 from halocline.protocol.kinds import ApprovalMode, Mode
 from halocline.surfaces import event_loop
+from halocline.surfaces.stdio import is_file
 
 _ON_A_TERMINAL = (
     "halo acp is for editors: it reads messages of the Agent Client Protocol. Configure it there as an agent with the "
     "command `halo acp`.\n"
 )
-
-
-def _is_file(descriptor: int) -> bool:
-    """True if a descriptor is closed or leads to a file, which cannot carry a conversation."""
-    try:
-        return stat.S_ISREG(os.fstat(descriptor).st_mode)
-    except OSError:
-        return True
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -31,7 +23,7 @@ def command(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "The SDK of the Agent Client Protocol is not installed.", "Install it: pip install 'halocline[acp]'"
         )
-    if any(map(_is_file, (0, 1))):
+    if any(map(is_file, (0, 1))):
         raise UsageError(
             "halo acp talks to an editor over pipes; its input and output cannot be files.", "Start it from an editor."
         )

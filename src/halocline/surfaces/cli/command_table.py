@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": Command("watch a scripted model fix a small project: no key, no network", "commands.demo", "args.run"),
     "web": Command("open the chat view in a browser", ".web.command", "args.tasks"),
     "acp": Command("serve an editor that speaks the Agent Client Protocol", ".acp.command", "args.run"),
+    "editor": Command("serve the extension of an editor, such as that for VS Code", ".editor.command", "args.tasks"),
     "attach": Command("join a task that another process is running", "commands.attach", "args.tasks"),
     "tasks": Command("list, search, show, rename, tag or delete tasks", "commands.tasks", "args.tasks"),
     "fork": Command("start a new task from any point of a task", "commands.fork", "args.tasks"),

@@ -119,7 +119,7 @@ class _Rewriter:
         return found[1]
 
     def _replace_dynamic_import(self, found: re.Match[str]) -> str:
-        return f"import({found[1]}/static/{self._resolve_path(found[2])}"
+        return f"import({found[1]}./{self._resolve_path(found[2])}"  # the bundle is at the top of the folder
 
     def _need_module(self, written: str) -> str:
         """Note a module that is imported, and return its identifier."""
@@ -149,7 +149,8 @@ def _wrap_module(module: Module) -> str:
 
 def _build_stub(module: Module) -> str:
     names = [name for name in module.exports if name != "default"]
-    lines = [f"import {{ {module_identifier(module.name)} as it }} from '/static/{SCRIPT}'"]
+    up = "../" * module.name.count("/") or "./"
+    lines = [f"import {{ {module_identifier(module.name)} as it }} from '{up}{SCRIPT}'"]
     if names:
         lines.append(f"export const {{ {', '.join(names)} }} = it")
     if "default" in module.exports:

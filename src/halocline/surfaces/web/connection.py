@@ -7,10 +7,11 @@ than are being answered.
 
 import asyncio
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.types import Message
+from starlette.websockets import WebSocketDisconnect
 
 from halocline._version import __version__
 from halocline.protocol import commands as cmd
@@ -27,10 +28,18 @@ MOST_WATCHED = 64
 """Tasks that one page can watch at a time."""
 
 
-class PageConnection:
-    """Serves one WebSocket until it closes. `name` is recorded with decisions made here."""
+class PageSocket(Protocol):
+    """The part of a WebSocket that a page needs. An editor's extension has one too."""
 
-    def __init__(self, tasks: OpenTasks, once: IdempotencyKeys, socket: WebSocket, name: str) -> None:
+    async def receive(self) -> Message: ...
+    async def send_text(self, data: str) -> None: ...
+    async def close(self, code: int = 1000, reason: str | None = None) -> None: ...
+
+
+class PageConnection:
+    """Serves one socket until it closes. `name` is recorded with decisions made here."""
+
+    def __init__(self, tasks: OpenTasks, once: IdempotencyKeys, socket: PageSocket, name: str) -> None:
         self._tasks = tasks
         self._once = once
         self._client = tasks.client.named(name)

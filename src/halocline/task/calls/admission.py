@@ -49,6 +49,8 @@ DECLINED = "The user declined this call. It was not run and nothing changed."
 CHANGED = "Not done: a file changed after the user saw this edit, and was left as it is. Read it again, then edit."
 UNKNOWN_TOOL = "There is no tool"
 SKIPPED = "Skipped because the user declined an earlier call in this message."
+LONGEST_CHANGE = 8_000
+"""Characters of a changed edit that the model is told."""
 OVERTAKEN = "Declined: the user sent a new message, which follows. This was not run and nothing changed."
 
 
@@ -198,7 +200,7 @@ class Admission:
         await self._keep_grant(answer, decision)
         run = replace(run, accepted=bool(answer.seen), approved=True)
         await self._require_same_diffs(run, diffs, answer.seen)
-        return self._apply_answer(run, answer)
+        return await self._apply_answer(run, answer)
 
     async def _keep_grant(self, answer: ResolveApproval, decision: Decision) -> None:
         grant = grant_of(answer, decision)
@@ -219,7 +221,7 @@ class Admission:
         if diffs and (now := await self._preview(run)) != diffs and name_changes(now) != seen:
             raise ToolFailure(CHANGED)
 
-    def _apply_answer(self, run: Run, answer: ResolveApproval) -> Run:
+    async def _apply_answer(self, run: Run, answer: ResolveApproval) -> Run:
         remark = (Note(f"The user approved this and said: {answer.note}", "approval"),) if answer.note else ()
         notes = (*remark, *answer.content)
         if answer.arguments is None:
@@ -228,4 +230,7 @@ class Admission:
         judged = self._judge(edited)
         edited = replace(let_through(edited, judged), accepted=run.accepted, approved=True)
         changed = f"The user changed this call before it ran. What ran: {edited.summary.title}"
+        if diffs := await self._preview(edited):
+            shown = "\n".join(diff.text for diff in diffs)[:LONGEST_CHANGE]
+            changed += f"\nThe change as it was made:\n{self._host.secrets.redact(shown)}"
         return replace(edited, notes=(Note(changed, "approval"), *notes))

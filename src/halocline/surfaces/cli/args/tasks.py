@@ -11,6 +11,13 @@ TASK_ID = "task ID, or its start or end"
 CHECKPOINT = "name from the list, or TASK@EVENT"
 
 
+def editor_parser() -> Parser:
+    about = "Serve the extension of an editor over stdin and stdout. The extension starts this command itself."
+    parser = Parser(prog="halo editor", description=about)
+    parser.add_argument("folders", nargs="*", metavar="DIR", help="the editor's folders; default: this folder")
+    return parser
+
+
 def web_parser() -> Parser:
     about = (
         "Open the chat view in a browser. The printed address contains an access key: anyone who has it can sign in."

@@ -10,10 +10,10 @@ let temml = null
 const loadTemml = () =>
   (temml ??= Promise.all([
     import('../vendor/temml/temml.js'),
-    style('/static/vendor/temml/temml.css'),
+    style('static/vendor/temml/temml.css'),
     drawnStyle(),
   ]).then(([module]) => module.default))
-const drawnStyle = () => style('/static/css/drawn.css')
+const drawnStyle = () => style('static/css/drawn.css')
 
 // Untrusted input: no links, images or classes, bounded sizes and macro expansion.
 const OPTIONS = { trust: false, throwOnError: true, maxSize: [20, 200], maxExpand: 300, annotate: true }
@@ -147,7 +147,9 @@ export function Diagram({ text, language }) {
   const dark = useDark()
   const [source, setSource] = useState(false)
   const [height, setHeight] = useState(0)
-  const [why, setWhy] = useState(text.length > LONGEST ? 'it is too long' : '')
+  const [why, setWhy] = useState(
+    text.length > LONGEST ? 'it is too long' : window.early.isEditor ? 'diagrams are drawn only in a browser' : '',
+  )
   useEffect(() => void drawnStyle(), [])
   const plain = source || why || !height
   return html`<div class="diagram" ref=${place}>

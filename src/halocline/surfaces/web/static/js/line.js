@@ -35,9 +35,11 @@ export class Refusal extends Error {
 /** Exchange a key or a code for a session. Returns false if it is wrong. */
 export const enter = (given) => early.enter(given)
 
-/** Fetch from the server over HTTP with this page's key. */
-export const request = (path, options = {}) =>
-  fetch(path, { credentials: 'same-origin', ...options, headers: { 'x-halocline-key': early.pageKey() } })
+/** Fetch from the server over HTTP with this page's key; in an editor, over its extension. */
+export const request =
+  early.request ??
+  ((path, options = {}) =>
+    fetch(path, { credentials: 'same-origin', ...options, headers: { 'x-halocline-key': early.pageKey() } }))
 
 /** Take over the connection opened by early.js, or open another. */
 export function connect() {

@@ -14,7 +14,7 @@ function tell(id, title, body) {
   if (looks()) return
   if (sounding.value) import('./sounds.js').then(({ chime }) => chime())
   if (!notifying.value || !('Notification' in window) || Notification.permission !== 'granted') return
-  const one = new Notification(title, { body: body.slice(0, 200), tag: `halocline ${id}`, icon: '/static/icon.svg' })
+  const one = new Notification(title, { body: body.slice(0, 200), tag: `halocline ${id}`, icon: 'static/icon.svg' })
   one.onclick = () => {
     focus()
     go('task', id)

@@ -47,7 +47,7 @@ export async function keep() {
   document.addEventListener('visibilitychange', hidden)
   addEventListener('pagehide', save)
   standing.subscribe((now) => now === 'lost' && save())
-  if (!navigator.serviceWorker || !isSecureContext) return
+  if (!navigator.serviceWorker || !isSecureContext || window.early.isEditor) return
   await navigator.serviceWorker.register('/worker.js')
   // Set once a reload would find the whole page.
   navigator.serviceWorker.addEventListener('message', () => (document.documentElement.dataset.kept = 'yes'))

@@ -36,6 +36,12 @@ export function go(...words) {
   sidebarOpen.value = false
 }
 
+/** Go to a place that takes this one's place in the history. An editor has no history, and its base address differs. */
+export function goInstead(...words) {
+  if (window.early.isEditor) go(...words)
+  else location.replace('#/' + words.map(encodeURIComponent).join('/'))
+}
+
 /** The current task, or null. */
 export const current = computed(() => (route.value[0] === 'task' && route.value[1] ? taskOf(route.value[1]) : null))
 

@@ -168,7 +168,7 @@ export default function Commit({ task }) {
   const [error, setError] = useState(null)
   const [made, setMade] = useState(null)
   useEffect(() => {
-    style('/static/css/commit.css')
+    style('static/css/commit.css')
     query('commit_plan', { task: task.id }).then(setPlan, setError)
   }, [])
   const done = (commit) => {

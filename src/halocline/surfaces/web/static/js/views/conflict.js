@@ -84,7 +84,7 @@ export default function Conflict({ task, row }) {
   const [found, setFound] = useState(null)
   const [error, setError] = useState(null)
   useEffect(() => {
-    style('/static/css/conflict.css')
+    style('static/css/conflict.css')
     query('conflict', { task: task.id, call: row.call }).then(setFound, setError)
   }, [])
   const files = new Set(found?.clashes.map((one) => one.path))

@@ -1,7 +1,7 @@
 // The history of all tasks: full-text search, filters, sorting, preview and bulk actions.
 import { html, classes, signal, useEffect, useRef, useState } from '../ui.js'
 import { board, welcome } from '../line.js'
-import { go } from '../store.js'
+import { go, goInstead } from '../store.js'
 import { base, count, money, short, shown, size, tokens, when } from '../format.js'
 import { Icon } from '../icons.js'
 import { Answer, Cleared, Empty, Filter, Page, Panes, intoList, useQuery, useRoving } from './pages/frame.js'
@@ -257,7 +257,7 @@ function Rows({ list, here, deeds, grouped }) {
   function pressed(event) {
     roving.onKeyDown(event)
     if (event.defaultPrevented && innerWidth > NARROW)
-      location.replace(`#/history/${document.activeElement.dataset.item}`)
+      goInstead('history', document.activeElement.dataset.item)
     const info = event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey ? null : of(event)
     if (!info) return
     const keys = {

@@ -37,7 +37,7 @@ export function Behind({ field, typed, known }) {
     box.current.scrollTop = own.scrollTop
   }
   useEffect(() => {
-    style('/static/css/marked.css').then(fit)
+    style('static/css/marked.css').then(fit)
     const observer = new ResizeObserver(fit)
     observer.observe(field.current)
     observer.observe(field.current.parentElement)

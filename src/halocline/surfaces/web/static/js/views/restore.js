@@ -8,7 +8,7 @@ import { Icon } from '../icons.js'
 import { DiffText, Stat } from '../diff.js'
 import { Sheet } from './sheet.js'
 
-style('/static/css/review.css')
+style('static/css/review.css')
 
 const WAYS = [
   ['both', 'Files and chat'],

@@ -7,7 +7,7 @@ import { Icon } from '../icons.js'
 import { DiffText, firstChange, hunksOf, hunkText, Stat } from '../diff.js'
 import { Comments, step, Words } from './hunks.js'
 
-style('/static/css/review.css')
+style('static/css/review.css')
 
 const SCOPES = [
   ['task', 'Whole task'],

@@ -8,7 +8,7 @@ import { Icon } from '../icons.js'
 export function Modal({ title, className = '', children, onClose = closeSheet }) {
   const box = useRef()
   useEffect(() => {
-    style('/static/css/composer-more.css')
+    style('static/css/composer-more.css')
     box.current.showModal()
     ;(box.current.querySelector('[data-first]') ?? box.current.querySelector('h2'))?.focus()
   }, [])

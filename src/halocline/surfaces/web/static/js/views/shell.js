@@ -80,7 +80,7 @@ const Armed = () => armed.value && html`<div class="armed" aria-hidden="true">${
 
 const Newer = () => html`<div class="banner warn" role="status">
   <span class="grow">Halocline was updated. Reload to get the new version; your drafts are kept.</span>
-  <button class="button small" onClick=${() => location.reload()}>Reload</button>
+  <button class="button small" onClick=${window.early.reload ?? (() => location.reload())}>Reload</button>
 </div>`
 
 export function Shell() {
@@ -121,9 +121,9 @@ export function Shell() {
 const loadOut = () => import('./out.js')
 const loadReview = () => import('./review.js')
 const loadTask = () =>
-  Promise.all([import('./task.js'), style('/static/css/transcript.css')]).then(([module]) => module)
+  Promise.all([import('./task.js'), style('static/css/transcript.css')]).then(([module]) => module)
 // Most visits need the task view or the palette: prefetch them while idle.
 setTimeout(() => Promise.all([loadTask(), SHEETS.palette()]).catch(() => {}), 1500)
 const loadOffline = () =>
-  Promise.all([import('./offline.js'), style('/static/css/transcript.css')]).then(([module]) => module)
+  Promise.all([import('./offline.js'), style('static/css/transcript.css')]).then(([module]) => module)
 const loadFind = () => import('./find.js')

@@ -111,7 +111,7 @@ export function Sidebar() {
   return html`<nav class="sidebar" aria-label="Tasks and pages">
     <div class="sidebar-head">
       <a class="brand" href="#/" onClick=${() => (sidebarOpen.value = false)}>
-        <img src="/static/icon.svg" alt="" width="24" height="24" />
+        <img src="static/icon.svg" alt="" width="24" height="24" />
         <strong>Halocline</strong>
       </a>
       <button

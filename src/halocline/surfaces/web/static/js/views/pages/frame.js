@@ -8,7 +8,7 @@ import { Icon } from '../../icons.js'
 import { MenuButton } from '../menubutton.js'
 import { Sheet } from '../sheet.js'
 
-await style('/static/css/pages.css')
+await style('static/css/pages.css')
 
 const PATIENCE = 300
 

@@ -141,7 +141,7 @@ export default function Try({ of, at, onClose }) {
   const [asks, setAsks] = useState('')
   const [busy, setBusy] = useState(false)
   const [outcome, setOutcome] = useState(null)
-  useEffect(() => void style('/static/css/transcript.css'), [])
+  useEffect(() => void style('static/css/transcript.css'), [])
   async function call(agreed) {
     const { arguments: found, problems } = argumentsOf(fields, given)
     setProblems(problems)

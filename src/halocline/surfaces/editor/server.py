@@ -1,0 +1,115 @@
+"""Serves one extension: the pages it shows, the diffs of edits, what is open in the editor, and the status bar."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from halocline._version import __version__
+from halocline.client import Choices, open_client
+from halocline.protocol.commands import EditorState
+from halocline.protocol.values import JsonObject, Value
+from halocline.surfaces.acp.transport import LONGEST_LINE, LineTransport
+from halocline.surfaces.editor.edit_diffs import EditDecision, EditDiffs, When
+from halocline.surfaces.editor.page_files import read_page, write_page
+from halocline.surfaces.editor.page_relay import Fetch, OfPage, PageRelay
+from halocline.surfaces.editor.peer import Handler, Peer
+from halocline.surfaces.editor.status import send_status
+from halocline.surfaces.stdio import open_stdio
+from halocline.surfaces.web.open_tasks import OpenTasks
+from halocline.surfaces.web.uploads import Uploads
+
+CLOSING_TIME = 5.0
+"""Seconds for tasks to write their ends when the editor closes."""
+T = TypeVar("T", bound=Value)
+
+
+class Greeting(Value, frozen=True):
+    """Settings of the person that the extension begins with."""
+
+    show_edits: When = "asked"
+
+
+class OfEdit(Value, frozen=True):
+    """A waiting edit."""
+
+    task: str
+    request: str
+
+
+async def serve_extension(folders: tuple[Path, ...]) -> None:
+    """Serve an extension over stdin and stdout until it closes them, then close the tasks."""
+    watchers: Counter[str] = Counter()
+    client = open_client(Choices(), "editor", lambda: watchers.total() > 0)
+    tasks = OpenTasks(client, folders, watchers=watchers)
+    peer = Peer(LineTransport(*await open_stdio(LONGEST_LINE)))
+    server = EditorServer(peer, tasks)
+    try:
+        await peer.serve()
+    finally:
+        await server.close()
+        await tasks.close()
+        async with asyncio.timeout(CLOSING_TIME):
+            await client.close()
+
+
+class EditorServer:
+    """What the extension can ask for. Each method's name is on the wire; its parameters are one struct."""
+
+    def __init__(self, peer: Peer, tasks: OpenTasks) -> None:
+        self._tasks = tasks
+        self._editor: EditorState | None = None
+        tasks.client.attach_editor(lambda: self._editor)
+        uploads = Uploads(tasks)
+        site = Starlette(
+            routes=[
+                Route("/upload", uploads.upload, methods=["POST"]),
+                Route("/blob/{name}", uploads.picture),
+                Route("/export/{name}", uploads.export),
+            ]
+        )
+        self.diffs = EditDiffs(peer, tasks)
+        self.relay = PageRelay(peer, tasks, site)
+        self._status = asyncio.create_task(send_status(peer, tasks), name="status bar")
+        peer.handlers = {
+            "initialize": _accept(Greeting, self._greet),
+            "page/open": _accept(OfPage, self.relay.open_page),
+            "page/message": _accept(OfPage, self.relay.take_message),
+            "page/close": _accept(OfPage, self.relay.close_page),
+            "page/fetch": _accept(Fetch, self.relay.fetch),
+            "edit/decide": _accept(EditDecision, self.diffs.decide),
+            "edit/show": _accept(OfEdit, self._show_edit),
+            "editor/changed": _accept(EditorState, self._note_editor),
+        }
+
+    async def close(self) -> None:
+        self._status.cancel()
+        await self.diffs.close()
+        await self.relay.close()
+
+    async def _greet(self, given: Greeting) -> JsonObject:
+        """Return the version, and where the page is."""
+        self.diffs.when = given.show_edits
+        folder = await asyncio.to_thread(write_page, self._tasks.client.home.page_cache)
+        return {"version": __version__, "folder": str(folder), "page": await asyncio.to_thread(read_page)}
+
+    async def _show_edit(self, given: OfEdit) -> JsonObject:
+        return {"shown": await self.diffs.show_again(given.task, given.request)}
+
+    async def _note_editor(self, given: EditorState) -> None:
+        """Keep what is open in the editor: the next prompt tells the model."""
+        self._editor = given
+
+
+def _accept(kind: type[T], handle: Callable[[T], Awaitable[Any]]) -> Handler:
+    """Return a handler of JSON parameters. It raises ValidationError for those that do not fit."""
+
+    async def answer(params: JsonObject) -> Any:
+        return await handle(msgspec.convert(params, kind))
+
+    return answer

@@ -1,0 +1,114 @@
+"""An extension without an editor: it starts the real `halo editor`, shows a page, and writes down what it is told."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+HALO = (sys.executable, "-m", "halocline", "editor")
+PATIENCE = 60.0
+PAGE = "page-1"
+
+
+class Refused(Exception):
+    """The other side answered with an error."""
+
+
+class Extension:
+    """One connection. `told` holds the notifications in order, `frames` what the page was sent."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.told: list[tuple[str, Any]] = []
+        self.frames: list[Any] = []
+        self._numbers = count(1)
+        self._news = asyncio.Condition()
+        self._answers: dict[int, Any] = {}
+        self._reading = asyncio.create_task(self._read())
+
+    def write(self, message: Any) -> None:
+        assert self.process.stdin
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(line + b"\n")
+
+    def notify(self, method: str, **params: Any) -> None:
+        self.write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def ask(self, method: str, /, **params: Any) -> Any:
+        number = next(self._numbers)
+        self.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer = await self.until(lambda: self._answers.get(number))
+        if "error" in answer:
+            raise Refused(answer["error"]["message"])
+        return answer["result"]
+
+    async def open_page(self) -> None:
+        await self.ask("page/open", page=PAGE)
+        await self.until(lambda: any(frame["type"] == "welcome" for frame in self.frames))
+
+    async def page_asks(self, **frame: Any) -> Any:
+        """Send a request of the page and return the value of its answer."""
+        name = f"request {next(self._numbers)}"
+        self.notify("page/message", page=PAGE, text=json.dumps({**frame, "id": name}))
+        found = await self.until(lambda: next((one for one in self.frames if one.get("id") == name), None))
+        if found["type"] == "refused":
+            raise Refused(found["text"])
+        return found["value"]
+
+    async def begin(self, folder: Path, text: str, **more: Any) -> str:
+        """Start a task with a prompt, and watch it."""
+        content = [{"type": "text", "text": text}]
+        task = await self.page_asks(type="begin", workspace=str(folder), content=content, **more)
+        self.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        return str(task)
+
+    def events(self) -> list[Any]:
+        """The events that the page got, in order."""
+        return [event for frame in self.frames if frame["type"] == "events" for event in frame["events"]]
+
+    def of(self, method: str) -> list[Any]:
+        return [params for name, params in self.told if name == method]
+
+    async def until(self, found: Callable[[], Any]) -> Any:
+        """Wait until something is true of what came."""
+        async with asyncio.timeout(PATIENCE), self._news:
+            while not (value := found()):
+                await self._news.wait()
+        return value
+
+    async def turn_ended(self) -> Any:
+        return await self.until(lambda: next((e for e in self.events() if e["type"] == "turn_ended"), None))
+
+    async def _read(self) -> None:
+        assert self.process.stdout
+        async for line in self.process.stdout:
+            message = json.loads(line)
+            async with self._news:
+                if "method" not in message:
+                    self._answers[message["id"]] = message
+                elif message["method"] == "page/message":
+                    self.frames.append(json.loads(message["params"]["text"]))
+                else:
+                    self.told.append((message["method"], message["params"]))
+                self._news.notify_all()
+
+
+@asynccontextmanager
+async def start_extension(root: Path, *folders: Path, **env: str) -> AsyncIterator[Extension]:
+    """Start `halo editor` with a home below `root`."""
+    base = {"PATH": os.environ["PATH"], "HOME": str(root), "HALOCLINE_HOME": str(root / "home"), "LANG": "C.UTF-8"}
+    process = await asyncio.create_subprocess_exec(
+        *HALO, *map(str, folders), stdin=-1, stdout=-1, env={**base, **env}, cwd=root, limit=2**26
+    )
+    extension = Extension(process)
+    try:
+        yield extension
+    finally:
+        assert process.stdin
+        process.stdin.close()
+        await asyncio.wait_for(process.wait(), PATIENCE)

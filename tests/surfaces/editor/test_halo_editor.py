@@ -1,0 +1,214 @@
+"""`halo editor` as an extension uses it: the real process, over its pipes."""
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.surfaces.editor.extension import PAGE, Extension, Refused, start_extension
+
+from halocline.providers.scripted.script import Call, Turn
+from halocline.testing.model_server import ModelServer
+
+REPLACE = Call("replace_in_file", {"path": "old.txt", "diff": "------- SEARCH\nb\n=======\nB\n+++++++ REPLACE\n"})
+WRITE = Call("write_to_file", {"path": "new.txt", "content": "one\ntwo\n"})
+PATCH = Call(
+    "apply_patch",
+    {
+        "input": "*** Begin Patch\n*** Update File: old.txt\n@@\n a\n-b\n+B\n c\n"
+        "*** Add File: new.txt\n+one\n*** End Patch"
+    },
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "old.txt").write_text("a\nb\nc\n")
+    return folder
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[ModelServer]:
+    async with ModelServer([]) as server:
+        yield server
+
+
+async def begin(extension: Extension, folder: Path, server: ModelServer, text: str = "go", **more: object) -> str:
+    await extension.open_page()
+    return await extension.begin(folder, text, model="openai/x", **more)
+
+
+def env(server: ModelServer) -> dict[str, str]:
+    return {"HALOCLINE_BASE_URL": server.url("openai"), "OPENAI_API_KEY": "k"}
+
+
+async def test_the_extension_gets_the_page_and_where_its_files_are(tmp_path: Path, folder: Path) -> None:
+    async with start_extension(tmp_path, folder) as extension:
+        greeted = await extension.ask("initialize")
+        place = Path(greeted["folder"])
+        assert "{base}" in greeted["page"]
+        for name in ("first.js", "first.css", "js/editor.js", "css/editor.css", "js/views/task.js"):
+            assert (place / "static" / name).is_file(), name
+        assert (await extension.ask("initialize"))["folder"] == str(place)
+
+
+async def test_no_file_of_the_page_leads_to_the_root_of_a_server(tmp_path: Path, folder: Path) -> None:
+    async with start_extension(tmp_path, folder) as extension:
+        place = Path((await extension.ask("initialize"))["folder"])
+    own = [*place.glob("static/*.*"), *place.glob("static/js/**/*.js"), *place.glob("static/css/*.css")]
+    assert [str(path) for path in own if path.name != "snapshot.js" and "'/static" in path.read_text()] == []
+
+
+async def test_a_waiting_edit_opens_as_whole_files_and_is_accepted(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        assert shown["files"] == [
+            {"path": "old.txt", "file": str(folder / "old.txt"), "before": "a\nb\nc\n", "after": "a\nB\nc\n"}
+        ]
+        answer = await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+        assert answer == {"changed": []}
+        await extension.turn_ended()
+        assert extension.of("diff/close") == [{"task": task, "call": shown["call"]}]
+    assert (folder / "old.txt").read_text() == "a\nB\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "texts"),
+    [
+        (REPLACE, {"old.txt": "a\nbee\nc\nd\n"}),
+        (WRITE, {"new.txt": "one\n2\nthree"}),
+        (PATCH, {"old.txt": "A\nB\nC\n"}),
+        (PATCH, {"new.txt": "eins\nzwei\n", "old.txt": "a\nB\nc\nd\n"}),
+    ],
+)
+async def test_what_a_person_changes_in_the_diff_is_what_is_written_and_the_model_is_told(
+    tmp_path: Path, folder: Path, call: Call, texts: dict[str, str]
+) -> None:
+    async with (
+        ModelServer([Turn(calls=(call,)), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        answer = await extension.ask("edit/decide", task=task, request=shown["request"], accept=True, texts=texts)
+        assert answer == {"changed": sorted(texts)}
+        await extension.turn_ended()
+        told = json.dumps(server.requests[-1].body)
+    assert {path: (folder / path).read_text() for path in texts} == texts
+    assert "The user changed this call before it ran" in told
+    for text in texts.values():
+        assert f"+{text.splitlines()[-1]}" in told
+
+
+async def test_a_rejected_edit_changes_nothing(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(calls=(REPLACE,)), Turn(text="I see.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        await extension.ask("edit/decide", task=task, request=shown["request"], accept=False, note="Not this line.")
+        await extension.turn_ended()
+        assert "Not this line." in json.dumps(server.requests[-1].body)
+        with pytest.raises(Refused, match="no longer waits"):
+            await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+    assert (folder / "old.txt").read_text() == "a\nb\nc\n"
+
+
+async def test_an_edit_shows_while_it_is_written_if_it_will_be_asked_about(tmp_path: Path, folder: Path) -> None:
+    content = "".join(f"line {number}\n" for number in range(400))
+    write = Call("write_to_file", {"path": "new.txt", "content": content})
+    async with (
+        ModelServer([Turn(calls=(write,), pace=0.02), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server)
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        drafts = [one["files"][0]["after"] for one in extension.of("diff/draft")]
+        assert len(drafts) > 1
+        assert all(content.startswith(draft) for draft in drafts)
+        assert [len(draft) for draft in drafts] == sorted({len(draft) for draft in drafts})
+        await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+        await extension.turn_ended()
+
+
+async def test_a_prompt_tells_the_model_what_is_open_in_the_editor(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(text="Yes.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        extension.notify("editor/changed", visible=[str(folder / "old.txt")], open=[str(folder / "old.txt"), "/else/b"])
+        await begin(extension, folder, server)
+        await extension.turn_ended()
+        told = json.dumps(server.requests[-1].body)
+    assert "old.txt" in told
+    assert str(folder / "old.txt") not in told
+    assert "/else/b" in told
+
+
+async def test_a_page_uploads_and_fetches_over_the_extension(tmp_path: Path, folder: Path) -> None:
+    async with start_extension(tmp_path, folder) as extension:
+        await extension.open_page()
+        body = base64.b64encode(b"some words").decode()
+        path = "/upload?name=a.txt&model=scripted/x"
+        found = await extension.ask("page/fetch", path=path, method="POST", body=body)
+        assert (found["status"], found["type"]) == (200, "application/json")
+        assert b"some words" in base64.b64decode(found["body"])
+        missing = await extension.ask("page/fetch", path="/blob/none")
+        assert missing["status"] == 404
+        assert (await extension.ask("page/fetch", path="/enter"))["status"] == 404
+
+
+async def test_a_page_that_is_hidden_and_shown_again_gets_everything_again(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(text="Yes.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server)
+        await extension.turn_ended()
+        extension.notify("page/close", page=PAGE)
+        extension.frames.clear()
+        await extension.open_page()
+        extension.notify("page/message", page=PAGE, text=json.dumps({"type": "watch", "task": task, "after": 0}))
+        await extension.turn_ended()
+
+
+async def test_a_message_of_a_page_that_is_not_connected_says_so(tmp_path: Path, folder: Path) -> None:
+    async with start_extension(tmp_path, folder) as extension:
+        extension.notify("page/message", page="other", text="{}")
+        assert (await extension.until(lambda: extension.of("page/closed")))[0]["page"] == "other"
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{", b"[]", b'{"jsonrpc":"2.0","id":"x","method":"page/open","params":7}', b"\xff"]
+)
+async def test_a_malformed_message_is_refused_and_the_next_one_works(tmp_path: Path, folder: Path, line: bytes) -> None:
+    async with start_extension(tmp_path, folder) as extension:
+        extension.write(line)
+        assert (await extension.ask("initialize"))["version"]
+        with pytest.raises(Refused, match="no method"):
+            await extension.ask("page/none")
+        with pytest.raises(Refused, match="page"):
+            await extension.ask("page/open")
+
+
+async def test_the_status_says_which_tasks_wait_for_you(tmp_path: Path, folder: Path) -> None:
+    async with (
+        ModelServer([Turn(calls=(REPLACE,)), Turn(text="Done.")]) as server,
+        start_extension(tmp_path, folder, **env(server)) as extension,
+    ):
+        task = await begin(extension, folder, server, "Make b big")
+        asks = await extension.until(
+            lambda: [one for one in extension.of("status") if one["tasks"].get(task, {}).get("status") == "asks"]
+        )
+        assert asks[0]["tasks"][task]["title"] == "Make b big"
+        shown = (await extension.until(lambda: extension.of("diff/open")))[0]
+        await extension.ask("edit/decide", task=task, request=shown["request"], accept=True)
+        await extension.until(lambda: extension.of("status")[-1]["tasks"].get(task, {}).get("status") == "rests")
