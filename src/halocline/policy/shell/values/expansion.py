@@ -81,7 +81,8 @@ def expand_word(word: Word, ground: Ground) -> list[Word]:
         and not any(_is_unknown(one) for one in fields[0])
     ):
         return [_known_word(one, word) for one in fields[0]]
-    could = tuple(_known_word(one, word) for some in fields for one in some)
+    fields += [_split_unknown(one, ground) for one in alternatives]
+    could = tuple(dict.fromkeys(_known_word(one, word) for some in fields for one in some))
     return [replace(word, dynamic=word.dynamic or EXPANDS, could=could)]
 
 
@@ -203,6 +204,18 @@ def _split_fields(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Pi
                 fields[-1] += _find_patterns(text)
                 begun = True
     return [tuple(one) for one in fields]
+
+
+def _split_unknown(pieces: tuple[Fragment, ...], ground: Ground) -> list[tuple[Piece, ...]]:
+    """Return further fields of a result whose splitting is unknown: names apart from what stands before and after them.
+
+    A list of names is more than one field: only the first has the text before it.
+    """
+    split = [piece for piece in pieces if piece.active and piece.quoted]
+    if ground.splits_oddly:
+        return [tuple(_find_patterns(piece.text)) for piece in split]
+    names = [piece for piece in split if UNKNOWN in piece.text and piece.text != UNKNOWN]
+    return [tuple(_find_patterns(piece.text)) for piece in names] if len(pieces) > 1 else []
 
 
 def _find_patterns(text: str) -> list[Piece]:
